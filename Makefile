@@ -1,0 +1,52 @@
+# Everything runs in .venv, which these targets make: a Python of 3.11 or later, a C++ compiler and make are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -type f -not -name '*.pyc')
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test lint bench campaign evaluate clean
+
+demo: $(VENV)/installed
+	$(BIN)/coherently demo
+
+test: lint
+	$(BIN)/pytest
+
+lint: $(VENV)/developed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/developed
+	$(BIN)/python -m bench
+
+campaign: $(VENV)/developed
+	$(BIN)/python -m tests.campaign
+
+evaluate: $(VENV)/developed
+	$(BIN)/python -m bench.evaluate
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Coherently needs Python 3.11 or later; run make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+# The wheel is built once for each change of the sources and installed as a user would install it.
+dist/built: $(BIN)/python $(CORE)
+	rm -rf dist && mkdir dist
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
+	touch $@
+
+$(VENV)/installed: dist/built constraints.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --force-reinstall --no-deps dist/*.whl
+	$(BIN)/pip install --quiet --constraint constraints.txt dist/*.whl
+	touch $@
+
+$(VENV)/developed: $(VENV)/installed
+	$(BIN)/pip install --quiet --constraint constraints.txt "$$(echo dist/*.whl)[dev]"
+	touch $@

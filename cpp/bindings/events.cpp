@@ -1,0 +1,172 @@
+#include "coherently/event_table.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unordered_map.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "arrays.hpp"
+#include "coherently/printer.hpp"
+
+namespace coherently::bindings {
+namespace {
+
+using Classes = std::unordered_map<std::uint32_t, int>;
+using FaultRow = std::tuple<std::size_t, std::string, std::size_t, std::string>;
+using BatchArrays = std::tuple<NewArray<std::int32_t>, std::vector<FaultRow>>;
+
+Alphabet to_alphabet(const Classes& classes) {
+    Alphabet alphabet;
+    for (const auto& [code, kind] : classes) alphabet.emplace(code, static_cast<CharClass>(kind));
+    return alphabet;
+}
+
+// The views live as long as the list does: CPython keeps the UTF-8 form with the string.
+std::vector<std::string_view> to_views(const nb::list& texts) {
+    std::vector<std::string_view> views;
+    views.reserve(nb::len(texts));
+    for (nb::handle text : texts) {
+        Py_ssize_t size;
+        const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+        if (!data) throw nb::python_error();
+        views.emplace_back(data, static_cast<std::size_t>(size));
+    }
+    return views;
+}
+
+const char* fault_name(Fault fault) {
+    switch (fault) {
+        case Fault::undeclared: return "undeclared";
+        case Fault::limit: return "limit";
+        case Fault::impossible: return "impossible";
+        default: return "syntax";
+    }
+}
+
+BatchArrays to_arrays(Batch&& batch) {
+    std::vector<std::int32_t> flat;
+    flat.reserve(3 * batch.sides.size());
+    for (const Sides& sides : batch.sides) flat.insert(flat.end(), {sides.event, sides.condition, sides.otherwise});
+    std::vector<FaultRow> faults;
+    for (TextFault& fault : batch.faults)
+        faults.emplace_back(fault.text, fault_name(fault.fault), fault.column, std::move(fault.message));
+    return {give(std::move(flat), {batch.sides.size(), 3}), std::move(faults)};
+}
+
+BatchArrays add(EventTable& table, const nb::list& texts, const Classes& classes, std::size_t max_characters) {
+    const auto views = to_views(texts);
+    const Alphabet alphabet = to_alphabet(classes);
+    Batch batch;
+    {
+        nb::gil_scoped_release release;
+        batch = table.add(views, alphabet, max_characters);
+    }
+    return to_arrays(std::move(batch));
+}
+
+BatchArrays find(const EventTable& table, const nb::list& texts, const Classes& classes, std::size_t max_characters) {
+    return to_arrays(table.find(to_views(texts), to_alphabet(classes), max_characters));
+}
+
+NewArray<std::int32_t> add_variables(EventTable& table, const nb::list& names) {
+    std::vector<std::int32_t> sides;
+    for (const std::string_view name : to_views(names)) sides.push_back(table.add_variable(name));
+    return give(std::move(sides));
+}
+
+std::vector<std::string> names_of(const EventTable& table) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < table.names().size(); ++i)
+        names.emplace_back(table.names()[static_cast<std::int32_t>(i)]);
+    return names;
+}
+
+void check_sides(const EventTable& table, std::span<const std::int32_t> sides) {
+    const auto beyond = static_cast<std::int32_t>(2 * table.size());
+    for (const std::int32_t side : sides)
+        if (side < 0 || side >= beyond) throw nb::index_error("a side is not in the table");
+}
+
+void check_variables(const EventTable& table, std::size_t given) {
+    if (given != table.names().size()) throw nb::value_error("expected one row for each variable of the table");
+}
+
+NewArray<std::uint64_t> evaluate_worlds(const EventTable& table, Vector<std::int32_t> sides,
+                                        Matrix<std::uint64_t> worlds) {
+    check_sides(table, view(sides));
+    check_variables(table, worlds.shape(0));
+    const std::size_t words = worlds.shape(1);
+    std::vector<std::uint64_t> out(sides.size() * words);
+    {
+        nb::gil_scoped_release release;
+        evaluate(table, view(sides), worlds.data(), words, out.data());
+    }
+    return give(std::move(out), {sides.size(), words});
+}
+
+NewArray<std::int8_t> settle_events(const EventTable& table, Vector<std::int32_t> sides, Vector<std::int8_t> known) {
+    check_sides(table, view(sides));
+    check_variables(table, known.size());
+    std::vector<std::int8_t> out(sides.size());
+    settle(table, view(sides), view(known), out.data());
+    return give(std::move(out));
+}
+
+std::tuple<NewArray<std::int8_t>, std::int64_t> propagate_facts(const EventTable& table, Vector<std::int32_t> facts,
+                                                                Vector<std::int8_t> known) {
+    check_sides(table, view(facts));
+    check_variables(table, known.size());
+    std::vector<std::int8_t> state(known.data(), known.data() + known.size());
+    const std::int64_t broken = propagate(table, view(facts), state);
+    return {give(std::move(state)), broken};
+}
+
+std::tuple<NewArray<std::int64_t>, NewArray<std::int32_t>> supports(const EventTable& table,
+                                                                    Vector<std::int32_t> coordinates) {
+    std::vector<std::int64_t> starts{0};
+    std::vector<std::int32_t> variables;
+    for (const std::int32_t coordinate : view(coordinates)) {
+        if (coordinate < 0 || static_cast<std::size_t>(coordinate) >= table.size())
+            throw nb::index_error("a coordinate is not in the table");
+        const Function function = table.function(coordinate);
+        variables.insert(variables.end(), function.variables.begin(), function.variables.end());
+        starts.push_back(static_cast<std::int64_t>(variables.size()));
+    }
+    return {give(std::move(starts)), give(std::move(variables))};
+}
+
+std::string reprint(const std::string& text, const Classes& classes, std::size_t max_characters) {
+    const Alphabet alphabet = to_alphabet(classes);
+    Names names;
+    Formula formula;
+    parse(text, alphabet, max_characters, names, formula);
+    const auto name_of = [&](std::int32_t i) { return names[i]; };
+    std::string spaced = print(formula, name_of, alphabet, false);
+    if (characters(spaced, spaced.size()) <= max_characters) return spaced;
+    return print(formula, name_of, alphabet, true);
+}
+
+}  // namespace
+
+void bind_events(nb::module_& module) {
+    nb::class_<EventTable>(module, "EventTable")
+        .def(nb::init<>())
+        .def("add", &add, nb::arg("texts"), nb::arg("classes"), nb::arg("max_characters"))
+        .def("find", &find, nb::arg("texts"), nb::arg("classes"), nb::arg("max_characters"))
+        .def("add_variables", &add_variables, nb::arg("names"))
+        .def("names", &names_of)
+        .def("supports", &supports, nb::arg("coordinates"))
+        .def("evaluate", &evaluate_worlds, nb::arg("sides"), nb::arg("worlds"))
+        .def("settle", &settle_events, nb::arg("sides"), nb::arg("known"))
+        .def("propagate", &propagate_facts, nb::arg("facts"), nb::arg("known"))
+        .def("__len__", &EventTable::size);
+    module.def("reprint", &reprint, nb::arg("text"), nb::arg("classes"), nb::arg("max_characters"));
+    module.def("write_name", [](const std::string& name, const Classes& classes) {
+        return write_name(name, to_alphabet(classes));
+    }, nb::arg("name"), nb::arg("classes"));
+}
+
+}  // namespace coherently::bindings

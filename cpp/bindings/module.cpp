@@ -1,0 +1,12 @@
+#include <nanobind/nanobind.h>
+
+namespace coherently::bindings {
+void bind_events(nanobind::module_& module);
+void bind_problem(nanobind::module_& module);
+}  // namespace coherently::bindings
+
+NB_MODULE(_core, module) {
+    module.doc() = "The compiled core of Coherently.";
+    coherently::bindings::bind_events(module);
+    coherently::bindings::bind_problem(module);
+}

@@ -1,0 +1,233 @@
+"""Distinct events by number, over the compiled parser."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently import _core
+from coherently.errors import EventError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+NEVER, CERTAIN = 0, 1
+"""The sides of the two constant events."""
+
+MAX_CHARACTERS = 10_000
+"""The longest event text."""
+
+_NAME_START, _NAME_PART, _SPACE = 1, 2, 3  # CharClass in lexer.hpp
+_CARET_WINDOW = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why one text cannot be read.
+
+    `kind` is syntax, undeclared (a comparison with a variable that no statement declares), limit or
+    impossible (a condition that is never true); `column` counts characters from 1, 0 for the whole text.
+    """
+
+    index: int
+    kind: str
+    column: int
+    message: str
+    text: str
+
+    def __str__(self) -> str:
+        """Say what is wrong and point at it."""
+        if self.column == 0:
+            return self.message
+        start = max(0, self.column - 1 - _CARET_WINDOW)
+        shown = self.text[start : self.column + _CARET_WINDOW].translate(_ONE_LINE)
+        caret = " " * (self.column - 1 - start) + "^"
+        return f"{self.message} (column {self.column})\n    {shown}\n    {caret}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a batch of texts means, a row a text: the sides of the event, its condition and the rest.
+
+    A side is twice an event's coordinate, plus 1 for the complement, so `side ^ 1` is the complement. For
+    "E given H" the event is E & H, the condition H and the rest ~E & H; otherwise the event is E, the
+    condition `CERTAIN` and the rest ~E. A row is -1 where the text is faulty or, from `find`, unknown.
+    """
+
+    sides: NDArray[np.int32]
+    faults: tuple[Fault, ...]
+
+    @property
+    def event(self) -> NDArray[np.int32]:
+        """The sides of the events."""
+        return self.sides[:, 0]
+
+    @property
+    def condition(self) -> NDArray[np.int32]:
+        """The sides of the conditions."""
+        return self.sides[:, 1]
+
+    @property
+    def rest(self) -> NDArray[np.int32]:
+        """The sides of what happens instead, the condition granted."""
+        return self.sides[:, 2]
+
+
+class Events:
+    """A growing table of variables and of distinct events over them.
+
+    >>> events = Events()
+    >>> events.add(["p & q", "~(~p | ~q)", "~p | ~q", "p | ~p"]).event.tolist()
+    [2, 2, 3, 1]
+    """
+
+    def __init__(self) -> None:
+        self._table = _core.EventTable()
+
+    def __len__(self) -> int:
+        """Count the coordinates, the constant one included."""
+        return len(self._table)
+
+    @property
+    def variables(self) -> list[str]:
+        """The names of the variables in the order of their numbers."""
+        return self._table.names()
+
+    def add(self, texts: Sequence[str]) -> Reading:
+        """Read texts and number their events, the new ones too."""
+        clean, classes, unreadable = _prepare(texts)
+        sides, faults = self._table.add(clean, classes, MAX_CHARACTERS)
+        return _reading(sides, faults, clean, unreadable)
+
+    def find(self, texts: Sequence[str]) -> Reading:
+        """Read texts and number their events as far as they are in the table."""
+        clean, classes, unreadable = _prepare(texts)
+        sides, faults = self._table.find(clean, classes, MAX_CHARACTERS)
+        return _reading(sides, faults, clean, unreadable)
+
+    def add_names(self, names: Sequence[str]) -> Reading:
+        """Take each text for the variable of that very name; nothing in it is an operator."""
+        clean, _, unreadable = _prepare(names)
+        event = self._table.add_variables(clean)
+        sides = np.stack([event, np.full_like(event, CERTAIN), event ^ 1], axis=1)
+        return _reading(sides, [], clean, unreadable)
+
+    def supports(self, coordinates: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Give the variables of each coordinate, ascending, as starts and members."""
+        return self._table.supports(np.ascontiguousarray(coordinates, np.int32))
+
+    def evaluate(self, sides: NDArray[np.int32], worlds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Tell which events hold in which worlds.
+
+        `worlds` has a row a world and a column a variable; the answer a row a world and a column a side.
+
+        >>> events = Events()
+        >>> side = events.add(["p -> q"]).event
+        >>> worlds = np.array([[False, False], [True, False], [True, True]])
+        >>> events.evaluate(side, worlds).ravel().tolist()
+        [True, False, True]
+        """
+        count = worlds.shape[0]
+        padded = np.zeros((worlds.shape[1], -(-count // 64) * 64), np.uint8)
+        padded[:, :count] = worlds.T
+        packed = np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+        words = self._table.evaluate(np.ascontiguousarray(sides, np.int32), np.ascontiguousarray(packed))
+        octets = words.astype("<u8", copy=False).view(np.uint8)
+        bits: NDArray[np.bool_] = np.unpackbits(octets, axis=1, bitorder="little").astype(np.bool_)
+        return bits[:, :count].T
+
+    def holds(self, sides: NDArray[np.int32], world: Mapping[str, bool]) -> NDArray[np.bool_]:
+        """Tell which events hold in one world, given by the names of its variables."""
+        names = self.variables
+        absent = [name for name in names if name not in world]
+        if absent:
+            raise EventError(f"the world says nothing of {', '.join(map(quote_name, absent))}")
+        return self.evaluate(sides, np.array([[world[name] for name in names]], np.bool_))[0]
+
+    def settle(self, sides: NDArray[np.int32], known: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Tell what known variables (1, 0; -1 is unknown) make of each event: 1, 0 or -1."""
+        return self._table.settle(np.ascontiguousarray(sides, np.int32), known)
+
+    def propagate(
+        self, facts: NDArray[np.int32], known: NDArray[np.int8]
+    ) -> tuple[NDArray[np.int8], int | None]:
+        """Learn the variables that facts (sides that are true), one at a time, force.
+
+        Returns what is known then, and the index of a fact that cannot hold, if there is one.
+        """
+        learnt, broken = self._table.propagate(np.ascontiguousarray(facts, np.int32), known)
+        return learnt, None if broken < 0 else broken
+
+
+def tidy(text: str) -> str:
+    """Print an event in the usual symbols, without needless parentheses; it stays the same event.
+
+    >>> tidy("((not p) and q) implies (r)")
+    '~p & q -> r'
+    """
+    reading = Events().add([text])
+    if any(fault.kind != "undeclared" for fault in reading.faults):
+        raise EventError(str(reading.faults[0]))
+    (clean,), classes, _ = _prepare([text])
+    return _core.reprint(clean, classes, MAX_CHARACTERS)
+
+
+def quote_name(name: str) -> str:
+    """Write a variable's name as the event language needs it.
+
+    >>> quote_name("GDP-2027"), quote_name("will it rain?")
+    ('GDP-2027', '"will it rain?"')
+    """
+    (clean,), classes, _ = _prepare([name])
+    return _core.write_name(clean, classes)
+
+
+_ONE_LINE = dict.fromkeys((*range(32), 127, 0x85, 0x2028, 0x2029), " ")
+
+
+def _prepare(texts: Sequence[str]) -> tuple[list[str], dict[int, int], list[int]]:
+    """Compose characters (NFC), class those past ASCII, and find texts that are not Unicode text."""
+    clean = list(texts)
+    foreign = [i for i, text in enumerate(clean) if not text.isascii()]
+    unreadable = []
+    for i in foreign:
+        clean[i] = unicodedata.normalize("NFC", clean[i])
+        if any("\ud800" <= c <= "\udfff" for c in clean[i]):
+            unreadable.append(i)
+            clean[i] = ""
+    return clean, _classes(clean[i] for i in foreign), unreadable
+
+
+def _classes(texts: Iterable[str]) -> dict[int, int]:
+    classes = {}
+    for character in set().union(*texts):
+        if character.isascii():
+            continue
+        if character.isspace():
+            classes[ord(character)] = _SPACE
+        elif character.isidentifier():
+            classes[ord(character)] = _NAME_START
+        elif f"a{character}".isidentifier():
+            classes[ord(character)] = _NAME_PART
+    return classes
+
+
+def _reading(
+    sides: NDArray[np.int32],
+    rows: Sequence[tuple[int, str, int, str]],
+    texts: list[str],
+    unreadable: list[int],
+) -> Reading:
+    faults = [Fault(index, kind, column, message, texts[index]) for index, kind, column, message in rows]
+    if unreadable:
+        broken = "has half of a surrogate pair, which is not text; save the source as UTF-8"
+        sides[unreadable] = -1
+        faults = [fault for fault in faults if fault.index not in set(unreadable)]
+        faults += [Fault(i, "syntax", 0, broken, "") for i in unreadable]
+        faults.sort(key=lambda fault: fault.index)
+    return Reading(sides, tuple(faults))
