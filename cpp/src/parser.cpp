@@ -1,5 +1,8 @@
 #include "coherently/parser.hpp"
 
+#include <cmath>
+#include <cstdlib>
+
 namespace coherently {
 namespace {
 
@@ -37,7 +40,7 @@ std::size_t digits_at(std::string_view text, std::size_t at) {
     return count;
 }
 
-// [+-]?(digits[.digits]|.digits)([eE][+-]?digits)?
+// A finite [+-]?(digits[.digits]|.digits)([eE][+-]?digits)?
 bool is_number(std::string_view text) {
     std::size_t at = !text.empty() && (text[0] == '+' || text[0] == '-') ? 1 : 0;
     const std::size_t whole = digits_at(text, at);
@@ -56,7 +59,7 @@ bool is_number(std::string_view text) {
         if (exponent == 0) return false;
         at += exponent;
     }
-    return at == text.size();
+    return at == text.size() && std::isfinite(std::strtod(std::string(text).c_str(), nullptr));
 }
 
 // YYYY-MM-DD, a day that the Gregorian calendar has.

@@ -1,0 +1,74 @@
+"""Coherently: one coherent set of forecasts out of a panel's incoherent ones.
+
+>>> import coherently as co
+>>> panel = co.Panel.from_records([("Alice", "p", 0.75), ("Bob", "p", 0.6), ("Bob", "p & q", 0.1)])
+>>> co.aggregate(panel).probability("p")
+0.675
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from coherently.errors import (
+        CoherentlyError,
+        EventError,
+        MethodError,
+        MissingDependencyError,
+        PanelError,
+    )
+    from coherently.panel import Panel, read_panel
+    from coherently.result import Result, aggregate
+    from coherently.scoring import Calibration, Scores, score
+    from coherently.simulation import simulate
+    from coherently.solve import LinearAverage
+
+__version__ = "0.1.0"
+
+# Names are imported when they are first used, so that the command line starts fast.
+_ROOMS = {
+    "coherently.errors": [
+        "CoherentlyError",
+        "EventError",
+        "MethodError",
+        "MissingDependencyError",
+        "PanelError",
+    ],
+    "coherently.panel": ["Panel", "read_panel"],
+    "coherently.result": ["Result", "aggregate"],
+    "coherently.scoring": ["Calibration", "Scores", "score"],
+    "coherently.simulation": ["simulate"],
+    "coherently.solve": ["LinearAverage"],
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = [
+    "Calibration",
+    "CoherentlyError",
+    "EventError",
+    "LinearAverage",
+    "MethodError",
+    "MissingDependencyError",
+    "Panel",
+    "PanelError",
+    "Result",
+    "Scores",
+    "aggregate",
+    "read_panel",
+    "score",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'coherently' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_ROOM_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

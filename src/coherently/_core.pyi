@@ -1,7 +1,7 @@
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
-
-from typing import TypeAlias
 
 _Faults: TypeAlias = list[tuple[int, str, int, str]]
 

@@ -138,8 +138,10 @@ class Events:
         packed = np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
         words = self._table.evaluate(np.ascontiguousarray(sides, np.int32), np.ascontiguousarray(packed))
         octets = words.astype("<u8", copy=False).view(np.uint8)
-        bits: NDArray[np.bool_] = np.unpackbits(octets, axis=1, bitorder="little").astype(np.bool_)
-        return bits[:, :count].T
+        holds: NDArray[np.bool_] = np.unpackbits(octets, axis=1, count=count, bitorder="little").T.view(
+            np.bool_
+        )
+        return holds
 
     def holds(self, sides: NDArray[np.int32], world: Mapping[str, bool]) -> NDArray[np.bool_]:
         """Tell which events hold in one world, given by the names of its variables."""
@@ -147,7 +149,7 @@ class Events:
         absent = [name for name in names if name not in world]
         if absent:
             raise EventError(f"the world says nothing of {', '.join(map(quote_name, absent))}")
-        return self.evaluate(sides, np.array([[world[name] for name in names]], np.bool_))[0]
+        return self.evaluate(sides, np.array([[world[name] for name in names]], np.bool_)).ravel()
 
     def settle(self, sides: NDArray[np.int32], known: NDArray[np.int8]) -> NDArray[np.int8]:
         """Tell what known variables (1, 0; -1 is unknown) make of each event: 1, 0 or -1."""

@@ -1,0 +1,38 @@
+"""The commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import coherently
+from coherently.cli import aggregate, demo, score, simulate
+
+app = typer.Typer(
+    name="coherently",
+    help="One coherent set of forecasts out of a panel's incoherent ones. Start with: coherently demo",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("aggregate")(aggregate.aggregate)
+app.command("score")(score.score)
+app.command("simulate")(simulate.simulate)
+app.command("demo")(demo.demo)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"coherently {coherently.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options of the program itself."""

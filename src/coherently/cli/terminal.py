@@ -1,0 +1,90 @@
+"""What a person sees while a command works."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console, RenderableType
+
+    from coherently.panel import Progress
+
+PATIENCE = 1.0
+"""Seconds of work before a progress bar appears."""
+
+
+def say(message: str, *, quiet: bool = False) -> None:
+    """Tell the person something beside the output."""
+    if not quiet:
+        print(message, file=sys.stderr)
+
+
+def show(*parts: RenderableType) -> None:
+    """Print tables and text, in colours on a terminal only."""
+    console = _console()
+    for part in parts:
+        console.print(part)
+
+
+def show_json(value: Any) -> None:
+    """Print JSON; a number that is not finite is null."""
+    json.dump(_finite(value), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+    print()
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else 100
+    return Console(width=width, highlight=False, markup=False, emoji=False)
+
+
+@contextmanager
+def progress_bar(what: str, *, quiet: bool) -> Iterator[Progress | None]:
+    """Give a function to call with the fraction done; a bar appears after a second, on a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    bar = _Bar(what)
+    try:
+        yield bar
+    finally:
+        bar.close()
+
+
+class _Bar:
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._begun = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, fraction: float) -> None:
+        if self._bar is None and time.monotonic() - self._begun > PATIENCE:
+            from rich.console import Console
+            from rich.progress import Progress as RichProgress
+
+            self._bar = RichProgress(console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(self._what, total=1.0)
+            self._bar.start()
+        if self._bar is not None:
+            self._bar.update(self._task, completed=fraction)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()

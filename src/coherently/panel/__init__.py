@@ -1,0 +1,26 @@
+"""Tables, outcomes and labels: the only room that knows files and frames."""
+
+from coherently.panel.build import Options, build, read_panel
+from coherently.panel.frames import to_frame
+from coherently.panel.panel import CALLED_OFF, UNRESOLVED, Panel, WrittenEvents
+from coherently.panel.readers import Progress
+from coherently.panel.table import Columns, Table
+from coherently.panel.writers import check_output, records, write_columns, write_table
+
+__all__ = [
+    "CALLED_OFF",
+    "UNRESOLVED",
+    "Columns",
+    "Options",
+    "Panel",
+    "Progress",
+    "Table",
+    "WrittenEvents",
+    "build",
+    "check_output",
+    "read_panel",
+    "records",
+    "to_frame",
+    "write_columns",
+    "write_table",
+]

@@ -1,0 +1,195 @@
+"""From a table to a panel: columns get their roles, texts become events, outcomes and repeats are settled."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, get_args
+
+import numpy as np
+
+from coherently.errors import MethodError, PanelError
+from coherently.events import Events, Reading
+from coherently.panel import cells
+from coherently.panel.layout import Long, Wide, pick, recognise
+from coherently.panel.outcomes import Facts, read_outcomes, resolve
+from coherently.panel.panel import UNRESOLVED, Panel, WrittenEvents
+from coherently.panel.readers import read_table
+from coherently.panel.repeats import Repeats, settle_repeats
+from coherently.panel.texts import encode, number_texts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.panel.outcomes import Outcomes
+    from coherently.panel.readers import Progress
+    from coherently.panel.table import Table
+
+Labels: TypeAlias = str | os.PathLike[str] | Mapping[str, str]
+
+ONLY_JUDGE = "panel"
+"""The judge of a table without a judge column."""
+
+
+class Options(TypedDict, total=False):
+    """How a source is read."""
+
+    outcomes: Outcomes | None
+    """A file, a mapping or a frame of events with their outcomes."""
+    labels: Labels | None
+    """A file (id, title) or a mapping, for readable names."""
+    percent: bool
+    """Plain numbers are percentages."""
+    missing: cells.Missing
+    """`"error"`, or `"abstain"`: a missing probability in a long table is an abstention."""
+    repeats: Repeats
+    """`"keep"`, `"last"`, `"mean"` or `"error"`: several forecasts by one judge of one event."""
+    plain_events: bool
+    """Each event cell is one name, not a formula."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Forecasts:
+    """Forecasts before their texts mean anything; `row` is where in the table each one stands."""
+
+    judge: list[str]
+    row: NDArray[np.int64]
+    probability: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    lower: NDArray[np.float64] | None = None
+    upper: NDArray[np.float64] | None = None
+    time: NDArray[np.float64] | None = None
+
+
+def read_panel(
+    path: str | os.PathLike[str], *, progress: Progress | None = None, **options: Unpack[Options]
+) -> Panel:
+    r"""Read a panel from a file: CSV, CSV.gz, JSON lines or Parquet, a long or a wide table.
+
+    `outcomes` is a file, a mapping or a frame of events with their outcomes; `labels` a file (id, title) or
+    a mapping, for readable names; `percent=True` says that plain numbers are percentages;
+    `missing="abstain"` takes a missing probability in a long table for an abstention; `repeats` ("keep",
+    "last", "mean" or "error") says what becomes of several forecasts by one judge of one event; with
+    `plain_events=True` each event cell is one name, not a formula; `progress` is called with the fraction
+    of the file that is read.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "panel.csv"
+    >>> _ = file.write_text("event,Ann,Bob\nrain,70%,60%\nrain & wind,NA,0.2\n")
+    >>> read_panel(file)
+    <Panel: 3 forecasts by 2 judges on 2 events over 2 variables>
+    """
+    return build(read_table(path, progress), **options)
+
+
+def build(
+    table: Table,
+    *,
+    outcomes: Outcomes | None = None,
+    labels: Labels | None = None,
+    percent: bool = False,
+    missing: cells.Missing = "error",
+    repeats: Repeats = "keep",
+    plain_events: bool = False,
+) -> Panel:
+    """Make a panel of a table; see `Options`."""
+    _check_choice("missing", missing, get_args(cells.Missing))
+    _check_choice("repeats", repeats, get_args(Repeats))
+    layout = recognise(table)
+    if isinstance(layout, Long):
+        forecasts = _read_long(table, layout, percent=percent, missing=missing)
+    else:
+        forecasts = _read_wide(table, layout, percent=percent)
+    events = Events()
+    texts = cells.texts(table, layout.event)
+    reading = number_texts(table, texts, events, plain_events=plain_events)
+    facts = []
+    if isinstance(layout, Long) and layout.outcome is not None:
+        outcome = cells.outcomes(table, layout.outcome)
+        facts.append(Facts.gather(table, layout.event, reading, outcome))
+    if outcomes is not None:
+        facts.append(read_outcomes(outcomes, events, plain_events=plain_events))
+    panel = _assemble(forecasts, texts, reading, events, facts)
+    answered = np.flatnonzero(~np.isnan(panel.probability))
+    if not len(answered):
+        raise PanelError(f"{table.source} has no forecast: every probability is missing")
+    if len(answered) < len(panel):
+        panel = panel.select(answered)
+    panel = replace(panel, notes=_notes(table, layout), labels=_read_labels(labels), library=table.library)
+    return settle_repeats(panel, repeats, lambda i: table.place(int(forecasts.row[answered[i]])))
+
+
+def _check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise MethodError(f"{option} is {value!r}; it may be {', '.join(allowed)}")
+
+
+def _read_long(table: Table, layout: Long, *, percent: bool, missing: cells.Missing) -> _Forecasts:
+    count = len(table.rows)
+    lower, upper = cells.bounds(table, layout.lower, layout.upper, percent=percent)
+    return _Forecasts(
+        judge=[ONLY_JUDGE] * count if layout.judge is None else cells.texts(table, layout.judge),
+        row=np.arange(count),
+        probability=cells.probabilities(table, layout.probability, percent=percent, missing=missing),
+        weight=np.ones(count) if layout.weight is None else cells.weights(table, layout.weight),
+        lower=lower,
+        upper=upper,
+        time=None if layout.time is None else cells.times(table, layout.time),
+    )
+
+
+def _read_wide(table: Table, layout: Wide, *, percent: bool) -> _Forecasts:
+    """Row by row, as a person reads: all judges on the first event, then on the second."""
+    columns = [cells.probabilities(table, name, percent=percent, missing="abstain") for name in layout.judges]
+    count = len(table.rows)
+    return _Forecasts(
+        judge=list(layout.judges) * count,
+        row=np.repeat(np.arange(count), len(columns)),
+        probability=np.stack(columns, axis=1).ravel(),
+        weight=np.ones(count * len(columns)),
+    )
+
+
+def _assemble(
+    forecasts: _Forecasts, texts: list[str], reading: Reading, events: Events, facts: list[Facts]
+) -> Panel:
+    """Number judges and written events; `texts` and `reading` have an entry a row of the table."""
+    judge_index, judges = encode(forecasts.judge)
+    key = reading.event.astype(np.int64) << 32 | reading.condition
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first)
+    rank = np.empty(len(first), np.int32)
+    rank[by_appearance] = np.arange(len(first))
+    first = first[by_appearance]
+    asked = Reading(reading.sides[first], ())
+    outcome = resolve(events, facts, asked) if facts else np.full(len(first), UNRESOLVED, np.int8)
+    return Panel(
+        events=events,
+        judges=tuple(judges),
+        written=WrittenEvents(
+            tuple(map(texts.__getitem__, first.tolist())), asked.event, asked.condition, asked.rest, outcome
+        ),
+        judge_index=judge_index,
+        event_index=rank[number][forecasts.row],
+        probability=forecasts.probability,
+        weight=forecasts.weight,
+        lower=forecasts.lower,
+        upper=forecasts.upper,
+        time=forecasts.time,
+    )
+
+
+def _notes(table: Table, layout: Long | Wide) -> tuple[str, ...]:
+    if isinstance(layout, Wide) or not layout.ignored:
+        return ()
+    return (f"{table.source}: ignored columns: {', '.join(layout.ignored)}",)
+
+
+def _read_labels(labels: Labels | None) -> Mapping[str, str]:
+    if labels is None or isinstance(labels, Mapping):
+        return labels or {}
+    table = read_table(labels)
+    ids = cells.texts(table, pick(table, "id", ("id", "event", "variable", "question", "event_id")))
+    titles = cells.texts(table, pick(table, "title", ("title", "label")))
+    return dict(zip(ids, titles, strict=True))

@@ -1,0 +1,262 @@
+"""Cells into typed columns; what cannot be read in a column is said in one error."""
+
+from __future__ import annotations
+
+import math
+import re
+import reprlib
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+
+import numpy as np
+
+from coherently.errors import PanelError
+from coherently.panel.table import Problems
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from coherently.panel.table import Cells, Table
+
+T = TypeVar("T")
+Missing: TypeAlias = Literal["error", "abstain"]
+
+MISSING = frozenset({"", "na", "n/a", "null", "nan"})
+"""Texts that stand for no value, in any case and between any spaces."""
+FLOATS = (float, np.floating)
+NUMERIC = (str, int, np.integer, Decimal, *FLOATS)
+NULLS = frozenset({"NoneType", "NAType", "NaTType"})
+"""Types that stand for no value, by name because those of pandas are not imported."""
+OUTCOMES = {"true": 1, "yes": 1, "false": 0, "no": 0}
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
+
+PROBABILITY = {
+    scale: f"A probability is a number from 0 to {scale}, or a percentage such as 35%." for scale in (1, 100)
+}
+ABSTENTION = (
+    "A long table has no row for an abstention: delete the row, "
+    "or pass --missing abstain (missing='abstain')."
+)
+PERCENT = "If the column holds percentages, pass --percent (percent=True)."
+WEIGHT = "A weight is a finite number of 0 or more: write one in every row."
+NAME = "Judges and events are texts or whole numbers: write one in every row."
+OUTCOME = "An outcome is 0 or 1, true or false, yes or no, or empty while it is unresolved."
+TIME = "A time is a number, or an ISO date such as 2024-05-31 or 2024-05-31T12:00; every row has one."
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a cell cannot be used (in `reason` the cell is {}), and what to do about it."""
+
+    reason: str
+    remedies: tuple[str, ...]
+
+
+def probabilities(table: Table, column: str, *, percent: bool, missing: Missing) -> NDArray[np.float64]:
+    """Read probabilities, NaN where a judge abstained; with `percent` a plain 35 is 0.35."""
+    scale = 100 if percent else 1
+    abstain = missing == "abstain"
+    values = _plain_numbers(table.columns[column])
+    if values is not None:
+        fine = (values >= 0) & (values <= scale)
+        if np.all(fine | np.isnan(values) if abstain else fine):
+            return values / scale
+    convert = partial(_probability, scale=scale, abstain=abstain)
+    return np.array(_converted(table, column, convert), dtype=np.float64)
+
+
+def weights(table: Table, column: str) -> NDArray[np.float64]:
+    """Read finite weights of 0 or more."""
+    values = _plain_numbers(table.columns[column])
+    if values is not None and np.all((values >= 0) & (values < np.inf)):
+        return values
+    return np.array(_converted(table, column, _weight), dtype=np.float64)
+
+
+def bounds(
+    table: Table, lower: str | None, upper: str | None, *, percent: bool
+) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    """Read lower and upper bounds as probabilities: None without the column, NaN where a row has none."""
+    low, high = (
+        None if column is None else probabilities(table, column, percent=percent, missing="abstain")
+        for column in (lower, upper)
+    )
+    if low is not None and high is not None:
+        problems = Problems()
+        problems.add(
+            np.flatnonzero(low > high).tolist(),
+            lambda row: f"{table.place(row)}: {lower} {low[row]} is above {upper} {high[row]}",
+            ["A lower bound is at most the upper one: swap or mend them."],
+        )
+        problems.check()
+    return low, high
+
+
+def texts(table: Table, column: str) -> list[str]:
+    """Read the names of judges or events, stripped."""
+    cells = table.columns[column]
+    if isinstance(cells, list) and set(map(type, cells)) == {str}:
+        stripped = list(map(str.strip, cells))
+        if all(stripped) and _is_unicode("".join(stripped)):
+            return stripped
+    return _converted(table, column, _text)
+
+
+def outcomes(table: Table, column: str) -> NDArray[np.int8]:
+    """Read outcomes: 1 true, 0 false, -1 unresolved."""
+    return np.array(_converted(table, column, _outcome), dtype=np.int8)
+
+
+def times(table: Table, column: str) -> NDArray[np.float64]:
+    """Read numbers as they are, or ISO dates as seconds since 1970 (UTC where no zone is given)."""
+    values = _plain_numbers(table.columns[column])
+    if values is not None and np.isfinite(values).all():
+        return values
+    moments = _converted(table, column, _moment)
+    dated = [isinstance(moment, datetime) for moment in moments]
+    if len(set(dated)) > 1:
+        places = [
+            f"{table.place(row, column)} has {reprlib.repr(table.columns[column][row])}"
+            for row in (dated.index(True), dated.index(False))
+        ]
+        raise PanelError(f"{' but '.join(places)}: write all times as dates or all as numbers")
+    return np.array([m.timestamp() if isinstance(m, datetime) else m for m in moments], dtype=np.float64)
+
+
+def _plain_numbers(cells: Cells) -> NDArray[np.float64] | None:
+    """Convert a column of numbers at once, or give up; NaN only where a number cell is NaN."""
+    if isinstance(cells, np.ndarray):
+        return cells.astype(np.float64) if cells.dtype.kind in "iuf" else None
+    kinds = set(map(type, cells))
+    try:
+        if kinds <= {int, float}:
+            return np.array(cells, dtype=np.float64)
+        if kinds == {str} and "_" not in "".join(cells):
+            values = np.fromiter(map(float, cells), np.float64, len(cells))
+            return values if np.isfinite(values).all() else None
+    except (ValueError, OverflowError):
+        pass
+    return None
+
+
+def _converted(table: Table, column: str, convert: Callable[[object], T | Refusal]) -> list[T]:
+    """Convert every cell, each distinct one once, or raise all refusals as one error."""
+    cells = table.columns[column]
+    plain = cells.tolist() if isinstance(cells, np.ndarray) else cells
+    # Only cells of one type can be told apart by value: 1, 1.0 and True are equal.
+    mixed = len(set(map(type, plain))) > 1
+    keys = list(zip(map(type, plain), plain, strict=True)) if mixed else plain
+    try:
+        known = {key: convert(cell) for key, cell in dict(zip(keys, plain, strict=True)).items()}
+        answers = [known[key] for key in keys]
+    except TypeError:  # a list or a dict, which cannot be a key
+        answers = [convert(cell) for cell in plain]
+    refused = {row: answer for row, answer in enumerate(answers) if isinstance(answer, Refusal)}
+    problems = Problems()
+    problems.add(
+        list(refused),
+        lambda row: f"{table.place(row, column)}: {refused[row].reason.format(reprlib.repr(plain[row]))}",
+        [remedy for refusal in refused.values() for remedy in refusal.remedies],
+    )
+    problems.check()
+    return answers  # type: ignore[return-value]
+
+
+def _is_null(cell: object) -> bool:
+    return type(cell).__name__ in NULLS or (isinstance(cell, FLOATS) and math.isnan(cell))
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_odd(cell: object) -> bool:
+    """Tell what is a number to Python but not to a person: True, and 1_000."""
+    return isinstance(cell, bool) or (isinstance(cell, str) and "_" in cell)
+
+
+def _number(cell: object, *remedies: str) -> float | Refusal:
+    """Return a finite number, or NaN for a missing one."""
+    if _is_null(cell) or (isinstance(cell, str) and cell.strip().lower() in MISSING):
+        return math.nan
+    value = math.nan
+    if isinstance(cell, NUMERIC) and not _is_odd(cell):
+        try:
+            value = float(cell)
+        except OverflowError:
+            value = math.inf
+        except ValueError:
+            pass
+    if math.isfinite(value):
+        return value
+    if isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell):
+        remedies = (*remedies, "Write decimals with a point: 0.35, not 0,35.")
+    return Refusal("{} is not a number" if math.isnan(value) else "{} is not finite", remedies)
+
+
+def _probability(cell: object, scale: int, abstain: bool) -> float | Refusal:
+    top, number = scale, cell
+    if isinstance(cell, str) and cell.rstrip().endswith("%"):
+        top, number = 100, cell.rstrip()[:-1]
+    value = _number(number, PROBABILITY[scale])
+    if isinstance(value, Refusal):
+        return value
+    if math.isnan(value) and number is not cell:
+        return Refusal("{} is not a number", (PROBABILITY[scale],))
+    if math.isnan(value):
+        return value if abstain else Refusal("no probability", (ABSTENTION,))
+    if value < 0:
+        return Refusal("{} is below 0", (PROBABILITY[scale],))
+    if value > top:
+        hint = (PERCENT,) if top == 1 and value <= 100 else ()
+        return Refusal(f"{{}} is above {top}", (PROBABILITY[scale], *hint))
+    return value / top
+
+
+def _weight(cell: object) -> float | Refusal:
+    value = _number(cell, WEIGHT)
+    if isinstance(value, Refusal) or value >= 0:
+        return value
+    return Refusal("no weight" if math.isnan(value) else "{} is below 0", (WEIGHT,))
+
+
+def _text(cell: object) -> str | Refusal:
+    if isinstance(cell, (int, np.integer, *FLOATS)) and cell == cell // 1 and not isinstance(cell, bool):
+        return str(int(cell))
+    if _is_null(cell) or (isinstance(cell, str) and not cell.strip()):
+        return Refusal("the cell is empty", (NAME,))
+    if not isinstance(cell, str):
+        return Refusal("{} is neither a text nor a whole number", (NAME,))
+    if not _is_unicode(cell):
+        return Refusal("{} has half a character (a lone surrogate)", ("Write the text anew.",))
+    return cell.strip()
+
+
+def _outcome(cell: object) -> int | Refusal:
+    word = str(cell).strip().lower() if isinstance(cell, str | bool | np.bool_) else ""
+    value = OUTCOMES.get(word, _number(cell))
+    if isinstance(value, Refusal) or value not in {0, 1}:
+        is_missing = isinstance(value, float) and math.isnan(value)
+        return -1 if is_missing else Refusal("{} is no outcome", (OUTCOME,))
+    return int(value)
+
+
+def _moment(cell: object) -> float | datetime | Refusal:
+    value = _number(cell, TIME)
+    if isinstance(value, float):
+        return Refusal("no time", (TIME,)) if math.isnan(value) else value
+    try:
+        text = cell.isoformat() if isinstance(cell, date) else str(cell).strip()
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return Refusal("{} is no time", (TIME,))
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,112 @@
+"""Frames and records into tables, and columns into the frame library that is wanted."""
+
+from __future__ import annotations
+
+import importlib
+import reprlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from coherently.errors import MissingDependencyError, PanelError
+from coherently.panel.table import Problems, Table, append_records, check_header
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import narwhals as nw
+
+    from coherently.panel.table import Cells, Columns
+
+Record: TypeAlias = "tuple[object, ...] | list[object] | Mapping[str, object]"
+
+LIBRARIES = ("pandas", "polars", "pyarrow")
+FIELDS = ("judge", "event", "probability", "weight")
+READABLE = ("a mapping", "3 values", "4 values")
+RECORDS = (
+    "Each record is (judge, event, probability) or (judge, event, probability, weight), or a mapping with "
+    "those names; all are of one kind."
+)
+
+
+def table_from_frame(frame: object, source: str = "frame") -> Table:
+    """Read a pandas, polars or pyarrow frame; a pandas index is ignored."""
+    import narwhals as nw
+
+    try:
+        eager = nw.from_native(frame, eager_only=True)  # type: ignore[call-overload]
+    except TypeError as error:
+        kind = f"{type(frame).__module__.split('.')[0]}.{type(frame).__qualname__}"
+        raise PanelError(
+            f"{kind} is no frame that can be read: pass a pandas or polars DataFrame or a pyarrow Table "
+            f"(a LazyFrame after .collect())"
+        ) from error
+    except nw.exceptions.DuplicateError as error:
+        found = " ".join(str(error).split())
+        raise PanelError(f"{source} has two columns of one name: rename or delete one ({found})") from error
+    header = check_header(source, eager.columns)
+    columns = {
+        name: _cells(eager.get_column(column)) for name, column in zip(header, eager.columns, strict=True)
+    }
+    return Table(source, columns, range(1, len(eager) + 1), eager.implementation.value)
+
+
+def _cells(series: nw.Series[Any]) -> Cells:
+    """Return numbers as an array (with NaN for null), all else as a list (with None)."""
+    import narwhals as nw
+
+    if series.dtype.is_integer() and not series.null_count():
+        return series.to_numpy()
+    if series.dtype.is_numeric():
+        return series.cast(nw.Float64).to_numpy()
+    cells: list[object] = series.to_list()
+    for index in series.is_null().arg_true():
+        cells[index] = None
+    return cells
+
+
+def table_from_records(records: Iterable[Record]) -> Table:
+    """Read (judge, event, probability), the same with a weight, or mappings from column names."""
+    try:
+        rows: list[Any] = list(records)
+    except TypeError as error:
+        raise PanelError(f"{reprlib.repr(records)} is no list of records. {RECORDS}") from error
+    if not rows:
+        raise PanelError(f"records is empty. {RECORDS}")
+    kinds = [_kind(row) for row in rows]
+    wanted = next((kind for kind in kinds if kind in READABLE), None)
+    bad = [index for index, kind in enumerate(kinds) if kind != wanted]
+    problems = Problems()
+    problems.add(bad, lambda index: _misfit(index + 1, rows[index], kinds[index], wanted), [RECORDS])
+    problems.check()
+    columns: dict[str, list[object]] = {}
+    if wanted == READABLE[0]:
+        append_records(columns, rows, 0)
+    else:
+        columns = dict(zip(FIELDS, map(list, zip(*rows, strict=True)), strict=False))
+    header = check_header("records", list(columns))
+    return Table("records", dict(zip(header, columns.values(), strict=True)), range(1, len(rows) + 1))
+
+
+def _kind(record: object) -> str:
+    if isinstance(record, Mapping):
+        return READABLE[0]
+    return f"{len(record)} values" if isinstance(record, tuple | list) else f"a {type(record).__name__}"
+
+
+def _misfit(row: int, record: object, kind: str, wanted: str | None) -> str:
+    others = f", where other records are {wanted}" if wanted else ""
+    return f"records row {row}: {kind} ({reprlib.repr(record)}){others}"
+
+
+def to_frame(columns: Columns, library: str | None) -> Any:
+    """Make a frame in the library, or in the first that is installed of pandas, polars and pyarrow."""
+    for name in [library] if library else LIBRARIES:
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        return (module.table if name == "pyarrow" else module.DataFrame)(dict(columns))
+    wanted = library or "pandas, polars or pyarrow"
+    raise MissingDependencyError(
+        f"a frame needs {wanted}, which is not installed: pip install {library or LIBRARIES[0]}"
+    )

@@ -1,0 +1,129 @@
+"""Which columns of a table play which role: the long and the wide shape."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coherently.errors import PanelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from coherently.panel.table import Table
+
+ROLES = {
+    "judge": ("judge", "forecaster", "user", "model", "judge_id"),
+    "event": ("event", "question", "event_id"),
+    "probability": ("probability", "p", "prob", "forecast", "probability_yes"),
+    "weight": ("weight",),
+    "lower": ("lower",),
+    "upper": ("upper",),
+    "outcome": ("outcome", "resolution", "answer"),
+    "time": ("time",),
+}
+"""The names that each role goes by, its own first."""
+
+SHAPES = """\
+A long table has a row a forecast:
+  judge,event,probability
+  Alice,rain,0.7
+  Bob,rain,0.6
+A wide table has a row an event, the events in its first column and a column a judge:
+  event,Alice,Bob
+  rain,0.7,0.6"""
+
+
+@dataclass(frozen=True, slots=True)
+class Long:
+    """A row a forecast; each field is the header of the column that plays the role."""
+
+    event: str
+    probability: str
+    judge: str | None = None
+    weight: str | None = None
+    lower: str | None = None
+    upper: str | None = None
+    outcome: str | None = None
+    time: str | None = None
+    ignored: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """A row an event, a column a judge."""
+
+    event: str
+    judges: tuple[str, ...]
+
+
+def recognise(table: Table) -> Long | Wide:
+    """Tell the long shape from the wide one by the header."""
+    roles = find_roles(table)
+    if {"event", "probability"} <= roles.keys():
+        played = set(roles.values())
+        return Long(**roles, ignored=tuple(name for name in table.columns if name not in played))
+    first, *others = table.columns
+    if first in {"", roles.get("event")} and {first} >= set(roles.values()) and not _is_misspelt_long(others):
+        if not others:
+            raise PanelError(f"{table.source} has events but no column of a judge.\n{SHAPES}")
+        return Wide(first, tuple(others))
+    raise PanelError(_unrecognised(table, roles))
+
+
+def find_roles(table: Table) -> dict[str, str]:
+    """Map each role that a column plays to the header of that column."""
+    roles: dict[str, str] = {}
+    for role, names in ROLES.items():
+        found = [header for header in table.columns if header.lower() in names]
+        if len(found) > 1:
+            raise PanelError(
+                f"{table.source} has {len(found)} {role} columns, {_listed(found)}: rename all but one"
+            )
+        if found:
+            roles[role] = found[0]
+    return roles
+
+
+def _is_misspelt_long(headers: list[str]) -> bool:
+    return all(_close(headers, [role]) for role in ("judge", "probability"))
+
+
+def _close(headers: list[str], names: Iterable[str]) -> str | None:
+    """Return a header that is nearly one of the names."""
+    spelt = {header.lower(): header for header in headers}
+    matches = (difflib.get_close_matches(name, spelt, 1, 0.8) for name in names)
+    return next((spelt[match[0]] for match in matches if match), None)
+
+
+def _unrecognised(table: Table, roles: dict[str, str]) -> str:
+    """Say which column is missing or misspelt, what was found, and show both shapes."""
+    lines = [f"{table.source} is neither a long nor a wide table; its columns are {_listed(table.columns)}."]
+    spare = [header for header in table.columns if header not in roles.values()]
+    for role in ("event", "judge", "probability"):
+        guess = None if role in roles else _close(spare, ROLES[role])
+        if guess or (roles and role not in roles and role != "judge"):
+            hint = f" Did you mean {guess!r}? Rename it to {role!r}." if guess else ""
+            lines.append(f"There is no {role} column (accepted names: {', '.join(ROLES[role])}).{hint}")
+    first, *others = table.columns
+    known = [header for header in others if header in roles.values()]
+    if known and first in ("", roles.get("event")):
+        lines.append(f"In a wide table no judge may be called {_listed(known)}: rename such a judge.")
+    return "\n".join([*lines, SHAPES])
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+def pick(table: Table, role: str, names: tuple[str, ...]) -> str:
+    """Find the one column of a table that goes by any of the names."""
+    found = [header for header in table.columns if header.lower() in names]
+    if len(found) == 1:
+        return found[0]
+    wrong = f"{len(found)} {role} columns ({_listed(found)})" if found else f"no {role} column"
+    raise PanelError(
+        f"{table.source} has {wrong} among {_listed(table.columns)}: name exactly one of them {names[0]!r} "
+        f"(also accepted: {', '.join(names[1:])})"
+    )

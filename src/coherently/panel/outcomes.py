@@ -1,0 +1,138 @@
+"""What came true: said of variables or of any event, and carried to every other event by logic."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from coherently.errors import SHOWN, PanelError, summarise
+from coherently.events import quote_name
+from coherently.panel import cells
+from coherently.panel.frames import table_from_frame
+from coherently.panel.layout import ROLES, pick
+from coherently.panel.panel import CALLED_OFF, UNRESOLVED
+from coherently.panel.readers import read_table
+from coherently.panel.table import Table
+from coherently.panel.texts import number_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.events import Events, Reading
+
+Outcomes: TypeAlias = str | os.PathLike[str] | Mapping[str, object] | object
+"""A file, a mapping from event to outcome, or a frame."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """Sides that came true, each with the row of the table that says so; no side stands twice."""
+
+    table: Table
+    event_column: str
+    side: NDArray[np.int32]
+    row: NDArray[np.int64]
+
+    @staticmethod
+    def gather(table: Table, event_column: str, reading: Reading, outcome: NDArray[np.int8]) -> Facts:
+        """Take the rows of a table that say an outcome; `reading` and `outcome` have an entry a row.
+
+        "E given H" came out true where E & H did, false where ~E & H did: either says that H did.
+        """
+        rows = np.flatnonzero(outcome != UNRESOLVED)
+        sides = np.where(outcome[rows] == 1, reading.event[rows], reading.rest[rows])
+        unique, first = np.unique(sides, return_index=True)
+        return Facts(table, event_column, unique, rows[first])
+
+    def say(self, index: int) -> str:
+        """Quote the fact and its place."""
+        row = int(self.row[index])
+        return f"{self.table.place(row)}: the outcome of '{self.table.columns[self.event_column][row]}'"
+
+
+def read_outcomes(source: Outcomes, events: Events, *, plain_events: bool) -> Facts:
+    """Read outcomes said beside the panel; their events join the table of events."""
+    if isinstance(source, str | os.PathLike):
+        table = read_table(source)
+    elif isinstance(source, Mapping):
+        columns = {"event": list(source), "outcome": list(source.values())}
+        table = Table("outcomes", columns, range(1, len(source) + 1))
+    else:
+        table = table_from_frame(source, "outcomes")
+    event_column = pick(table, "event", (*ROLES["event"], "variable", "id"))
+    outcome = cells.outcomes(table, pick(table, "outcome", ROLES["outcome"]))
+    texts = cells.texts(table, event_column)
+    reading = number_texts(table, texts, events, plain_events=plain_events)
+    return Facts.gather(table, event_column, reading, outcome)
+
+
+def resolve(events: Events, sources: Sequence[Facts], reading: Reading) -> NDArray[np.int8]:
+    """Say how each event of a reading came out: 1, 0, UNRESOLVED or CALLED_OFF.
+
+    What single facts force is followed to the end; facts are not combined by case distinction.
+    """
+    known, stated = _learn(events, sources)
+    truth = _truth(events, reading.event, known, stated)
+    condition = _truth(events, reading.condition, known, stated)
+    truth[condition == 0] = CALLED_OFF
+    truth[condition == UNRESOLVED] = UNRESOLVED
+    return truth
+
+
+def _truth(
+    events: Events, sides: NDArray[np.int32], known: NDArray[np.int8], stated: NDArray[np.int8]
+) -> NDArray[np.int8]:
+    said = stated[sides]
+    return np.where(said == UNRESOLVED, events.settle(sides, known), said)
+
+
+def _learn(events: Events, sources: Sequence[Facts]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Give what is known of each variable and what was stated of each side; refuse contradictions."""
+    side = np.concatenate([source.side for source in sources])
+    ends = np.cumsum([len(source.side) for source in sources])
+
+    def say(fact: int) -> str:
+        source = int(np.searchsorted(ends, fact, "right"))
+        return sources[source].say(fact - int(ends[source]) + len(sources[source].side))
+
+    stated = np.full(2 * len(events), UNRESOLVED, np.int8)
+    stated[side] = 1
+    clashes = np.flatnonzero(stated[side ^ 1] == 1).tolist()
+    if clashes:
+        problems = [f"{say(fact)} is given as true and as false" for fact in clashes[:SHOWN]]
+        raise PanelError(_contradiction(problems, len(clashes)))
+    stated[side ^ 1] = 0
+    # Facts about single variables come first, so that a clash is laid to the event made of them.
+    order = np.argsort(np.diff(events.supports(side // 2)[0]), kind="stable")
+    unknown = np.full(len(events.variables), UNRESOLVED, np.int8)
+    known, broken = events.propagate(side[order], unknown)
+    problems = []
+    while broken is not None and len(problems) < SHOWN:
+        fact = int(order[broken])
+        problems.append(f"{say(fact)} contradicts {_known_parts(events, side[fact], known)}")
+        order = np.delete(order, broken)
+        known, broken = events.propagate(side[order], unknown)
+    if problems:
+        raise PanelError(_contradiction(problems, len(problems)))
+    return known, stated
+
+
+def _known_parts(events: Events, side: np.int32, known: NDArray[np.int8]) -> str:
+    names = events.variables
+    _, members = events.supports(np.array([side // 2], np.int32))
+    parts = [
+        f"{quote_name(names[v])} is {'true' if known[v] else 'false'}"
+        for v in members.tolist()
+        if known[v] != UNRESOLVED
+    ]
+    return "the other outcomes" + (f", from which {' and '.join(parts)}" if parts else "")
+
+
+def _contradiction(problems: list[str], count: int) -> str:
+    return summarise(problems, count) + "\nCorrect these outcomes or leave them blank: blank is unresolved."

@@ -1,0 +1,175 @@
+"""The panel: who forecast what, in arrays."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from coherently.errors import PanelError
+from coherently.panel.frames import to_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from coherently.events import Events
+    from coherently.panel.build import Options
+    from coherently.panel.frames import Record
+    from coherently.panel.table import Columns
+
+UNRESOLVED, CALLED_OFF = -1, -2
+"""What an outcome is beside 1 and 0: not known, or of a conditional whose condition came out false."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WrittenEvents:
+    """The distinct events that were forecast, in the order of their first appearance.
+
+    Two texts are one event if they mean the same; an event and its complement are two. `text` is the
+    first text of each; `event`, `condition` and `rest` are sides as in `coherently.events.Reading`;
+    `outcome` is 1, 0, UNRESOLVED or CALLED_OFF.
+    """
+
+    text: tuple[str, ...]
+    event: NDArray[np.int32]
+    condition: NDArray[np.int32]
+    rest: NDArray[np.int32]
+    outcome: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def take(self, index: NDArray[np.int64]) -> WrittenEvents:
+        """Keep the events of the index, in its order."""
+        return WrittenEvents(
+            tuple(self.text[i] for i in index.tolist()),
+            self.event[index],
+            self.condition[index],
+            self.rest[index],
+            self.outcome[index],
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Panel:
+    """All forecasts of a panel, with what is known beside them.
+
+    A forecast is one entry of each array: `judge_index` points into `judges`, `event_index` into `written`,
+    `probability` lies in [0, 1], `weight` is finite and not negative. `lower` and `upper` (NaN where not
+    given) and `time` are None where the source has no such column. `notes` says what a reader should know
+    of how the source was read.
+
+    >>> panel = Panel.from_records([("Ann", "p", 0.7), ("Ann", "p & q", 0.4), ("Bob", "~(~p | ~q)", 0.2)])
+    >>> panel
+    <Panel: 3 forecasts by 2 judges on 2 events over 2 variables>
+    >>> panel.judge("Bob")
+    <Panel: 1 forecast by 1 judge on 1 event over 2 variables>
+    """
+
+    events: Events
+    judges: tuple[str, ...]
+    written: WrittenEvents
+    judge_index: NDArray[np.int32]
+    event_index: NDArray[np.int32]
+    probability: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    lower: NDArray[np.float64] | None = None
+    upper: NDArray[np.float64] | None = None
+    time: NDArray[np.float64] | None = None
+    notes: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    library: str | None = None
+
+    @staticmethod
+    def from_frame(frame: object, **options: Unpack[Options]) -> Panel:
+        """Read a pandas, polars or pyarrow frame, long or wide; the options are those of `read_panel`.
+
+        >>> import polars
+        >>> Panel.from_frame(polars.DataFrame({"event": ["p", "~p"], "Ann": [0.7, 0.2], "Bob": [None, 0.4]}))
+        <Panel: 3 forecasts by 2 judges on 2 events over 1 variable>
+        """
+        from coherently.panel.build import build
+        from coherently.panel.frames import table_from_frame
+
+        return build(table_from_frame(frame), **options)
+
+    @staticmethod
+    def from_records(records: Iterable[Record], **options: Unpack[Options]) -> Panel:
+        """Read (judge, event, probability[, weight]) tuples, or mappings with the columns' names.
+
+        >>> panel = Panel.from_records([("Ann", "rain", 0.7)], outcomes={"rain": True})
+        >>> panel.written.outcome.tolist()
+        [1]
+        """
+        from coherently.panel.build import build
+        from coherently.panel.frames import table_from_records
+
+        return build(table_from_records(records), **options)
+
+    def __len__(self) -> int:
+        """Count the forecasts."""
+        return len(self.probability)
+
+    def __repr__(self) -> str:
+        return f"<Panel: {self.summary()}>"
+
+    def summary(self) -> str:
+        """Count what the panel holds, in words."""
+        return (
+            f"{_count(len(self), 'forecast')} by {_count(len(self.judges), 'judge')} "
+            f"on {_count(len(self.written), 'event')} over {_count(len(self.events.variables), 'variable')}"
+        )
+
+    def columns(self) -> Columns:
+        """The panel as a long table: judge, event, probability, and what else is known of the forecasts."""
+        columns: dict[str, Any] = {
+            "judge": [self.judges[i] for i in self.judge_index.tolist()],
+            "event": [self.written.text[i] for i in self.event_index.tolist()],
+            "probability": self.probability,
+        }
+        if np.any(self.weight != 1):
+            columns["weight"] = self.weight
+        optional = {"lower": self.lower, "upper": self.upper, "time": self.time}
+        columns |= {name: values for name, values in optional.items() if values is not None}
+        outcome = self.written.outcome
+        if np.any(outcome >= 0):
+            cells = [value if value >= 0 else None for value in outcome.tolist()]
+            columns["outcome"] = [cells[i] for i in self.event_index.tolist()]
+        return columns
+
+    def frame(self) -> Any:
+        """The panel as a long frame, in the library that it came in, else pandas, polars or pyarrow."""
+        return to_frame(self.columns(), self.library)
+
+    def judge(self, name: str) -> Panel:
+        """Give the panel of one judge alone."""
+        if name not in self.judges:
+            close = difflib.get_close_matches(name, self.judges, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise PanelError(f"no judge is named {name!r} among {len(self.judges)}{hint}")
+        return self.select(self.judge_index == self.judges.index(name))
+
+    def select(self, rows: NDArray[Any]) -> Panel:
+        """Keep some forecasts, by mask or index, and only the judges and events that they mention."""
+        judges, judge_index = np.unique(self.judge_index[rows], return_inverse=True)
+        written, event_index = np.unique(self.event_index[rows], return_inverse=True)
+        return replace(
+            self,
+            judges=tuple(self.judges[i] for i in judges.tolist()),
+            written=self.written.take(written),
+            judge_index=judge_index.astype(np.int32),
+            event_index=event_index.astype(np.int32),
+            probability=self.probability[rows],
+            weight=self.weight[rows],
+            lower=None if self.lower is None else self.lower[rows],
+            upper=None if self.upper is None else self.upper[rows],
+            time=None if self.time is None else self.time[rows],
+        )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,241 @@
+"""Files into tables: CSV, TSV, JSON lines (each also gzipped) and Parquet."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import itertools
+import json
+import os
+import re
+import reprlib
+import zlib
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from coherently.errors import MissingDependencyError, PanelError
+from coherently.panel.frames import table_from_frame
+from coherently.panel.table import Problems, Table, append_records, check_header
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Progress: TypeAlias = Callable[[float], None]
+"""Told the share of the file's bytes that is read, from 0 to 1."""
+
+CHUNK = 500
+"""Records read at a time: few enough (under 700) that they do not set off the garbage collector."""
+CELL_LIMIT = 2_000_000
+"""Characters that one CSV cell may have."""
+PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+JSON_LINES = 'JSON lines is one object a line, such as {"judge": "Alice", "event": "p", "probability": 0.3}.'
+SAVE_AS_TEXT = "Save it as CSV in UTF-8, or give a file that ends in .parquet, .jsonl or .gz and is one."
+
+
+def read_table(path: str | os.PathLike[str], progress: Progress | None = None) -> Table:
+    """Read a file by its ending; any unknown ending is read as CSV."""
+    path = Path(path)
+    name = path.name.lower()
+    with _file_errors(path), path.open("rb", buffering=0) as file:
+        advance = _byte_counter(file, progress)
+        if name.endswith(".parquet"):
+            table = _read_parquet(file, path.name)
+        else:
+            plain = name.removesuffix(".gz")
+            raw = gzip.GzipFile(fileobj=file) if plain != name else file
+            with _decoded(raw, path.name) as text:
+                if plain.endswith((".jsonl", ".ndjson")):
+                    table = _read_json_lines(text, path.name, advance)
+                else:
+                    table = _read_csv(text, path.name, "\t" if plain.endswith(".tsv") else None, advance)
+        advance()
+    return table
+
+
+@contextmanager
+def _file_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise PanelError(f"{path} does not exist: check the name and the folder") from error
+    except IsADirectoryError as error:
+        raise PanelError(f"{path} is a folder: name a file in it") from error
+    except PermissionError as error:
+        raise PanelError(f"{path} may not be read: change its permissions or copy it") from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise PanelError(
+            f"{path.name} is not a whole gzip file ({error}): compress it again, or drop .gz from its name"
+        ) from error
+    except OSError as error:
+        raise PanelError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _byte_counter(file: io.FileIO, progress: Progress | None) -> Callable[[], None]:
+    size = os.fstat(file.fileno()).st_size
+    if progress is None or not size:
+        return lambda: None
+    return lambda: progress(min(file.tell() / size, 1.0))
+
+
+class _Watched(io.BufferedReader):
+    """Bytes about to be decoded: refuses NUL and counts lines, so that an error can name one."""
+
+    def __init__(self, raw: io.FileIO | gzip.GzipFile, source: str) -> None:
+        super().__init__(raw, 1 << 18)
+        self.source = source
+        self._lines = self._ahead = 0
+
+    def read1(self, size: int = -1, /) -> bytes:
+        block = super().read1(size)
+        self._lines += self._ahead
+        self._ahead = block.count(b"\n")
+        nul = block.find(b"\0")
+        if nul >= 0:
+            line = self.line_at(block, nul)
+            raise PanelError(f"{self.source} line {line} holds a NUL byte, so it is no text. {SAVE_AS_TEXT}")
+        return block
+
+    def line_at(self, block: bytes, position: int) -> int:
+        """Return the line of a position in the block that was read last."""
+        return self._lines + block.count(b"\n", 0, position) + 1
+
+
+@contextmanager
+def _decoded(raw: io.FileIO | gzip.GzipFile, source: str) -> Iterator[io.TextIOWrapper]:
+    watched = _Watched(raw, source)
+    head = watched.peek(3)
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise PanelError(f"{source} is UTF-16 text; only UTF-8 is read. Save it as UTF-8 ('CSV UTF-8').")
+    if head.startswith(codecs.BOM_UTF8):
+        watched.read(len(codecs.BOM_UTF8))
+    try:
+        yield io.TextIOWrapper(watched, encoding="utf-8", newline="")
+    except UnicodeDecodeError as error:
+        line = watched.line_at(error.object, error.start)
+        found = f"byte 0x{error.object[error.start]:02x}"
+        raise PanelError(f"{source} line {line} is not UTF-8 text ({found}). {SAVE_AS_TEXT}") from error
+
+
+def _read_csv(
+    text: io.TextIOWrapper, source: str, delimiter: str | None, advance: Callable[[], None]
+) -> Table:
+    csv.field_size_limit(max(csv.field_size_limit(), CELL_LIMIT))
+    first, line = next(((number, line) for number, line in enumerate(text, 1) if line.strip()), (0, ""))
+    if not line:
+        raise PanelError(f"{source} is empty: a table has a header and a row a forecast")
+    delimiter = delimiter or next((sign for sign in ",\t;" if sign in line), ",")
+    records = csv.reader(itertools.chain([line], text), delimiter=delimiter, strict=True)
+    header = check_header(source, _take(records, 1, source, first)[0])
+    columns: list[list[object]] = [[] for _ in header]
+    numbers = [np.arange(0)]
+    problems = Problems()
+    row = first + 1
+    while chunk := _take(records, CHUNK, source, row):
+        rows = np.arange(row, row + len(chunk))
+        row += len(chunk)
+        if set(map(len, chunk)) != {len(header)}:
+            ragged = _ragged(chunk, source, rows[0], len(header))
+            problems.add(
+                list(ragged), ragged.__getitem__, [f"Put a cell that holds {delimiter!r} in quotes."]
+            )
+            rows = rows[[len(record) == len(header) for record in chunk]]
+            chunk = [record for record in chunk if len(record) == len(header)]
+        numbers.append(rows)
+        for column, cells in zip(columns, zip(*chunk, strict=True), strict=False):
+            column.extend(cells)
+        advance()
+    problems.check()
+    return Table(source, dict(zip(header, columns, strict=True)), np.concatenate(numbers))
+
+
+def _take(records: Iterator[list[str]], count: int, source: str, row: int) -> list[list[str]]:
+    """Take the next records, the first of which is in the row given."""
+    taken: list[list[str]] = []
+    try:
+        taken.extend(itertools.islice(records, count))
+    except csv.Error as error:
+        place = f"{source} row {row + len(taken)}"
+        if "expected after" in str(error):
+            raise PanelError(
+                f"{place}: a quoted cell goes on after its closing quote; "
+                f'put the whole cell in quotes and write each quote inside it twice ("")'
+            ) from error
+        found = f"a cell has over {CELL_LIMIT:,} characters" if "limit" in str(error) else "a cell never ends"
+        raise PanelError(f'{place}: {found}; look for a double quote (") that is not closed') from error
+    return taken
+
+
+def _ragged(chunk: list[list[str]], source: str, row: int, width: int) -> dict[int, str]:
+    """Describe by row the records, blank lines aside, that have not as many cells as the header."""
+    return {
+        number: f"{source} row {number}: {len(record)} cells where the header has {width}"
+        for number, record in enumerate(chunk, row)
+        if len(record) != width and "".join(record).strip()
+    }
+
+
+def _read_json_lines(text: io.TextIOWrapper, source: str, advance: Callable[[], None]) -> Table:
+    decode = json.JSONDecoder(object_pairs_hook=_object).decode
+    columns: dict[str, list[object]] = {}
+    numbers: list[int] = []
+    problems = Problems()
+    lines = ((number, line) for number, line in enumerate(text, 1) if line.strip())
+    while chunk := list(itertools.islice(lines, CHUNK)):
+        answers = [(number, _json_record(decode, line)) for number, line in chunk]
+        records = {number: answer for number, answer in answers if isinstance(answer, dict)}
+        wrong = {n: f"{source} row {n}: {answer}" for n, answer in answers if isinstance(answer, str)}
+        problems.add(list(wrong), wrong.__getitem__, [JSON_LINES])
+        append_records(columns, list(records.values()), len(numbers))
+        numbers += records
+        advance()
+    problems.check()
+    if not numbers:
+        raise PanelError(f"{source} is empty. {JSON_LINES}")
+    header = check_header(source, list(columns))
+    return Table(source, dict(zip(header, columns.values(), strict=True)), np.array(numbers))
+
+
+def _json_record(decode: Callable[[str], object], line: str) -> dict[str, object] | str:
+    """Return the object in a line, or what is wrong with the line."""
+    try:
+        value = decode(line)
+    except json.JSONDecodeError as error:
+        return f"not JSON ({error.msg} at character {error.colno})"
+    except ValueError as error:
+        return str(error)
+    except RecursionError:
+        return "JSON nested too deeply"
+    return value if isinstance(value, dict) else f"{reprlib.repr(value)} is not an object"
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} appears twice")
+    return record
+
+
+def _read_parquet(file: io.FileIO, source: str) -> Table:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{source} needs pyarrow to be read: pip install 'coherently[parquet]'"
+        ) from error
+    try:
+        frame = pq.ParquetFile(file).read()
+    except (pa.ArrowException, OSError) as error:
+        found = str(error).splitlines()[0]
+        raise PanelError(f"{source} is not a whole Parquet file ({found}): write it again") from error
+    index = [name for name in frame.column_names if PANDAS_INDEX.fullmatch(name)]
+    return replace(table_from_frame(frame.drop_columns(index), source), library=None)

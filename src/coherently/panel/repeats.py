@@ -1,0 +1,84 @@
+"""Several forecasts by one judge of one event."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from coherently.errors import SHOWN, PanelError, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from coherently.panel.panel import Panel
+
+Repeats: TypeAlias = Literal["keep", "last", "mean", "error"]
+
+
+def settle_repeats(panel: Panel, repeats: Repeats, place: Callable[[int], str]) -> Panel:
+    """Keep repeats with a note, keep the last (by time, else by row), take their mean, or refuse them."""
+    key = panel.judge_index.astype(np.int64) * len(panel.written) + panel.event_index
+    order = np.lexsort((key,) if panel.time is None else (panel.time, key))
+    new = np.r_[True, np.diff(key[order]) != 0]
+    extra = len(panel) - int(new.sum())
+    if extra == 0:
+        return panel
+    if repeats == "error":
+        raise PanelError(_refusal(panel, order, new, extra, place))
+    if repeats == "last":
+        kept = np.sort(order[np.r_[new[1:], True]])
+        return _with_note(panel.select(kept), f"{extra:,} earlier forecasts by the same judge were left out")
+    if repeats == "mean":
+        return _with_note(
+            _mean(panel, order, new), f"{extra:,} repeated forecasts were averaged into one each"
+        )
+    return _with_note(
+        panel, f"{extra:,} forecasts repeat a judge's own event; all are kept (see --repeats last|mean|error)"
+    )
+
+
+def _mean(panel: Panel, order: NDArray[np.int64], new: NDArray[np.bool_]) -> Panel:
+    """One forecast a judge and event: weighted mean probability, mean weight, at the first one's row."""
+    group = np.empty(len(panel), np.int64)
+    group[order] = np.cumsum(new) - 1
+    count = np.bincount(group)
+
+    def mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        averaged: NDArray[np.float64] = np.bincount(group, values) / count
+        return averaged
+
+    weight = mean(panel.weight)
+    pull = np.where(weight[group] > 0, panel.weight, 1.0)
+    probability = np.bincount(group, pull * panel.probability) / np.bincount(group, pull)
+    first = np.full(len(count), len(panel))
+    np.minimum.at(first, group, np.arange(len(panel)))
+    rows = np.argsort(first)
+    merged = panel.select(first[rows])
+    return replace(
+        merged,
+        probability=np.clip(probability[rows], 0.0, 1.0),
+        weight=weight[rows],
+        lower=None if panel.lower is None else mean(panel.lower)[rows],
+        upper=None if panel.upper is None else mean(panel.upper)[rows],
+        time=None if panel.time is None else panel.time[order[np.r_[new[1:], True]]][rows],
+    )
+
+
+def _refusal(
+    panel: Panel, order: NDArray[np.int64], new: NDArray[np.bool_], extra: int, place: Callable[[int], str]
+) -> str:
+    again = np.sort(order[~new])[:SHOWN].tolist()
+    problems = [
+        f"{place(row)}: {panel.judges[panel.judge_index[row]]} has forecast "
+        f"'{panel.written.text[panel.event_index[row]]}' before"
+        for row in again
+    ]
+    return summarise(problems, extra) + "\nDelete the repeats, or choose --repeats keep, last or mean."
+
+
+def _with_note(panel: Panel, note: str) -> Panel:
+    return replace(panel, notes=(*panel.notes, note))

@@ -1,0 +1,105 @@
+"""A table as it stands in a source, and one error for all that is wrong with it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from coherently.errors import SHOWN, PanelError, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import numpy as np
+
+Cells: TypeAlias = list[Any] | NDArray[Any]
+Columns: TypeAlias = Mapping[str, Cells]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Cells as they stand in a source, before they mean anything.
+
+    `source` is what errors call it, `columns` maps a stripped header to its cells, `rows` numbers each row
+    as a person counts it, and `library` is the frame library to answer in (None: whichever is installed).
+    """
+
+    source: str
+    columns: Columns
+    rows: NDArray[np.int64] | range
+    library: str | None = None
+
+    def __post_init__(self) -> None:
+        if not len(self.rows):
+            raise PanelError(f"{self.source} has a header but no rows: add a row a forecast")
+
+    def place(self, row_index: int, column: str | None = None) -> str:
+        """Say where a cell is: `panel.csv row 7, column probability`."""
+        row = f"{self.source} row {self.rows[row_index]}"
+        if column is None:
+            return row
+        return f"{row}, column {column}" if column else f"{row}, first column"
+
+
+class Problems:
+    """Gathers what is wrong with a source and raises it as one error, in the order of the rows."""
+
+    def __init__(self) -> None:
+        self._first: list[tuple[int, str]] = []
+        self._count = 0
+        self._remedies: dict[str, None] = {}
+
+    def add(self, rows: Sequence[int], describe: Callable[[int], str], remedies: Iterable[str] = ()) -> None:
+        """Note a problem in each of the rows (ascending); only those that can be shown are described.
+
+        A remedy is said once, at the end, however many rows ask for it.
+        """
+        if not rows:
+            return
+        self._count += len(rows)
+        self._first += [(row, describe(row)) for row in rows[:SHOWN]]
+        self._first = sorted(self._first, key=lambda problem: problem[0])[:SHOWN]
+        self._remedies |= dict.fromkeys(remedies)
+
+    def check(self) -> None:
+        """Raise what was gathered, if anything was."""
+        if self._count:
+            shown = summarise([message for _, message in self._first], self._count)
+            raise PanelError("\n".join([shown, *self._remedies]))
+
+
+def check_header(source: str, names: Sequence[object]) -> list[str]:
+    """Strip the names of the columns, and refuse what cannot tell one column from another."""
+    if not names:
+        raise PanelError(f"{source} has no columns: give it a header, such as judge, event, probability")
+    header: list[str] = []
+    known: dict[str, str] = {}
+    for number, name in enumerate(names, 1):
+        if not isinstance(name, str):
+            raise PanelError(f"{source}: column {number} is named {name!r}, which is no text: rename it")
+        stripped = name.strip()
+        if not stripped and number > 1:
+            raise PanelError(f"{source}: column {number} has no name: name it or delete the column")
+        if stripped.lower() in known:
+            raise PanelError(
+                f"{source} has two columns named {known[stripped.lower()]!r} and {stripped!r}, which differ "
+                f"by capitals or spaces at most: rename or delete one"
+            )
+        known[stripped.lower()] = stripped
+        header.append(stripped)
+    return header
+
+
+def append_records(
+    columns: dict[str, list[object]], records: Sequence[Mapping[str, object]], length: int
+) -> None:
+    """Add records to columns of the length given; what a record lacks is None."""
+    for key in dict.fromkeys(itertools.chain.from_iterable(records)):
+        if key not in columns:
+            columns[key] = [None] * length
+    for key, column in columns.items():
+        column.extend([record.get(key) for record in records])

@@ -1,0 +1,117 @@
+"""Columns into files: whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import secrets
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.errors import MissingDependencyError, PanelError
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from numpy.typing import NDArray
+
+    from coherently.panel.table import Columns
+
+GZIP_LEVEL = 1
+"""The fastest: the digits of floats gain little from more."""
+ENDINGS = (".csv", ".csv.gz", ".tsv", ".jsonl", ".ndjson", ".parquet")
+
+
+def check_output(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that a table cannot be written to, before any work is done for it."""
+    path = Path(path)
+    if not path.name.lower().endswith(ENDINGS):
+        raise PanelError(f"{path} has an ending that is not written: use one of {', '.join(ENDINGS)}")
+    if path.is_dir():
+        raise PanelError(f"{path} is a folder: name a file in it")
+    if not path.parent.is_dir():
+        raise PanelError(f"{path.parent} is no folder: create it first")
+    if path.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
+        raise MissingDependencyError(f"{path} needs pyarrow to be written: pip install 'coherently[parquet]'")
+
+
+def write_table(columns: Columns, path: str | os.PathLike[str]) -> None:
+    """Write columns by the ending of the path; a file that is there is replaced whole or left alone."""
+    check_output(path)
+    path = Path(path)
+    target = path.resolve()
+    draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with draft.open("xb") as file:
+            _write(columns, file, path.name.lower())
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, draft)
+        draft.replace(target)
+    except OSError as error:
+        raise PanelError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_columns(columns: Columns, stream: TextIO, delimiter: str = ",") -> None:
+    """Write columns as CSV; NaN and None are empty cells."""
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*map(_csv_cells, columns.values()), strict=True))
+
+
+def records(columns: Columns) -> list[dict[str, Any]]:
+    """Turn columns into a dictionary a row, of plain values; NaN is None."""
+    rows = zip(*map(_cells, columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _write(columns: Columns, file: io.BufferedWriter | gzip.GzipFile, name: str) -> None:
+    if name.endswith(".parquet"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.table(dict(columns)), file)
+    elif name.endswith(".gz"):
+        with gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0) as packed:
+            _write(columns, packed, name.removesuffix(".gz"))
+    else:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        if name.endswith(("jsonl", "ndjson")):
+            _write_json_lines(columns, text)
+        else:
+            write_columns(columns, text, "\t" if name.endswith(".tsv") else ",")
+        text.detach()
+
+
+def _write_json_lines(columns: Columns, stream: TextIO) -> None:
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    stream.writelines(encode(record) + "\n" for record in records(columns))
+
+
+def _csv_cells(column: NDArray[Any] | list[Any]) -> list[Any]:
+    cells = _cells(column)
+    if bool in set(map(type, cells)):
+        return [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]
+    return cells
+
+
+def _cells(column: NDArray[Any] | list[Any]) -> list[Any]:
+    """Return plain Python values, None for NaN."""
+    if isinstance(column, list):
+        return [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in column]
+    cells: list[Any] = column.tolist()
+    if column.dtype.kind == "f":
+        for index in np.flatnonzero(np.isnan(column)).tolist():
+            cells[index] = None
+    return cells

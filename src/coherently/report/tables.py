@@ -1,0 +1,133 @@
+"""Tables on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coherently.panel import Panel
+    from coherently.result import Result
+    from coherently.scoring import Calibration, Scores
+
+LONGEST = 40
+"""Rows that a table on a terminal shows; a file holds them all."""
+_BAR = 20
+
+
+def forecasts_table(result: Result) -> Table:
+    """Each event with its probability, the raw mean and the change; the largest changes first if cut."""
+    columns = result.columns()
+    change = np.abs(np.nan_to_num(np.asarray(columns["adjustment"])))
+    shown = np.sort(np.argsort(-change, kind="stable")[:LONGEST])
+    table = _table("event", "probability", "raw", "change", "weight", caption=_cut(len(change)))
+    for i in shown.tolist():
+        table.add_row(
+            _label(columns["event"][i], result.panel.labels),
+            _number(columns["probability"][i]),
+            _number(columns["raw"][i]),
+            _signed(columns["adjustment"][i]),
+            f"{columns['weight'][i]:g}",
+        )
+    return table
+
+
+def row_table(result: Result) -> Table:
+    """Each forecast of the panel beside the probability that replaces it."""
+    columns = result.row_columns()
+    count = len(columns["event"])
+    table = _table("judge", "event", "probability", "raw", "change", caption=_cut(count))
+    for i in range(min(count, LONGEST)):
+        table.add_row(
+            Text(columns["judge"][i]),
+            _label(columns["event"][i], result.panel.labels),
+            _number(columns["probability"][i]),
+            _number(columns["raw"][i]),
+            _signed(columns["adjustment"][i]),
+        )
+    return table
+
+
+def panel_table(panel: Panel) -> Table:
+    """Each event with the forecast of each judge, for a small panel without repeats."""
+    cells = np.full((len(panel.written), len(panel.judges)), np.nan)
+    cells[panel.event_index, panel.judge_index] = panel.probability
+    table = _table("event", *panel.judges)
+    for text, row in zip(panel.written.text, cells, strict=True):
+        table.add_row(_label(text, panel.labels), *(_number(value) for value in row))
+    return table
+
+
+def summary(result: Result) -> Text:
+    """What was done and what it promises, in words."""
+    parts = [f"{result.panel.summary()}.", result.solution.status.sentence]
+    return Text(" ".join(parts))
+
+
+def scores_table(scores: Scores) -> Table:
+    """Each judge with its scores, the best Brier score first, and the average judge."""
+    order = np.argsort(scores.brier, kind="stable")
+    table = _table("judge", "scored", "Brier", "Brier sum", "log", "slope", caption=_cut(len(order)))
+    for i in order[:LONGEST].tolist():
+        table.add_row(
+            Text(scores.judges[i]),
+            f"{scores.scored[i]:,}",
+            _number(scores.brier[i]),
+            _number(scores.brier_sum[i]),
+            _number(scores.log[i]),
+            _number(scores.slope[i]),
+        )
+    average = scores.average()
+    table.add_section()
+    table.add_row(
+        "average judge", "", _number(average["brier"]), "", _number(average["log"]), _number(average["slope"])
+    )
+    return table
+
+
+def calibration_table(calibration: Calibration) -> Table:
+    """What was forecast and what came true, bin by bin."""
+    table = _table("forecast", "count", "mean forecast", "came true", "", left=("forecast", ""))
+    table.title = "Calibration of all forecasts"
+    for i in np.flatnonzero(calibration.count).tolist():
+        table.add_row(
+            f"{calibration.lower[i]:.1f} to {calibration.upper[i]:.1f}",
+            f"{calibration.count[i]:,}",
+            _number(calibration.mean_forecast[i]),
+            _number(calibration.observed[i]),
+            "█" * round(_BAR * calibration.observed[i]),
+        )
+    table.caption = (
+        f"Brier {calibration.brier:.4f} = reliability {calibration.reliability:.4f} "
+        f"- resolution {calibration.resolution:.4f} + uncertainty {calibration.uncertainty:.4f} "
+        f"+ within bins {calibration.within_bin:.4f}"
+    )
+    return table
+
+
+def _table(*names: str, caption: str | None = None, left: Sequence[str] = ("event", "judge")) -> Table:
+    table = Table(caption=caption, box=None, header_style="bold", pad_edge=False)
+    for name in names:
+        table.add_column(Text(name), justify="left" if name in left else "right", overflow="fold")
+    return table
+
+
+def _cut(count: int) -> str | None:
+    return f"{LONGEST} of {count:,} rows; -o FILE writes them all" if count > LONGEST else None
+
+
+def _label(text: str, labels: Mapping[str, str]) -> Text:
+    return Text(labels.get(text, text))
+
+
+def _number(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.4f}"
+
+
+def _signed(value: float) -> str:
+    return "-" if np.isnan(value) else "0" if abs(value) < 5e-5 else f"{value:+.4f}"

@@ -1,0 +1,45 @@
+"""Panel in, result out."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from coherently.errors import MethodError
+from coherently.problem import pose
+from coherently.result.result import Result
+from coherently.solve import LinearAverage, Method
+
+if TYPE_CHECKING:
+    from coherently.panel import Panel
+
+METHODS = {"linear": LinearAverage}
+"""The methods by the word for them, with their default options."""
+
+
+def aggregate(panel: Panel, method: str | Method = "linear") -> Result:
+    """Make one set of forecasts of a panel's.
+
+    `method` is a method object or the word for one with its default options: "linear".
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])
+    >>> aggregate(panel).frame().round(3)
+       event  probability  raw  weight  adjustment
+    0      p          0.3  0.3     2.0         0.0
+    1  p & q          0.1  0.1     1.0         0.0
+    """
+    chosen = choose(method)
+    problem = pose(panel)
+    return Result(panel, chosen, problem, chosen.solve(problem))
+
+
+def choose(method: str | Method) -> Method:
+    """Give the method that a word stands for."""
+    if isinstance(method, Method):
+        return method
+    if method in METHODS:
+        return METHODS[method]()
+    close = difflib.get_close_matches(str(method), METHODS, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise MethodError(f"{method!r} is no method{hint}; the methods are: {', '.join(METHODS)}")

@@ -1,0 +1,128 @@
+"""The result: a set of forecasts with what it promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.errors import EventError
+from coherently.events import NEVER
+from coherently.panel import to_frame
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.panel import Columns, Panel
+    from coherently.problem import Problem
+    from coherently.solve import Method, Solution
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Result:
+    """What a method made of a panel."""
+
+    panel: Panel
+    method: Method
+    problem: Problem
+    solution: Solution
+
+    def __repr__(self) -> str:
+        return f"<Result: {len(self.panel.written):,} events by {self.method.name}, {self.status}>"
+
+    @property
+    def status(self) -> str:
+        """How the method ended, in a word."""
+        return self.solution.status.word
+
+    @property
+    def coherence(self) -> str:
+        """How far the forecasts are coherent: "none" for plain averages."""
+        return self.solution.coherence.word
+
+    @property
+    def objective(self) -> float | None:
+        """The weighted squared distance from the merged forecasts; None for plain averages."""
+        return self.solution.objective
+
+    @property
+    def lower_bound(self) -> float | None:
+        """A valid lower bound on the least possible objective; None for plain averages."""
+        return self.solution.lower_bound
+
+    @property
+    def gap(self) -> float | None:
+        """The objective less the lower bound."""
+        if self.objective is None or self.lower_bound is None:
+            return None
+        return self.objective - self.lower_bound
+
+    @property
+    def guaranteed_improvement(self) -> float | None:
+        """The summed Brier penalty that the answer saves in every possible world; None for plain averages."""
+        return self.solution.guaranteed_improvement
+
+    def columns(self) -> Columns:
+        """The columns of `frame`."""
+        raw, value = self.problem.mean, self.solution.value
+        return {
+            "event": list(self.panel.written.text),
+            "probability": value,
+            "raw": raw,
+            "weight": self.problem.weight,
+            "adjustment": value - raw,
+        }
+
+    def row_columns(self) -> Columns:
+        """The columns of `rows`."""
+        panel = self.panel
+        value = self.solution.value[panel.event_index]
+        return {
+            "judge": _pick(panel.judges, panel.judge_index),
+            "event": _pick(panel.written.text, panel.event_index),
+            "probability": value,
+            "raw": panel.probability,
+            "weight": panel.weight,
+            "adjustment": value - panel.probability,
+        }
+
+    def frame(self) -> Any:
+        """One row an event as written: event, probability, raw mean, weight, adjustment.
+
+        The frame is of the library that the panel came in, else pandas, polars or pyarrow.
+        """
+        return to_frame(self.columns(), self.panel.library)
+
+    def rows(self) -> Any:
+        """One row a forecast of the panel, in its order; `raw` is the judge's own number."""
+        return to_frame(self.row_columns(), self.panel.library)
+
+    def probability(self, event: str) -> float:
+        """Look up an event that was forecast, in any words, or its complement, or a constant.
+
+        >>> import coherently as co
+        >>> result = co.aggregate(co.Panel.from_records([("Ann", "p & q", 0.2)]))
+        >>> result.probability("q and p"), result.probability("~p | ~q"), result.probability("p | ~p")
+        (0.2, 0.8, 1.0)
+        """
+        reading = self.panel.events.find([event])
+        if reading.faults:
+            raise EventError(f"{event!r}: {reading.faults[0]}")
+        side, condition, rest = reading.sides[0].tolist()
+        written = self.panel.written
+        value = self.solution.value
+        for wanted, turn in ((side, False), (rest, True)):
+            match = np.flatnonzero((written.event == wanted) & (written.condition == condition))
+            if len(match):
+                found = float(value[match[0]])
+                return 1.0 - found if turn else found
+        if side == NEVER or 0 <= side == condition:
+            return float(side != NEVER)
+        raise EventError(
+            f"nobody forecast {event!r} or its complement; frame() lists the {len(written):,} forecast events"
+        )
+
+
+def _pick(values: tuple[str, ...], index: NDArray[np.int32]) -> list[str]:
+    return [values[i] for i in index.tolist()]

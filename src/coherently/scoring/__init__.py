@@ -1,0 +1,7 @@
+"""How good forecasts turned out to be."""
+
+from coherently.scoring.calibration import Calibration, calibration
+from coherently.scoring.rules import brier, log_score, slope
+from coherently.scoring.scores import Scores, score
+
+__all__ = ["Calibration", "Scores", "brier", "calibration", "log_score", "score", "slope"]

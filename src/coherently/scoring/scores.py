@@ -1,0 +1,130 @@
+"""Scores of each judge of a panel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.errors import MethodError, PanelError
+from coherently.panel import records, to_frame
+from coherently.scoring.calibration import Calibration, calibration
+from coherently.scoring.rules import brier, by_group, log_score, slopes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.panel import Columns, Panel
+    from coherently.result import Result
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Scores:
+    """An entry a judge: how many forecasts could be scored, and their scores (NaN where none could).
+
+    `brier` and `log` are means over the judge's resolved forecasts, `brier_sum` is the sum; lower is better.
+    `slope` is the mean forecast of true events less that of false ones; higher is better. Forecasts count
+    alike, whatever their weight; called-off conditionals do not count. `clipped` counts the forecasts that
+    lie beyond the log score's `clip`. `calibration` is of all scored forecasts together.
+    """
+
+    judges: tuple[str, ...]
+    scored: NDArray[np.int64]
+    brier: NDArray[np.float64]
+    brier_sum: NDArray[np.float64]
+    log: NDArray[np.float64]
+    slope: NDArray[np.float64]
+    calibration: Calibration
+    clip: float
+    clipped: int
+    library: str | None
+
+    def __repr__(self) -> str:
+        return f"<Scores: {int(self.scored.sum()):,} forecasts of {len(self.judges):,} judges>"
+
+    def columns(self) -> Columns:
+        """The columns of `frame`."""
+        return {
+            "judge": list(self.judges),
+            "scored": self.scored,
+            "brier": self.brier,
+            "brier_sum": self.brier_sum,
+            "log": self.log,
+            "slope": self.slope,
+        }
+
+    def frame(self) -> Any:
+        """One row a judge: judge, scored, brier, brier_sum, log, slope."""
+        return to_frame(self.columns(), self.library)
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, in plain lists and numbers."""
+        parts = ("brier", "reliability", "resolution", "uncertainty", "within_bin")
+        return {
+            "average": self.average(),
+            "judges": records(self.columns()),
+            "clip": self.clip,
+            "clipped": self.clipped,
+            "calibration": {name: getattr(self.calibration, name) for name in parts}
+            | {"bins": records(self.calibration.columns())},
+        }
+
+    def average(self) -> dict[str, float]:
+        """The mean over judges of each score, as the paper's Tables 6 and 7 have it.
+
+        Judges without a score of the kind are left out.
+        """
+        return {
+            name: float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
+            for name, values in (("brier", self.brier), ("log", self.log), ("slope", self.slope))
+        }
+
+
+def score(panel: Panel, result: Result | None = None, *, clip: float = 1e-4, bins: int = 10) -> Scores:
+    """Score each judge against the outcomes that the panel knows.
+
+    With a `result`, each judge's forecasts are replaced by the result's for the same events, as the paper
+    scores an aggregate (Predd, Kulkarni, Poor and Osherson 2006, section 5.2). The log score takes
+    probabilities below `clip` for `clip` and above `1 - clip` for that; `bins` is for the calibration.
+
+    >>> import coherently as co
+    >>> rows = [("Ann", "p", 0.9), ("Ann", "q", 0.4), ("Bob", "p & q", 0.5)]
+    >>> scores = co.score(co.Panel.from_records(rows, outcomes={"p": True, "q": False}))
+    >>> scores.frame().round(3)
+      judge  scored  brier  brier_sum    log  slope
+    0   Ann       2  0.085       0.17  0.308    0.5
+    1   Bob       1  0.250       0.25  0.693    NaN
+    """
+    if not 0 <= clip < 0.5:
+        raise MethodError(f"clip is {clip}; it must be at least 0 and below 0.5")
+    outcome = panel.written.outcome[panel.event_index]
+    rows = np.flatnonzero(outcome >= 0)
+    if not len(rows):
+        raise PanelError(
+            "no forecast of the panel has an outcome, so nothing can be scored: add an outcome column "
+            "(0 or 1), or pass outcomes, a file with the columns event and outcome"
+        )
+    forecast, outcome = _forecasts(panel, result)[rows], outcome[rows]
+    judge, count = panel.judge_index[rows], len(panel.judges)
+    penalty = brier(forecast, outcome)
+    return Scores(
+        judges=panel.judges,
+        scored=np.bincount(judge, minlength=count),
+        brier=by_group(penalty, judge, count),
+        brier_sum=np.bincount(judge, penalty, count).astype(np.float64),
+        log=by_group(log_score(forecast, outcome, clip), judge, count),
+        slope=slopes(forecast, outcome, judge, count),
+        calibration=calibration(forecast, outcome, bins),
+        clip=clip,
+        clipped=int(np.sum((forecast < clip) | (forecast > 1 - clip))),
+        library=panel.library,
+    )
+
+
+def _forecasts(panel: Panel, result: Result | None) -> NDArray[np.float64]:
+    if result is None:
+        return panel.probability
+    if result.panel is not panel:
+        raise MethodError("the result is of another panel; aggregate this one")
+    return result.solution.value[panel.event_index]

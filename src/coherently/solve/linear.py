@@ -1,0 +1,34 @@
+"""Linear averaging, the baseline that everybody knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coherently.solve.solution import Coherence, Solution, Status
+
+if TYPE_CHECKING:
+    from coherently.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class LinearAverage:
+    """The weighted mean of the forecasts of each event as written, p and ~p apart.
+
+    Averages of incoherent or partial forecasts are in general incoherent (Predd, Kulkarni, Poor and
+    Osherson 2006, section 3.3).
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4)])
+    >>> round(co.aggregate(panel, method=co.LinearAverage()).probability("p"), 6)
+    0.3
+    """
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+        return "linear"
+
+    def solve(self, problem: Problem) -> Solution:
+        """Answer with the means that the problem already holds."""
+        return Solution(problem.mean, Status.AVERAGED, Coherence.NONE)
