@@ -55,7 +55,8 @@ def read_table(path: str | os.PathLike[str], progress: Progress | None = None) -
                     table = _read_json_lines(text, path.name, advance)
                 else:
                     table = _read_csv(text, path.name, "\t" if plain.endswith(".tsv") else None, advance)
-        advance()
+    if progress is not None:
+        progress(1.0)
     return table
 
 

@@ -10,6 +10,7 @@ import math
 import os
 import secrets
 import shutil
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ import numpy as np
 from coherently.errors import MissingDependencyError, PanelError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import TextIO
 
     from numpy.typing import NDArray
@@ -35,10 +37,11 @@ def check_output(path: str | os.PathLike[str]) -> None:
     path = Path(path)
     if not path.name.lower().endswith(ENDINGS):
         raise PanelError(f"{path} has an ending that is not written: use one of {', '.join(ENDINGS)}")
-    if path.is_dir():
-        raise PanelError(f"{path} is a folder: name a file in it")
-    if not path.parent.is_dir():
-        raise PanelError(f"{path.parent} is no folder: create it first")
+    with _write_errors(path):
+        if path.is_dir():
+            raise PanelError(f"{path} is a folder: name a file in it")
+        if not path.parent.is_dir():
+            raise PanelError(f"{path.parent} is no folder: create it first")
     if path.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
         raise MissingDependencyError(f"{path} needs pyarrow to be written: pip install 'coherently[parquet]'")
 
@@ -49,25 +52,40 @@ def write_table(columns: Columns, path: str | os.PathLike[str]) -> None:
     path = Path(path)
     target = path.resolve()
     draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    with _write_errors(path):
+        try:
+            with draft.open("xb") as file:
+                _write(columns, file, path.name.lower())
+                file.flush()
+                os.fsync(file.fileno())
+            if target.exists():
+                shutil.copymode(target, draft)
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _write_errors(path: Path) -> Iterator[None]:
     try:
-        with draft.open("xb") as file:
-            _write(columns, file, path.name.lower())
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, draft)
-        draft.replace(target)
+        yield
     except OSError as error:
         raise PanelError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def write_columns(columns: Columns, stream: TextIO, delimiter: str = ",") -> None:
     """Write columns as CSV; NaN and None are empty cells."""
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    cells = [_csv_cells(column) for column in columns.values()]
+    # The csv module of Python 3.11 leaves a carriage return bare, which a reader takes for the end of a row.
+    returns = any("\r" in cell for column in [columns, *cells] for cell in column if isinstance(cell, str))
+    writer = csv.writer(
+        stream,
+        delimiter=delimiter,
+        lineterminator="\n",
+        quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL,
+    )
     writer.writerow(columns)
-    writer.writerows(zip(*map(_csv_cells, columns.values()), strict=True))
+    writer.writerows(zip(*cells, strict=True))
 
 
 def records(columns: Columns) -> list[dict[str, Any]]:

@@ -1,0 +1,127 @@
+import itertools
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coherently.errors import EventError
+from coherently.events import Events
+from tests.events import generate
+
+NAMES = ("p", "q", "r", "s")
+WIDE = tuple(f"y{i}" for i in range(9))
+
+
+def read_formula(seed, names, size):
+    """A random formula, a table that has read it after all its names, and the side."""
+    rng = random.Random(seed)
+    formula = generate.formula(rng, size, names)
+    events = Events()
+    events.add_names(names)
+    reading = events.add([generate.write(rng, formula)])
+    assert reading.faults == ()
+    return formula, events, reading.event
+
+
+def all_worlds(count):
+    return np.array(list(itertools.product([False, True], repeat=count)))
+
+
+@pytest.mark.parametrize("names", [NAMES, WIDE], ids=["in one word", "in many words"])
+@pytest.mark.parametrize("seed", range(60))
+def test_evaluation_in_every_world(seed, names):
+    formula, events, side = read_formula(seed, names, 25)
+    worlds = all_worlds(len(names))
+    expected = [generate.holds(formula, dict(zip(names, world, strict=True))) for world in worlds.tolist()]
+    assert events.evaluate(side, worlds).ravel().tolist() == expected
+    assert events.evaluate(side ^ 1, worlds).ravel().tolist() == [not value for value in expected]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_evaluation_of_large_cardinalities(seed):
+    rng = random.Random(seed)
+    names = [f"y{i}" for i in range(rng.randrange(17, 90))]
+    formula = generate.wide_cardinality(rng, names)
+    events = Events()
+    events.add_names(names)
+    side = events.add([generate.write(rng, formula)]).event
+    worlds = np.random.default_rng(seed).random((100, len(names))) < rng.random()
+    expected = [generate.holds(formula, dict(zip(names, world, strict=True))) for world in worlds.tolist()]
+    assert events.evaluate(side, worlds).ravel().tolist() == expected
+
+
+def test_evaluation_by_name():
+    events = Events()
+    side = events.add(["p -> q"]).event
+    assert events.holds(side, {"p": True, "q": False}).tolist() == [False]
+    with pytest.raises(EventError, match="says nothing of q"):
+        events.holds(side, {"p": True})
+
+
+def completions(known):
+    """Every world that agrees with what is known."""
+    choices = [[False, True] if value < 0 else [bool(value)] for value in known]
+    return np.array(list(itertools.product(*choices)))
+
+
+@given(st.integers(0, 10**6), st.lists(st.sampled_from([-1, 0, 1]), min_size=9, max_size=9))
+def test_settled_means_the_same_in_every_completion(seed, known):
+    _, events, side = read_formula(seed, WIDE, 12)
+    values = events.evaluate(side, completions(known)).ravel()
+    expected = int(values[0]) if values.all() or not values.any() else -1
+    assert events.settle(side, np.array(known, np.int8)).tolist() == [expected]
+
+
+@given(st.integers(0, 10**6), st.lists(st.sampled_from([-1, -1, 0, 1]), min_size=9, max_size=9))
+def test_one_fact_teaches_all_that_it_forces(seed, known):
+    _, events, side = read_formula(seed, WIDE, 12)
+    worlds = completions(known)
+    fitting = worlds[events.evaluate(side, worlds).ravel()]
+    learnt, broken = events.propagate(side, np.array(known, np.int8))
+    if not len(fitting):
+        assert broken == 0
+        return
+    assert broken is None
+    expected = np.where(fitting.all(axis=0), 1, np.where(fitting.any(axis=0), -1, 0))
+    assert learnt.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "learnt"),
+    [
+        ("exactly(1; {})", {0: 1}, {i: 0 for i in range(1, 20)}),
+        ("at_least(19; {})", {3: 0}, {i: 1 for i in range(20) if i != 3}),
+        ("at_most(2; {})", {3: 1}, {}),
+        ("~at_most(19; {})", {}, dict.fromkeys(range(20), 1)),
+    ],
+)
+def test_large_cardinalities_force_their_literals(text, known, learnt):
+    names = [f"y{i}" for i in range(20)]
+    events = Events()
+    events.add_names(names)
+    fact = events.add([text.format(", ".join(names))]).event
+    state = np.full(20, -1, np.int8)
+    for variable, value in known.items():
+        state[variable] = value
+    expected = state.copy()
+    for variable, value in learnt.items():
+        expected[variable] = value
+    found, broken = events.propagate(fact, state)
+    assert broken is None
+    assert found.tolist() == expected.tolist()
+
+
+def test_facts_work_together_until_nothing_changes():
+    events = Events()
+    events.add_names(NAMES)
+    facts = events.add(["r -> s", "q -> r", "p -> q", "p"]).event
+    learnt, broken = events.propagate(facts, np.full(4, -1, np.int8))
+    assert (learnt.tolist(), broken) == ([1, 1, 1, 1], None)
+
+
+def test_a_fact_that_cannot_hold_is_named():
+    events = Events()
+    facts = events.add(["p", "q", "~(p & q)"]).event
+    assert events.propagate(facts, np.full(2, -1, np.int8))[1] == 2
