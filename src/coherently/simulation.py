@@ -57,9 +57,7 @@ class _Design:
             f"bias is {self.bias}; it must be a finite number": not np.isfinite(self.bias),
             f"rounding is {self.rounding}; it must lie between 0 and 1": not 0 <= self.rounding <= 1,
             f"rounders is {self.rounders}; it must lie between 0 and 1": not 0 <= self.rounders <= 1,
-            f"abstention is {self.abstention}; it must be at least 0 and below 1": not 0
-            <= self.abstention
-            < 1,
+            f"abstention is {self.abstention}; it must be in [0, 1)": not 0 <= self.abstention < 1,
         }
         found = [message for message, broken in problems.items() if broken]
         if found:

@@ -108,7 +108,8 @@ def build(
     if isinstance(layout, Long) and layout.outcome is not None:
         outcome = cells.outcomes(table, layout.outcome)
         facts.append(Facts.gather(table, layout.event, reading, outcome))
-    if outcomes is not None:
+    nothing_said = outcomes is None or (isinstance(outcomes, Mapping) and not outcomes)
+    if not nothing_said:
         facts.append(read_outcomes(outcomes, events, plain_events=plain_events))
     panel = _assemble(forecasts, texts, reading, events, facts)
     answered = np.flatnonzero(~np.isnan(panel.probability))
@@ -183,7 +184,8 @@ def _assemble(
 def _notes(table: Table, layout: Long | Wide) -> tuple[str, ...]:
     if isinstance(layout, Wide) or not layout.ignored:
         return ()
-    return (f"{table.source}: ignored columns: {', '.join(layout.ignored)}",)
+    names = ", ".join(name or "(the one without a name)" for name in layout.ignored)
+    return (f"{table.source}: ignored columns: {names}",)
 
 
 def _read_labels(labels: Labels | None) -> Mapping[str, str]:

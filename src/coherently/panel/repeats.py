@@ -28,7 +28,7 @@ def settle_repeats(panel: Panel, repeats: Repeats, place: Callable[[int], str]) 
     if extra == 0:
         return panel
     if repeats == "error":
-        raise PanelError(_refusal(panel, order, new, extra, place))
+        raise PanelError(_refusal(panel, np.argsort(key, kind="stable"), new, extra, place))
     if repeats == "last":
         kept = np.sort(order[np.r_[new[1:], True]])
         return _with_note(panel.select(kept), f"{extra:,} earlier forecasts by the same judge were left out")

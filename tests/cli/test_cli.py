@@ -1,0 +1,249 @@
+import gzip
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import coherently as co
+from tests.panels import bundled
+
+LONG = "judge,event,probability\nA,p,0.5\nB,p & q,0.25\n"
+
+
+def run(*arguments, cwd=None, check=None):
+    """Run the installed program as a user would."""
+    command = [sys.executable, "-c", "from coherently.cli import main; main()", *map(str, arguments)]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    if check is not None:
+        assert done.returncode == check, done.stderr
+    return done
+
+
+@pytest.fixture
+def table_2(tmp_path):
+    file = tmp_path / "table2.csv"
+    file.write_text(",Alice,Bob,Chris\np,0.75,0.60,0.95\nq,0.20,0.10,0.00\np & q,0.10,0.10,0.60\n")
+    return file
+
+
+def test_aggregate_prints_a_table(table_2):
+    shown = run("aggregate", table_2, "--method", "linear", check=0).stdout
+    assert [line.split()[:2] for line in shown.splitlines()[1:4]] == [
+        ["p", "0.7667"],
+        ["q", "0.1000"],
+        ["p", "&"],
+    ]
+    assert "9 forecasts by 3 judges on 3 events over 2 variables" in shown
+
+
+def test_aggregate_as_json(table_2):
+    answer = json.loads(run("aggregate", table_2, "--method", "linear", "--json", check=0).stdout)
+    assert list(answer) == [
+        *("status", "coherence", "method", "objective", "lower_bound", "gap", "guaranteed_improvement"),
+        "forecasts",
+    ]
+    assert (answer["status"], answer["coherence"], answer["method"]) == ("averaged", "none", "linear")
+    assert [list(forecast) for forecast in answer["forecasts"]] == [
+        ["event", "probability", "raw", "weight"]
+    ] * 3
+    means = [forecast["probability"] for forecast in answer["forecasts"]]
+    np.testing.assert_allclose(means, [0.766667, 0.1, 0.266667], atol=1e-6)
+
+
+def test_table_3_with_abstentions(tmp_path):
+    file = tmp_path / "table3.csv"
+    file.write_text(",Alice,Bob,Chris\np,0.75,0.60,NA\nq,0.20,NA,0.00\np & q,NA,0.40,0.00\n")
+    answer = json.loads(run("aggregate", file, "--json", check=0).stdout)
+    np.testing.assert_allclose(
+        [forecast["probability"] for forecast in answer["forecasts"]], [0.675, 0.1, 0.2]
+    )
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.jsonl", "out.parquet", "out.tsv"])
+def test_aggregate_writes_files(table_2, name):
+    output = table_2.with_name(name)
+    done = run("aggregate", table_2, "-o", output, check=0)
+    assert done.stdout == ""
+    assert "3 rows" in done.stderr
+    frame = co.aggregate(bundled("table2.csv")).frame()
+    if name == "out.csv":
+        lines = output.read_text().splitlines()
+        assert lines[0] == "event,probability,raw,weight,adjustment"
+        assert [line.split(",")[0] for line in lines[1:]] == frame["event"].tolist()
+        assert [float(line.split(",")[1]) for line in lines[1:]] == frame["probability"].tolist()
+    if name == "out.csv.gz":
+        assert gzip.decompress(output.read_bytes()).startswith(b"event,probability")
+
+
+def test_aggregate_by_rows(table_2):
+    output = table_2.with_name("rows.csv")
+    run("aggregate", table_2, "--rows", "-o", output, "--quiet", check=0)
+    lines = output.read_text().splitlines()
+    assert lines[0] == "judge,event,probability,raw,weight,adjustment"
+    assert len(lines) == 10
+
+
+def test_notes_go_to_standard_error(tmp_path):
+    file = tmp_path / "panel.csv"
+    file.write_text("judge,event,probability,url\nA,p,0.5,x\n")
+    done = run("aggregate", file, "--json", check=0)
+    assert "note: panel.csv: ignored columns: url" in done.stderr
+    json.loads(done.stdout)
+    assert run("aggregate", file, "--json", "--quiet", check=0).stderr == ""
+
+
+def test_labels_are_shown(table_2):
+    labels = table_2.with_name("labels.csv")
+    labels.write_text("id,title\np,Rain tomorrow\n")
+    assert "Rain tomorrow" in run("aggregate", table_2, "--labels", labels, check=0).stdout
+
+
+def test_simulate_then_score(tmp_path):
+    panel = tmp_path / "panel.csv"
+    run("simulate", "--judges", 8, "--variables", 12, "--seed", 3, "-o", panel, check=0)
+    shown = run("score", panel, check=0).stdout
+    assert "average judge" in shown
+    assert "Calibration of all forecasts" in shown
+    answer = json.loads(run("score", panel, "--json", check=0).stdout)
+    scores = co.score(co.simulate(judges=8, variables=12, seed=3))
+    np.testing.assert_allclose([row["brier"] for row in answer["judges"]], scores.brier)
+    np.testing.assert_allclose(answer["calibration"]["reliability"], scores.calibration.reliability)
+    run("score", panel, "-o", tmp_path / "scores.csv", check=0)
+    assert (tmp_path / "scores.csv").read_text().startswith("judge,scored,brier,brier_sum,log,slope\n")
+
+
+def test_simulate_prints_csv():
+    shown = run("simulate", "--judges", 2, "--variables", 3, "--basic", 1, "--compound", 2, check=0).stdout
+    assert shown.splitlines()[0] == "judge,event,probability,outcome"
+    assert len(shown.splitlines()) == 7
+
+
+def test_demo():
+    shown = run("demo", check=0).stdout
+    assert "Chris" in shown
+    assert "0.7667" in shown
+
+
+def test_help_and_version():
+    assert "aggregate" in run("--help", check=0).stdout
+    assert run("--version", check=0).stdout == f"coherently {co.__version__}\n"
+
+
+def test_help_does_not_import_numpy():
+    code = (
+        "import sys; sys.argv = ['coherently', '--help']\n"
+        "from coherently.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print({'numpy', 'pandas', 'polars', 'pyarrow', 'scipy'} & set(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "set()"
+
+
+BAD_FILES = {
+    "empty": (b"", "is empty"),
+    "blank lines": (b"\n\n", "is empty"),
+    "header only": (b"judge,event,probability\n", "no rows"),
+    "no probability column": (b"judge,event,prbability\nA,p,0.5\n", "no probability column"),
+    "probability 1.2": (b"judge,event,probability\nA,p,1.2\n", "row 2, column probability"),
+    "percentages": (b"judge,event,probability\nA,p,35\n", "--percent"),
+    "probability -0.1": (b"judge,event,probability\nA,p,-0.1\n", "-0.1"),
+    "probability NaN": (b"judge,event,probability\nA,p,NaN\n", "--missing abstain"),
+    "probability abc": (b"judge,event,probability\nA,p,abc\n", "'abc'"),
+    "unbalanced parenthesis": (b"judge,event,probability\nA,(p & q,0.5\n", "never closed"),
+    "empty event": (b"judge,event,probability\nA,,0.5\n", "row 2, column event"),
+    "nested parentheses": (
+        b"judge,event,probability\nA," + b"(" * 100_000 + b"p" + b")" * 100_000 + b",0.5\n",
+        "200001 characters",
+    ),
+    "duplicated header": (b"judge,event,probability,Event\nA,p,0.5,q\n", "two columns named"),
+    "judge column without a name": (b"event,Alice,,Chris\np,0.1,0.2,0.3\n", "column 3 has no name"),
+    "binary": (bytes(range(256)) * 10, "NUL byte"),
+    "not UTF-8": (b"judge,event,probability\nJos\xe9,p,0.5\n", "not UTF-8"),
+    "ragged": (b"judge,event,probability\nA,exactly(1; p, q),0.5\n", "in quotes"),
+    "undeclared": (b"judge,event,probability\nA,winner = Ann,0.5\n", "`variable winner: Ann, ...`"),
+    "bad outcome": (b"judge,event,probability,outcome\nA,p,0.5,maybe\n", "'maybe'"),
+    "negative weight": (b"judge,event,probability,weight\nA,p,0.5,-1\n", "row 2, column weight"),
+    "lower above upper": (b"judge,event,probability,lower,upper\nA,p,0.5,0.6,0.4\n", "is above"),
+    "neither shape": (b"name,value\nA,0.5\n", "neither a long nor a wide table"),
+}
+
+
+@pytest.mark.parametrize(("content", "words"), BAD_FILES.values(), ids=BAD_FILES)
+def test_bad_files_are_one_clear_message(tmp_path, content, words):
+    file = tmp_path / "panel.csv"
+    file.write_bytes(content)
+    output = tmp_path / "out.csv"
+    done = run("aggregate", file, "-o", output, check=2)
+    assert done.stderr.startswith("error: ")
+    assert "panel.csv" in done.stderr
+    assert words in done.stderr
+    assert len(done.stderr) < 3000
+    assert not output.exists()
+
+
+def test_missing_files_and_folders(tmp_path):
+    assert "does not exist" in run("aggregate", tmp_path / "nothing.csv", check=2).stderr
+    assert "is a folder" in run("aggregate", tmp_path, check=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--method", "magic"], "'magic' is no method"),
+        (["-o", "out.xlsx"], "ending"),
+        (["-o", "nowhere/out.csv"], "no folder"),
+        (["--repeats", "never"], "--repeats"),
+        (["--outcomes", "missing.csv"], "does not exist"),
+        (["--colour"], "--colour"),
+    ],
+)
+def test_bad_options(table_2, arguments, words):
+    assert words in run("aggregate", table_2, *arguments, cwd=table_2.parent, check=2).stderr
+
+
+def test_score_without_outcomes(table_2):
+    assert "nothing can be scored" in run("score", table_2, check=2).stderr
+
+
+def test_several_bad_rows_are_counted(tmp_path):
+    file = tmp_path / "panel.csv"
+    file.write_text("judge,event,probability\n" + "A,p,2.5\n" * 25)
+    message = run("aggregate", file, check=2).stderr
+    assert message.count("column probability") == 10
+    assert "and 15 more (25 in all)" in message
+
+
+def test_hostile_names_print_as_they_are(tmp_path):
+    file = tmp_path / "panel.csv"
+    file.write_text('judge,event,probability\n[red]x[/red],"""[bold]a[/bold]""",0.5\n')
+    assert '"[bold]a[/bold]"' in run("aggregate", file, check=0).stdout
+
+
+def test_internal_errors_have_their_own_exit_code(monkeypatch, capsys):
+    import coherently.cli.app
+    from coherently.cli import main
+
+    def fail():
+        raise RuntimeError("wires crossed")
+
+    monkeypatch.setattr(coherently.cli.app, "app", fail)
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 70
+    assert "internal error: RuntimeError: wires crossed" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_is_no_error(tmp_path):
+    file = tmp_path / "panel.csv"
+    run("simulate", "--judges", 400, "-o", file, check=0)
+    command = (
+        f"{sys.executable} -c 'from coherently.cli import main; main()' aggregate {file} --json | head -1"
+    )
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout == "{\n"
+    assert done.stderr == ""

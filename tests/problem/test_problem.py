@@ -1,0 +1,85 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import coherently as co
+from coherently.problem import pose
+from tests.panels import TABLE_2, TABLE_3
+
+EVENTS = ["p", "~p", "q", "p & q", "~(q & p)", "p | q", "~p & ~q", "p given q", "~p given q", "r", "true"]
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from("ABC"),
+        st.sampled_from(EVENTS),
+        st.floats(0, 1),
+        st.sampled_from([0.0, 0.5, 1.0, 4.0]),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+def test_means_of_the_papers_tables():
+    np.testing.assert_allclose(pose(co.Panel.from_records(TABLE_2)).mean, [23 / 30, 0.1, 4 / 15], atol=1e-15)
+    np.testing.assert_allclose(pose(co.Panel.from_records(TABLE_3)).mean, [0.675, 0.1, 0.2], atol=1e-15)
+
+
+def test_complements_are_one_coordinate():
+    problem = pose(
+        co.Panel.from_records([("A", "~p", 0.6), ("A", "p", 0.6), ("A", "a | ~b", 0.3), ("A", "b & ~a", 0.9)])
+    )
+    assert problem.coordinate.tolist() == [0, 0, 1, 1]
+    assert problem.complemented.tolist() == [True, False, True, False]
+    np.testing.assert_allclose(problem.merged.mean, [0.5, 0.8])
+    np.testing.assert_allclose(problem.scatter, 2 * 0.1**2 + 2 * 0.1**2)
+
+
+def test_conditionals_merge_with_their_complement_only():
+    problem = pose(
+        co.Panel.from_records([("A", "p given q", 0.2), ("B", "~p given q", 0.6), ("A", "p & q", 0.9)])
+    )
+    assert problem.coordinate.tolist() == [0, 0, 1]
+    np.testing.assert_allclose(problem.as_written(problem.merged.mean), [0.3, 0.7, 0.9])
+
+
+def test_weightless_events_stay_and_pull_nothing():
+    problem = pose(co.Panel.from_records([("A", "p", 0.2, 0.0), ("A", "q", 0.4, 1.0), ("B", "q", 0.9, 0.0)]))
+    np.testing.assert_array_equal(problem.mean, [np.nan, 0.4])
+    assert problem.merged.weight.tolist() == [0.0, 1.0]
+    assert problem.scatter == 0.0
+
+
+def test_components_share_no_variable():
+    events = ["a & b", "c", "b | d", "e ^ f", "~c", "f given g", "true"]
+    problem = pose(co.Panel.from_records([("A", event, 0.5) for event in events]))
+    assert problem.merged.components()[problem.coordinate].tolist() == [0, 1, 0, 2, 1, 2, 3]
+
+
+@given(ROWS)
+def test_merging_keeps_totals_and_finds_the_nearest_point(rows):
+    panel = co.Panel.from_records(rows)
+    problem = pose(panel)
+    merged = problem.merged
+    np.testing.assert_allclose(merged.weight.sum(), panel.weight.sum())
+    np.testing.assert_allclose(np.bincount(problem.coordinate, problem.weight), merged.weight)
+
+    def distance(x):
+        answer = problem.as_written(np.nan_to_num(x, nan=0.5))
+        return np.sum(panel.weight * (panel.probability - answer[panel.event_index]) ** 2)
+
+    np.testing.assert_allclose(distance(merged.mean), problem.scatter, atol=1e-12)
+    for x in np.random.default_rng(0).random((5, len(merged))):
+        moved = np.nansum(merged.weight * (x - merged.mean) ** 2)
+        np.testing.assert_allclose(distance(x), problem.scatter + moved, atol=1e-9)
+
+
+@given(ROWS)
+def test_a_forecast_of_weight_n_is_n_copies(rows):
+    whole = [(judge, event, p, float(round(weight))) for judge, event, p, weight in rows]
+    copies = [(judge, event, p, 1.0) for judge, event, p, weight in whole for _ in range(int(weight))]
+    if not copies:
+        return
+    weighted, copied = pose(co.Panel.from_records(whole)), pose(co.Panel.from_records(copies))
+    kept = weighted.weight > 0
+    np.testing.assert_allclose(np.sort(weighted.mean[kept]), np.sort(copied.mean), atol=1e-12)
+    np.testing.assert_allclose(weighted.scatter, copied.scatter, atol=1e-9)

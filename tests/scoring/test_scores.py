@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+import coherently as co
+from tests.panels import TABLE_2, TABLE_3, WORLDS
+
+# Mean Brier scores over all forecasts by world: Predd, Kulkarni, Poor and Osherson (2006), Tables 2 and 3.
+MEAN_BRIER = {
+    "raw 2": (TABLE_2, None, [0.250556, 0.517222, 0.072778, 0.495000]),
+    "linear 2": (TABLE_2, "linear", [0.222963, 0.489630, 0.045185, 0.467407]),
+    "raw 3": (TABLE_3, None, [0.187083, 0.453750, 0.070417, 0.537083]),
+    "linear 3": (TABLE_3, "linear", [0.168542, 0.435208, 0.051875, 0.518542]),
+}
+
+
+@pytest.mark.parametrize(("rows", "method", "expected"), MEAN_BRIER.values(), ids=MEAN_BRIER)
+def test_mean_brier_by_world(rows, method, expected):
+    for (p, q), value in zip(WORLDS, expected, strict=True):
+        panel = co.Panel.from_records(rows, outcomes={"p": p, "q": q})
+        scores = co.score(panel, method and co.aggregate(panel, method))
+        np.testing.assert_allclose(scores.brier_sum.sum() / scores.scored.sum(), value, atol=1e-6)
+        np.testing.assert_allclose(scores.calibration.brier, value, atol=1e-6)
+
+
+def test_scores_of_each_judge():
+    scores = co.score(co.Panel.from_records(TABLE_2, outcomes={"p": True, "q": False}))
+    frame = scores.frame()
+    assert list(frame.columns) == ["judge", "scored", "brier", "brier_sum", "log", "slope"]
+    assert frame["judge"].tolist() == ["Alice", "Bob", "Chris"]
+    assert frame["scored"].tolist() == [3, 3, 3]
+    np.testing.assert_allclose(frame["brier_sum"], [0.1125, 0.18, 0.3625])
+    np.testing.assert_allclose(frame["brier"], frame["brier_sum"] / 3)
+    np.testing.assert_allclose(frame["slope"], [0.75 - 0.15, 0.60 - 0.10, 0.95 - 0.30])
+    expected = -np.log([[0.75, 0.8, 0.9], [0.6, 0.9, 0.9], [0.95, 1 - 1e-4, 0.4]]).mean(axis=1)
+    np.testing.assert_allclose(frame["log"], expected)
+    assert scores.clipped == 1
+    np.testing.assert_allclose(scores.average()["slope"], np.mean(frame["slope"]))
+
+
+def test_unresolved_and_called_off_forecasts_do_not_count():
+    rows = [("A", "p", 0.5), ("A", "r", 0.9), ("A", "p given q", 0.9), ("B", "r", 0.1)]
+    scores = co.score(co.Panel.from_records(rows, outcomes={"p": 1, "q": 0}))
+    assert scores.scored.tolist() == [1, 0]
+    np.testing.assert_array_equal(scores.brier, [0.25, np.nan])
+    np.testing.assert_array_equal(scores.slope, [np.nan, np.nan])
+    assert scores.average()["brier"] == 0.25
+    assert np.isnan(scores.average()["slope"])
+
+
+def test_slope_of_the_linear_average_on_the_pooled_set_is_the_raw_one():
+    panel = co.simulate(judges=20, variables=10, seed=3)
+    pooled = co.Panel.from_records(
+        [("all", event, p) for _, event, p in _rows(panel)], outcomes=_truth(panel)
+    )
+    raw, linear = co.score(pooled), co.score(pooled, co.aggregate(pooled, "linear"))
+    np.testing.assert_allclose(raw.slope, linear.slope)
+
+
+def _rows(panel):
+    frame = panel.frame()
+    return list(zip(frame["judge"], frame["event"], frame["probability"], strict=True))
+
+
+def _truth(panel):
+    return dict(zip(panel.written.text, panel.written.outcome.tolist(), strict=True))
+
+
+def test_a_panel_without_outcomes_cannot_be_scored():
+    with pytest.raises(co.PanelError, match="no forecast of the panel has an outcome"):
+        co.score(co.Panel.from_records(TABLE_2))
+
+
+def test_a_result_of_another_panel_is_refused():
+    panel = co.Panel.from_records(TABLE_2, outcomes={"p": 1, "q": 1})
+    other = co.aggregate(co.Panel.from_records(TABLE_3))
+    with pytest.raises(co.MethodError, match="another panel"):
+        co.score(panel, other)
+
+
+def test_a_clip_out_of_range_is_refused():
+    with pytest.raises(co.MethodError, match=r"clip is 0\.5"):
+        co.score(co.Panel.from_records(TABLE_2, outcomes={"p": 1}), clip=0.5)
