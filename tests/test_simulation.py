@@ -78,6 +78,7 @@ def test_forms():
     ("options", "words"),
     [
         ({"judges": 0}, "judges is 0"),
+        ({"seed": -1}, "seed is -1"),
         ({"basic": 11, "variables": 10}, "more than the 10 variables"),
         ({"compound": 25, "variables": 3, "basic": 1}, "3 variables make 18 such events"),
         ({"forms": ["a xor b"]}, "the forms are"),

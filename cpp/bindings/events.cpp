@@ -138,6 +138,19 @@ std::tuple<NewArray<std::int64_t>, NewArray<std::int32_t>> supports(const EventT
     return {give(std::move(starts)), give(std::move(variables))};
 }
 
+NewArray<std::uint64_t> tables(const EventTable& table, Vector<std::int32_t> coordinates) {
+    std::vector<std::uint64_t> words;
+    for (const std::int32_t coordinate : view(coordinates)) {
+        if (coordinate < 0 || static_cast<std::size_t>(coordinate) >= table.size())
+            throw nb::index_error("a coordinate is not in the table");
+        const Function function = table.function(coordinate);
+        if (function.kind != FunctionKind::table || function.variables.size() > 6)
+            throw nb::value_error("the truth table does not fit one word");
+        words.push_back(function.words[0]);
+    }
+    return give(std::move(words));
+}
+
 std::string reprint(const std::string& text, const Classes& classes, std::size_t max_characters) {
     const Alphabet alphabet = to_alphabet(classes);
     Names names;
@@ -159,6 +172,7 @@ void bind_events(nb::module_& module) {
         .def("add_variables", &add_variables, nb::arg("names"))
         .def("names", &names_of)
         .def("supports", &supports, nb::arg("coordinates"))
+        .def("tables", &tables, nb::arg("coordinates"))
         .def("evaluate", &evaluate_worlds, nb::arg("sides"), nb::arg("worlds"))
         .def("settle", &settle_events, nb::arg("sides"), nb::arg("known"))
         .def("propagate", &propagate_facts, nb::arg("facts"), nb::arg("known"))

@@ -6,6 +6,7 @@ void bind_problem(nanobind::module_& module);
 }  // namespace coherently::bindings
 
 NB_MODULE(_core, module) {
+    nanobind::set_leak_warnings(false);  // a traceback that somebody keeps is no leak of ours
     module.doc() = "The compiled core of Coherently.";
     coherently::bindings::bind_events(module);
     coherently::bindings::bind_problem(module);

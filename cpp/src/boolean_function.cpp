@@ -218,11 +218,12 @@ void Canonicaliser::run(const Formula& formula, Meaning& meaning) {
     if (!formula.comparisons.empty()) {
         const Comparison& found = formula.comparisons.front();
         const bool threshold = found.relation >= TokenKind::less;
-        const std::string kinds = threshold ? ": number` or `variable " + found.name + ": date"
-                                            : ": " + found.values.front() + ", ...";
+        const std::string name = found.written_name;
+        const std::string kinds = threshold ? ": number` or `variable " + name + ": date"
+                                            : ": " + found.written_values.front() + ", ...";
         throw TextError(Fault::undeclared, found.position,
-                        "'" + found.name + "' is compared with a value but not declared; add `variable " +
-                            found.name + kinds + "` to the laws");
+                        name + " is compared with a value but not declared; add `variable " + name + kinds +
+                            "` to the laws");
     }
     make_constant(true, meaning.condition);
     counts_.clear();

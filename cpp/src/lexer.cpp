@@ -162,6 +162,9 @@ void Lexer::refuse_character() const {
     const char32_t code = decode(text_, current_.begin, width);
     char hex[16];
     std::snprintf(hex, sizeof hex, "U+%04X", static_cast<unsigned>(code));
+    if (code >= '0' && code <= '9')
+        throw TextError(Fault::syntax, current_.begin,
+                        "a name begins with a letter or '_'; put quotes around a name that begins with a digit");
     const bool printable = code > 0x20 && code < 0x7F;
     const std::string shown = printable ? "'" + std::string(1, static_cast<char>(code)) + "'" : std::string(hex);
     throw TextError(Fault::syntax, current_.begin,

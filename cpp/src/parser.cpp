@@ -200,7 +200,8 @@ private:
         previous_ = opening;
         lexer_.advance_value();
         const Token count = lexer_.current();
-        if (count.kind != TokenKind::word || !is_digits(count.text) || count.text.size() > 9) expected("a whole number");
+        if (count.kind != TokenKind::word || !is_digits(count.text) || count.text.size() > 9)
+            expected("a whole number of at most 9 digits");
         const auto number = static_cast<std::int32_t>(std::stol(std::string(count.text)));
         advance();
         if (kind() != TokenKind::semicolon) expected("';'");
@@ -230,31 +231,33 @@ private:
     }
 
     void comparison(const Token& name, bool threshold) {
-        Comparison found{std::string(name.text), kind(), {}, name.begin};
+        Comparison found{std::string(name.text), kind(), {}, name.begin, std::string(lexer_.written(name)), {}};
         if (kind() == TokenKind::in) {
             advance();
             if (kind() != TokenKind::open_brace) expected("'{'");
-            do found.values.push_back(value(false));
+            do value(false, found);
             while (kind() == TokenKind::comma);
             if (kind() != TokenKind::close_brace) expected("',' or '}'");
             advance();
         } else {
-            found.values.push_back(value(threshold));
+            value(threshold, found);
         }
         emit(Op::comparison, static_cast<std::int32_t>(formula_.comparisons.size()));
         formula_.comparisons.push_back(std::move(found));
     }
 
-    std::string value(bool threshold) {
+    void value(bool threshold, Comparison& found) {
         previous_ = lexer_.current();
         lexer_.advance_value();
         const Token& token = lexer_.current();
+        if (previous_.kind == TokenKind::equal && token.kind == TokenKind::greater) fail("'=>' is not an operator; write '->'");
+        if (previous_.kind == TokenKind::equal && token.kind == TokenKind::equal) fail("'==' is not an operator; write '='");
         if (token.kind != TokenKind::word && token.kind != TokenKind::quoted) expected("a value");
         if (threshold && !is_number(token.text) && !is_date(token.text))
             expected("a number or a date such as 2027-01-31");
-        std::string text(token.text);
+        found.values.emplace_back(token.text);
+        found.written_values.emplace_back(lexer_.written(token));
         advance();
-        return text;
     }
 
     Lexer lexer_;

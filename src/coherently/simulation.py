@@ -37,6 +37,7 @@ class _Design:
     rounding: float
     rounders: float
     abstention: float
+    seed: int
 
     def __post_init__(self) -> None:
         unknown = [form for form in self.forms if form not in FORMS]
@@ -44,6 +45,7 @@ class _Design:
         possible = sum(pairs if "~" in form else pairs // 2 for form in set(self.forms))
         low, high = self.noise
         problems = {
+            f"seed is {self.seed}; it must be 0 or more": self.seed < 0,
             f"judges is {self.judges}; it must be 1 or more": self.judges < 1,
             f"variables is {self.variables}; it must be 1 or more": self.variables < 1,
             "basic and compound must be 0 or more": min(self.basic, self.compound) < 0,
@@ -109,10 +111,10 @@ def simulate(
 
     >>> panel = simulate(judges=31, variables=10, seed=1)
     >>> panel
-    <Panel: 1,054 forecasts by 31 judges on 265 events over 10 variables>
+    <Panel: 1,054 forecasts by 31 judges on 254 events over 10 variables>
     """
     design = _Design(
-        judges, variables, basic, compound, tuple(forms), noise, bias, rounding, rounders, abstention
+        judges, variables, basic, compound, tuple(forms), noise, bias, rounding, rounders, abstention, seed
     )
     rng = np.random.default_rng(seed)
     truth = _draw_truth(rng, variables)

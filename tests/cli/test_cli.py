@@ -224,6 +224,21 @@ def test_hostile_names_print_as_they_are(tmp_path):
     assert '"[bold]a[/bold]"' in run("aggregate", file, check=0).stdout
 
 
+def test_control_characters_do_not_reach_the_terminal(tmp_path):
+    file = tmp_path / "panel.csv"
+    file.write_text('judge,event,probability\nA,"""\x1b[31mred\nline""",0.5\n')
+    shown = run("aggregate", file, check=0).stdout
+    assert "\x1b" not in shown
+    assert r"\x1b[31mred\nline" in shown
+
+
+def test_a_full_disk_is_not_an_internal_error(table_2):
+    command = f"{sys.executable} -m coherently aggregate {table_2} > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
+
+
 def test_internal_errors_have_their_own_exit_code(monkeypatch, capsys):
     import coherently.cli.app
     from coherently.cli import main

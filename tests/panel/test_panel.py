@@ -146,6 +146,26 @@ def test_labels(tmp_path):
         co.Panel.from_records(TABLE_2, labels=file)
 
 
+def test_what_is_left_out_is_noted(tmp_path):
+    file = tmp_path / "panel.csv"
+    file.write_text("event,A,B\np,0.5,\nq,,NA\n")
+    assert co.read_panel(file).notes == (
+        "panel.csv: judges without a forecast: B",
+        "panel.csv: events without a forecast: 1",
+    )
+    file.write_text("event,probability\np,0.5\nq,\n")
+    assert co.read_panel(file, missing="abstain").notes == (
+        "panel.csv: no judge column; every forecast is by one judge, 'panel'",
+        "panel.csv: rows without a probability, left out: 1",
+        "panel.csv: events without a forecast: 1",
+    )
+
+
+def test_the_summary_counts_the_variables_that_are_forecast():
+    panel = co.Panel.from_records([("A", "p given q", 0.5)], outcomes={"p": 1, "z": 0})
+    assert panel.summary() == "1 forecast by 1 judge on 1 event over 2 variables"
+
+
 def test_ignored_columns_are_noted(tmp_path):
     file = tmp_path / "panel.csv"
     file.write_text("judge,event,probability,source,url\nA,p,0.5,x,y\n")
@@ -163,9 +183,7 @@ class TestRepeats:
     def test_are_kept_with_a_note(self):
         panel = co.Panel.from_records(self.ROWS)
         assert len(panel) == 4
-        assert panel.notes == (
-            "1 forecasts repeat a judge's own event; all are kept (see --repeats last|mean|error)",
-        )
+        assert panel.notes == ("forecasts that repeat a judge's own event, all kept: 1 (see --repeats)",)
 
     def test_last_by_time(self):
         panel = co.Panel.from_records(self.ROWS, repeats="last")
@@ -181,6 +199,14 @@ class TestRepeats:
         np.testing.assert_allclose(panel.probability, [0.65, 0.9, 0.5])
         assert panel.weight.tolist() == [2.0, 1.0, 1.0]
         assert panel.judges == ("A", "B")
+
+    def test_mean_of_bounds_is_of_those_given(self):
+        rows = [
+            {"judge": "A", "event": "p", "probability": 0.5, "lower": 0.4, "upper": None},
+            {"judge": "A", "event": "p", "probability": 0.7, "lower": None, "upper": 0.9},
+        ]
+        panel = co.Panel.from_records(rows, repeats="mean")
+        assert (panel.lower.tolist(), panel.upper.tolist()) == ([0.4], [0.9])
 
     def test_mean_of_weightless_forecasts(self):
         rows = [("A", "p", 0.2, 0.0), ("A", "p", 0.4, 0.0)]

@@ -171,7 +171,8 @@ def test_records_of_another_width_are_told_together(write):
     rows = ["a,1", "b", "c,1,2", "", *(["d,0,5"] * 20)]
     expected = ["panel.csv row 3: 1 cells where the header has 2"]
     expected += [f"panel.csv row {row}: 3 cells where the header has 2" for row in (4, *range(6, 14))]
-    expected += ["... and 12 more (22 in all)", "Put a cell that holds ',' in quotes."]
+    hint = "Put a cell that holds ',' in quotes; write a missing cell as an empty one."
+    expected += ["... and 12 more (22 in all)", hint]
     assert refusal(write("event,p\n" + "\n".join(rows))).split("\n") == expected
 
 

@@ -47,6 +47,16 @@ def test_unresolved_and_called_off_forecasts_do_not_count():
     assert np.isnan(scores.average()["slope"])
 
 
+def test_events_without_weight_have_no_aggregate_to_score():
+    panel = co.Panel.from_records([("A", "p", 0.5, 0.0), ("A", "q", 0.5, 1.0)], outcomes={"p": 1, "q": 0})
+    assert co.score(panel, co.aggregate(panel)).scored.tolist() == [1]
+
+
+def test_an_infinite_score_makes_an_infinite_average():
+    scores = co.score(co.Panel.from_records([("A", "p", 0.0), ("B", "p", 0.5)], outcomes={"p": 1}), clip=0)
+    assert scores.average()["log"] == np.inf
+
+
 def test_slope_of_the_linear_average_on_the_pooled_set_is_the_raw_one():
     panel = co.simulate(judges=20, variables=10, seed=3)
     pooled = co.Panel.from_records(

@@ -33,6 +33,8 @@ struct Comparison {
     TokenKind relation;
     std::vector<std::string> values;
     std::size_t position;
+    std::string written_name;  // with its quotes, if any
+    std::vector<std::string> written_values;
 };
 
 struct Formula {

@@ -16,6 +16,7 @@ def main() -> None:
 
     try:
         app()
+        sys.stdout.flush()
     except CoherentlyError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
@@ -23,6 +24,10 @@ def main() -> None:
         # The reader of our output has gone; leave nothing for the interpreter to flush to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        print(f"error: the output cannot be written: {error.strerror or error}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(BAD_INPUT)
     except Exception as error:
         if os.environ.get("COHERENTLY_DEBUG"):
             raise

@@ -67,7 +67,7 @@ def aggregate(
     if output is not None:
         columns = result.row_columns() if by_rows else result.columns()
         write_table(columns, output)
-        say(f"{output}: {len(columns['event']):,} rows", quiet=quiet or as_json)
+        say(f"{output}: {len(columns['event']):,} rows written", quiet=quiet or as_json)
     if as_json:
         show_json(_as_json(result, by_rows=by_rows))
     elif output is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from importlib.resources import as_file, files
 
 from coherently.cli.terminal import show
@@ -13,6 +15,7 @@ def demo() -> None:
     from coherently.report import forecasts_table, panel_table, summary
     from coherently.result import aggregate
 
+    program = "coherently" if shutil.which("coherently") else sys.argv[0]
     source = files("coherently") / "data" / "table2.csv"
     with as_file(source) as path:
         panel = read_panel(path)
@@ -27,9 +30,8 @@ def demo() -> None:
             summary(result),
             f"""
 Where to go next
-  coherently aggregate {path}
-  coherently simulate --judges 47 --variables 30 -o panel.csv
-  coherently score panel.csv
-  coherently aggregate panel.csv -o forecasts.csv
-  coherently --help""",
+  {program} simulate --judges 47 --variables 30 -o panel.csv
+  {program} score panel.csv
+  {program} aggregate panel.csv -o forecasts.csv
+  {program} --help""",
         )

@@ -8,7 +8,6 @@ import typer
 
 from coherently.cli.options import (
     AsJson,
-    LabelsFile,
     Missing,
     MissingChoice,
     OutcomesFile,
@@ -32,7 +31,6 @@ def score(
     ] = 1e-4,
     output: Output = None,
     as_json: AsJson = False,
-    labels: LabelsFile = None,
     percent: Percent = False,
     missing: MissingChoice = Missing.ERROR,
     repeats: RepeatsChoice = Repeats.KEEP,
@@ -49,7 +47,6 @@ def score(
         panel_file,
         quiet=quiet,
         outcomes=outcomes,
-        labels=labels,
         percent=percent,
         missing=missing.value,
         repeats=repeats.value,
@@ -58,7 +55,7 @@ def score(
     scores = run(panel, clip=clip)
     if output is not None:
         write_table(scores.columns(), output)
-        say(f"{output}: {len(scores.judges):,} rows", quiet=quiet or as_json)
+        say(f"{output}: {len(scores.judges):,} rows written", quiet=quiet or as_json)
     if as_json:
         show_json(scores.as_json())
     elif output is None:

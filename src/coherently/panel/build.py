@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, get_args
 
 import numpy as np
 
-from coherently.errors import MethodError, PanelError
+from coherently.errors import SHOWN, MethodError, PanelError
 from coherently.events import Events, Reading
 from coherently.panel import cells
 from coherently.panel.layout import Long, Wide, pick, recognise
@@ -111,13 +111,13 @@ def build(
     nothing_said = outcomes is None or (isinstance(outcomes, Mapping) and not outcomes)
     if not nothing_said:
         facts.append(read_outcomes(outcomes, events, plain_events=plain_events))
-    panel = _assemble(forecasts, texts, reading, events, facts)
-    answered = np.flatnonzero(~np.isnan(panel.probability))
+    asked = _assemble(forecasts, texts, reading, events, facts)
+    answered = np.flatnonzero(~np.isnan(asked.probability))
     if not len(answered):
         raise PanelError(f"{table.source} has no forecast: every probability is missing")
-    if len(answered) < len(panel):
-        panel = panel.select(answered)
-    panel = replace(panel, notes=_notes(table, layout), labels=_read_labels(labels), library=table.library)
+    panel = asked if len(answered) == len(asked) else asked.select(answered)
+    notes = _notes(table, layout, asked, panel)
+    panel = replace(panel, notes=notes, labels=_read_labels(labels), library=table.library)
     return settle_repeats(panel, repeats, lambda i: table.place(int(forecasts.row[answered[i]])))
 
 
@@ -181,11 +181,26 @@ def _assemble(
     )
 
 
-def _notes(table: Table, layout: Long | Wide) -> tuple[str, ...]:
-    if isinstance(layout, Wide) or not layout.ignored:
-        return ()
-    names = ", ".join(name or "(the one without a name)" for name in layout.ignored)
-    return (f"{table.source}: ignored columns: {names}",)
+def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> tuple[str, ...]:
+    """Say what the panel leaves out of what the table asks."""
+    notes = []
+    if isinstance(layout, Long):
+        if layout.judge is None:
+            notes.append(f"{table.source}: no judge column; every forecast is by one judge, {ONLY_JUDGE!r}")
+        if layout.ignored:
+            names = ", ".join(name or "(the one without a name)" for name in layout.ignored)
+            notes.append(f"{table.source}: ignored columns: {names}")
+        if len(panel) < len(asked):
+            notes.append(f"{table.source}: rows without a probability, left out: {len(asked) - len(panel):,}")
+    heard = set(panel.judges)
+    silent = [name for name in asked.judges if name not in heard]
+    if silent:
+        shown = ", ".join(silent[:SHOWN]) + (", ..." if len(silent) > SHOWN else "")
+        notes.append(f"{table.source}: judges without a forecast: {shown}")
+    unanswered = len(asked.written) - len(panel.written)
+    if unanswered:
+        notes.append(f"{table.source}: events without a forecast: {unanswered:,}")
+    return tuple(notes)
 
 
 def _read_labels(labels: Labels | None) -> Mapping[str, str]:

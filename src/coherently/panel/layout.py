@@ -109,7 +109,10 @@ def _unrecognised(table: Table, roles: dict[str, str]) -> str:
     first, *others = table.columns
     known = [header for header in others if header in roles.values()]
     if known and first in ("", roles.get("event")):
-        lines.append(f"In a wide table no judge may be called {_listed(known)}: rename such a judge.")
+        lines.append(
+            f"In a wide table every other column is a judge's, so none may be called {_listed(known)}: "
+            f"rename such a judge; outcomes of a wide table come from a file (--outcomes)."
+        )
     return "\n".join([*lines, SHAPES])
 
 

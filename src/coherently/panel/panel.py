@@ -121,8 +121,12 @@ class Panel:
         """Count what the panel holds, in words."""
         return (
             f"{_count(len(self), 'forecast')} by {_count(len(self.judges), 'judge')} "
-            f"on {_count(len(self.written), 'event')} over {_count(len(self.events.variables), 'variable')}"
+            f"on {_count(len(self.written), 'event')} over {_count(self._variables_used(), 'variable')}"
         )
+
+    def _variables_used(self) -> int:
+        sides = np.concatenate([self.written.event, self.written.condition])
+        return len(np.unique(self.events.supports(sides // 2)[1]))
 
     def columns(self) -> Columns:
         """The panel as a long table: judge, event, probability, and what else is known of the forecasts."""

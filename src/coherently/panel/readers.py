@@ -36,6 +36,7 @@ CELL_LIMIT = 2_000_000
 """Characters that one CSV cell may have."""
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 JSON_LINES = 'JSON lines is one object a line, such as {"judge": "Alice", "event": "p", "probability": 0.3}.'
+QUOTE_OR_EMPTY = "Put a cell that holds {!r} in quotes; write a missing cell as an empty one."
 SAVE_AS_TEXT = "Save it as CSV in UTF-8, or give a file that ends in .parquet, .jsonl or .gz and is one."
 
 
@@ -144,7 +145,9 @@ def _read_csv(
         if set(map(len, chunk)) != {len(header)}:
             ragged = _ragged(chunk, source, rows[0], len(header))
             problems.add(
-                list(ragged), ragged.__getitem__, [f"Put a cell that holds {delimiter!r} in quotes."]
+                list(ragged),
+                ragged.__getitem__,
+                [QUOTE_OR_EMPTY.format(delimiter)],
             )
             rows = rows[[len(record) == len(header) for record in chunk]]
             chunk = [record for record in chunk if len(record) == len(header)]

@@ -31,13 +31,12 @@ def settle_repeats(panel: Panel, repeats: Repeats, place: Callable[[int], str]) 
         raise PanelError(_refusal(panel, np.argsort(key, kind="stable"), new, extra, place))
     if repeats == "last":
         kept = np.sort(order[np.r_[new[1:], True]])
-        return _with_note(panel.select(kept), f"{extra:,} earlier forecasts by the same judge were left out")
+        return _with_note(panel.select(kept), f"earlier forecasts by the same judge left out: {extra:,}")
     if repeats == "mean":
-        return _with_note(
-            _mean(panel, order, new), f"{extra:,} repeated forecasts were averaged into one each"
-        )
+        return _with_note(_mean(panel, order, new), f"repeated forecasts averaged into one: {extra:,}")
     return _with_note(
-        panel, f"{extra:,} forecasts repeat a judge's own event; all are kept (see --repeats last|mean|error)"
+        panel,
+        f"forecasts that repeat a judge's own event, all kept: {extra:,} (see --repeats)",
     )
 
 
@@ -51,6 +50,13 @@ def _mean(panel: Panel, order: NDArray[np.int64], new: NDArray[np.bool_]) -> Pan
         averaged: NDArray[np.float64] = np.bincount(group, values) / count
         return averaged
 
+    def known_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        given = ~np.isnan(values)
+        total = np.bincount(group, np.where(given, values, 0.0))
+        known = np.bincount(group, given)
+        averaged: NDArray[np.float64] = np.full(len(count), np.nan)
+        return np.divide(total, known, out=averaged, where=known > 0)
+
     weight = mean(panel.weight)
     pull = np.where(weight[group] > 0, panel.weight, 1.0)
     probability = np.bincount(group, pull * panel.probability) / np.bincount(group, pull)
@@ -62,8 +68,8 @@ def _mean(panel: Panel, order: NDArray[np.int64], new: NDArray[np.bool_]) -> Pan
         merged,
         probability=np.clip(probability[rows], 0.0, 1.0),
         weight=weight[rows],
-        lower=None if panel.lower is None else mean(panel.lower)[rows],
-        upper=None if panel.upper is None else mean(panel.upper)[rows],
+        lower=None if panel.lower is None else known_mean(panel.lower)[rows],
+        upper=None if panel.upper is None else known_mean(panel.upper)[rows],
         time=None if panel.time is None else panel.time[order[np.r_[new[1:], True]]][rows],
     )
 

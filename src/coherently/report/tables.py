@@ -44,7 +44,7 @@ def row_table(result: Result) -> Table:
     table = _table("judge", "event", "probability", "raw", "change", caption=_cut(count))
     for i in range(min(count, LONGEST)):
         table.add_row(
-            Text(columns["judge"][i]),
+            _plain(columns["judge"][i]),
             _label(columns["event"][i], result.panel.labels),
             _number(columns["probability"][i]),
             _number(columns["raw"][i]),
@@ -75,7 +75,7 @@ def scores_table(scores: Scores) -> Table:
     table = _table("judge", "scored", "Brier", "Brier sum", "log", "slope", caption=_cut(len(order)))
     for i in order[:LONGEST].tolist():
         table.add_row(
-            Text(scores.judges[i]),
+            _plain(scores.judges[i]),
             f"{scores.scored[i]:,}",
             _number(scores.brier[i]),
             _number(scores.brier_sum[i]),
@@ -113,7 +113,7 @@ def calibration_table(calibration: Calibration) -> Table:
 def _table(*names: str, caption: str | None = None, left: Sequence[str] = ("event", "judge")) -> Table:
     table = Table(caption=caption, box=None, header_style="bold", pad_edge=False)
     for name in names:
-        table.add_column(Text(name), justify="left" if name in left else "right", overflow="fold")
+        table.add_column(_plain(name), justify="left" if name in left else "right", overflow="fold")
     return table
 
 
@@ -122,7 +122,12 @@ def _cut(count: int) -> str | None:
 
 
 def _label(text: str, labels: Mapping[str, str]) -> Text:
-    return Text(labels.get(text, text))
+    return _plain(labels.get(text, text))
+
+
+def _plain(text: str) -> Text:
+    """Text that a terminal shows as it is: control characters are spelt out."""
+    return Text("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text))
 
 
 def _number(value: float) -> str:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
 
-from coherently.errors import MethodError
+from coherently.errors import MethodError, PanelError
+from coherently.panel import Panel
 from coherently.problem import pose
 from coherently.result.result import Result
 from coherently.solve import LinearAverage, Method
-
-if TYPE_CHECKING:
-    from coherently.panel import Panel
 
 METHODS = {"linear": LinearAverage}
 """The methods by the word for them, with their default options."""
@@ -29,6 +26,8 @@ def aggregate(panel: Panel, method: str | Method = "linear") -> Result:
     0      p          0.3  0.3     2.0         0.0
     1  p & q          0.1  0.1     1.0         0.0
     """
+    if not isinstance(panel, Panel):
+        raise PanelError(f"aggregate takes a Panel, not a {type(panel).__name__}; see Panel.from_frame")
     chosen = choose(method)
     problem = pose(panel)
     return Result(panel, chosen, problem, chosen.solve(problem))
@@ -36,10 +35,12 @@ def aggregate(panel: Panel, method: str | Method = "linear") -> Result:
 
 def choose(method: str | Method) -> Method:
     """Give the method that a word stands for."""
+    if isinstance(method, type):
+        raise MethodError(f"method is the class {method.__name__}; make an object of it: {method.__name__}()")
     if isinstance(method, Method):
         return method
     if method in METHODS:
         return METHODS[method]()
     close = difflib.get_close_matches(str(method), METHODS, 1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise MethodError(f"{method!r} is no method{hint}; the methods are: {', '.join(METHODS)}")
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise MethodError(f"{method!r} is no method; the methods are {', '.join(METHODS)}.{hint}")

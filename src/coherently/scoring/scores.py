@@ -76,7 +76,7 @@ class Scores:
         Judges without a score of the kind are left out.
         """
         return {
-            name: float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
+            name: float("nan") if np.isnan(values).all() else float(np.nanmean(values))
             for name, values in (("brier", self.brier), ("log", self.log), ("slope", self.slope))
         }
 
@@ -98,14 +98,14 @@ def score(panel: Panel, result: Result | None = None, *, clip: float = 1e-4, bin
     """
     if not 0 <= clip < 0.5:
         raise MethodError(f"clip is {clip}; it must be at least 0 and below 0.5")
-    outcome = panel.written.outcome[panel.event_index]
-    rows = np.flatnonzero(outcome >= 0)
+    outcome, forecast = panel.written.outcome[panel.event_index], _forecasts(panel, result)
+    rows = np.flatnonzero((outcome >= 0) & ~np.isnan(forecast))
     if not len(rows):
         raise PanelError(
             "no forecast of the panel has an outcome, so nothing can be scored: add an outcome column "
             "(0 or 1), or pass outcomes, a file with the columns event and outcome"
         )
-    forecast, outcome = _forecasts(panel, result)[rows], outcome[rows]
+    forecast, outcome = forecast[rows], outcome[rows]
     judge, count = panel.judge_index[rows], len(panel.judges)
     penalty = brier(forecast, outcome)
     return Scores(
