@@ -20,6 +20,7 @@ lint: $(VENV)/developed
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/developed
+	$(BIN)/pip install --quiet --constraint constraints.txt "$$(echo dist/*.whl)[bench]"
 	$(BIN)/python -m bench
 
 campaign: $(VENV)/developed

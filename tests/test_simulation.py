@@ -16,9 +16,7 @@ def test_every_judge_answers_the_design():
 
 
 def test_the_papers_sizes():
-    assert repr(co.simulate(judges=31, variables=10, seed=0)).startswith(
-        "<Panel: 1,054 forecasts by 31 judges"
-    )
+    assert repr(co.simulate(judges=31, variables=10, seed=0)).startswith("<Panel: 1,054 forecasts by 31 judges")
     stock = co.simulate(judges=47, variables=30, seed=0)
     assert len(stock) == 1598
     assert 850 < len(stock.written) < 1000
@@ -51,9 +49,7 @@ def test_exact_forecasts_are_coherent():
             np.testing.assert_allclose(p, both + result.probability(f"v{a} & ~v{b}"), atol=1e-12)
             union = p + result.probability(f"v{b}") - both
             np.testing.assert_allclose(result.probability(f"v{a} | v{b}"), union, atol=1e-12)
-            np.testing.assert_allclose(
-                result.probability(f"v{a} | ~v{b}"), 1 - result.probability(f"v{b} & ~v{a}")
-            )
+            np.testing.assert_allclose(result.probability(f"v{a} | ~v{b}"), 1 - result.probability(f"v{b} & ~v{a}"))
 
 
 def test_half_of_the_judges_round():

@@ -124,13 +124,17 @@ std::tuple<NewArray<std::int8_t>, std::int64_t> propagate_facts(const EventTable
     return {give(std::move(state)), broken};
 }
 
+void check_coordinate(const EventTable& table, std::int32_t coordinate) {
+    if (coordinate < 0 || static_cast<std::size_t>(coordinate) >= table.size())
+        throw nb::index_error("a coordinate is not in the table");
+}
+
 std::tuple<NewArray<std::int64_t>, NewArray<std::int32_t>> supports(const EventTable& table,
                                                                     Vector<std::int32_t> coordinates) {
     std::vector<std::int64_t> starts{0};
     std::vector<std::int32_t> variables;
     for (const std::int32_t coordinate : view(coordinates)) {
-        if (coordinate < 0 || static_cast<std::size_t>(coordinate) >= table.size())
-            throw nb::index_error("a coordinate is not in the table");
+        check_coordinate(table, coordinate);
         const Function function = table.function(coordinate);
         variables.insert(variables.end(), function.variables.begin(), function.variables.end());
         starts.push_back(static_cast<std::int64_t>(variables.size()));
@@ -138,17 +142,17 @@ std::tuple<NewArray<std::int64_t>, NewArray<std::int32_t>> supports(const EventT
     return {give(std::move(starts)), give(std::move(variables))};
 }
 
-NewArray<std::uint64_t> tables(const EventTable& table, Vector<std::int32_t> coordinates) {
+std::tuple<NewArray<std::int64_t>, NewArray<std::uint64_t>> tables(const EventTable& table,
+                                                                  Vector<std::int32_t> coordinates) {
+    std::vector<std::int64_t> starts{0};
     std::vector<std::uint64_t> words;
     for (const std::int32_t coordinate : view(coordinates)) {
-        if (coordinate < 0 || static_cast<std::size_t>(coordinate) >= table.size())
-            throw nb::index_error("a coordinate is not in the table");
+        check_coordinate(table, coordinate);
         const Function function = table.function(coordinate);
-        if (function.kind != FunctionKind::table || function.variables.size() > 6)
-            throw nb::value_error("the truth table does not fit one word");
-        words.push_back(function.words[0]);
+        if (function.kind == FunctionKind::table) words.insert(words.end(), function.words.begin(), function.words.end());
+        starts.push_back(static_cast<std::int64_t>(words.size()));
     }
-    return give(std::move(words));
+    return {give(std::move(starts)), give(std::move(words))};
 }
 
 std::string reprint(const std::string& text, const Classes& classes, std::size_t max_characters) {

@@ -3,6 +3,7 @@
 namespace coherently::bindings {
 void bind_events(nanobind::module_& module);
 void bind_problem(nanobind::module_& module);
+void bind_solve(nanobind::module_& module);
 }  // namespace coherently::bindings
 
 NB_MODULE(_core, module) {
@@ -10,4 +11,5 @@ NB_MODULE(_core, module) {
     module.doc() = "The compiled core of Coherently.";
     coherently::bindings::bind_events(module);
     coherently::bindings::bind_problem(module);
+    coherently::bindings::bind_solve(module);
 }

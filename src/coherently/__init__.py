@@ -20,10 +20,10 @@ if TYPE_CHECKING:
         PanelError,
     )
     from coherently.panel import Panel, read_panel
-    from coherently.result import Result, aggregate
+    from coherently.result import Result, aggregate, individual
     from coherently.scoring import Calibration, Scores, score
     from coherently.simulation import simulate
-    from coherently.solve import LinearAverage
+    from coherently.solve import AlternatingProjections, LinearAverage
 
 __version__ = "0.1.0"
 
@@ -37,14 +37,15 @@ _ROOMS = {
         "PanelError",
     ],
     "coherently.panel": ["Panel", "read_panel"],
-    "coherently.result": ["Result", "aggregate"],
+    "coherently.result": ["Result", "aggregate", "individual"],
     "coherently.scoring": ["Calibration", "Scores", "score"],
     "coherently.simulation": ["simulate"],
-    "coherently.solve": ["LinearAverage"],
+    "coherently.solve": ["AlternatingProjections", "LinearAverage"],
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
+    "AlternatingProjections",
     "Calibration",
     "CoherentlyError",
     "EventError",
@@ -56,6 +57,7 @@ __all__ = [
     "Result",
     "Scores",
     "aggregate",
+    "individual",
     "read_panel",
     "score",
     "simulate",

@@ -73,9 +73,7 @@ class _Truth:
     weight: NDArray[np.float64]
     chance: NDArray[np.float64]
 
-    def probability(
-        self, form: NDArray[np.int64], a: NDArray[np.int64], b: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def probability(self, form: NDArray[np.int64], a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
         """Give P(FORMS[form]) for variables a and b, and P(a) where form is -1."""
         total = np.zeros(len(a))
         for weight, chance in zip(self.weight, self.chance, strict=True):

@@ -46,9 +46,7 @@ def test_aggregate_as_json(table_2):
         "forecasts",
     ]
     assert (answer["status"], answer["coherence"], answer["method"]) == ("averaged", "none", "linear")
-    assert [list(forecast) for forecast in answer["forecasts"]] == [
-        ["event", "probability", "raw", "weight"]
-    ] * 3
+    assert [list(forecast) for forecast in answer["forecasts"]] == [["event", "probability", "raw", "weight"]] * 3
     means = [forecast["probability"] for forecast in answer["forecasts"]]
     np.testing.assert_allclose(means, [0.766667, 0.1, 0.266667], atol=1e-6)
 
@@ -57,9 +55,7 @@ def test_table_3_with_abstentions(tmp_path):
     file = tmp_path / "table3.csv"
     file.write_text(",Alice,Bob,Chris\np,0.75,0.60,NA\nq,0.20,NA,0.00\np & q,NA,0.40,0.00\n")
     answer = json.loads(run("aggregate", file, "--json", check=0).stdout)
-    np.testing.assert_allclose(
-        [forecast["probability"] for forecast in answer["forecasts"]], [0.675, 0.1, 0.2]
-    )
+    np.testing.assert_allclose([forecast["probability"] for forecast in answer["forecasts"]], [0.675, 0.1, 0.2])
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.jsonl", "out.parquet", "out.tsv"])
@@ -256,9 +252,7 @@ def test_internal_errors_have_their_own_exit_code(monkeypatch, capsys):
 def test_a_closed_pipe_is_no_error(tmp_path):
     file = tmp_path / "panel.csv"
     run("simulate", "--judges", 400, "-o", file, check=0)
-    command = (
-        f"{sys.executable} -c 'from coherently.cli import main; main()' aggregate {file} --json | head -1"
-    )
+    command = f"{sys.executable} -c 'from coherently.cli import main; main()' aggregate {file} --json | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stdout == "{\n"
     assert done.stderr == ""

@@ -68,9 +68,7 @@ def test_percentages():
     same(probabilities("35", "100", percent=True), [0.35, 1.0])
 
 
-@pytest.mark.parametrize(
-    "cell", ["", "  ", "NA", "na", "N/A", "null", "NaN", " nan ", None, NAN, pd.NA, pd.NaT]
-)
+@pytest.mark.parametrize("cell", ["", "  ", "NA", "na", "N/A", "null", "NaN", " nan ", None, NAN, pd.NA, pd.NaT])
 def test_a_missing_probability_abstains_only_if_told_to(cell):
     same(probabilities("0.5", cell, missing="abstain"), [0.5, NAN])
     assert refusal(probabilities, "0.5", cell) == (
@@ -189,8 +187,7 @@ def test_weights():
 )
 def test_no_weight(cell, reason):
     assert refusal(cells.weights, table("1", cell), "x") == (
-        f"panel.csv row 3, column x: {reason}\n"
-        "A weight is a finite number of 0 or more: write one in every row."
+        f"panel.csv row 3, column x: {reason}\nA weight is a finite number of 0 or more: write one in every row."
     )
 
 
@@ -208,8 +205,7 @@ def test_bounds():
 def test_bounds_the_wrong_way_round():
     crossed = table(low=["0.1", "0.7"], high=["0.2", "0.4"])
     assert refusal(cells.bounds, crossed, "low", "high", percent=False) == (
-        "panel.csv row 3: low 0.7 is above high 0.4\n"
-        "A lower bound is at most the upper one: swap or mend them."
+        "panel.csv row 3: low 0.7 is above high 0.4\nA lower bound is at most the upper one: swap or mend them."
     )
 
 
@@ -236,8 +232,7 @@ def test_texts():
 )
 def test_no_text(cell, reason):
     assert refusal(cells.texts, table("Ann", cell), "x") == (
-        f"panel.csv row 3, column x: {reason}\n"
-        "Judges and events are texts or whole numbers: write one in every row."
+        f"panel.csv row 3, column x: {reason}\nJudges and events are texts or whole numbers: write one in every row."
     )
 
 

@@ -62,9 +62,7 @@ def test_a_frame(library):
     ],
 )
 def test_a_column_that_is_no_number(column, cells):
-    maker = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[
-        type(column).__module__.split(".")[0]
-    ]
+    maker = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[type(column).__module__.split(".")[0]]
     assert table_from_frame(maker({"x": column})).columns == {"x": cells}
 
 
@@ -105,9 +103,7 @@ def test_a_pandas_index_is_ignored():
 )
 def test_no_frame(value, kind):
     message = refusal(table_from_frame, value)
-    assert message.startswith(
-        f"{kind} is no frame that can be read: pass a pandas or polars DataFrame or a pyarrow"
-    )
+    assert message.startswith(f"{kind} is no frame that can be read: pass a pandas or polars DataFrame or a pyarrow")
     assert ".collect()" in message
 
 
@@ -175,9 +171,7 @@ GOOD = ("Ann", "p", 0.5)
 def test_records_that_differ(records, problems):
     *found, remedy = refusal(table_from_records, records).split("\n")
     assert found == problems
-    assert remedy.startswith(
-        "Each record is (judge, event, probability) or (judge, event, probability, weight), or"
-    )
+    assert remedy.startswith("Each record is (judge, event, probability) or (judge, event, probability, weight), or")
 
 
 @pytest.mark.parametrize(
@@ -213,9 +207,7 @@ def test_the_first_library_that_is_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     assert isinstance(to_frame({"p": [1]}, None), pa.Table)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(
-        MissingDependencyError, match=r"needs pandas, polars or pyarrow, .*: pip install pandas"
-    ):
+    with pytest.raises(MissingDependencyError, match=r"needs pandas, polars or pyarrow, .*: pip install pandas"):
         to_frame({"p": [1]}, None)
     with pytest.raises(MissingDependencyError, match=r"needs polars, .*: pip install polars"):
         to_frame({"p": [1]}, "polars")

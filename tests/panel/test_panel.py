@@ -16,9 +16,7 @@ def test_the_papers_tables_are_read_as_printed():
 
 def test_long_and_wide_tables_say_the_same(tmp_path):
     long = tmp_path / "long.csv"
-    long.write_text(
-        "Forecaster,Question,Prob\n" + "".join(f"{judge},{event},{p}\n" for judge, event, p in TABLE_3)
-    )
+    long.write_text("Forecaster,Question,Prob\n" + "".join(f"{judge},{event},{p}\n" for judge, event, p in TABLE_3))
     assert forecasts(co.read_panel(long)) == TABLE_3
 
 
@@ -35,9 +33,7 @@ def test_equal_texts_are_one_event_under_the_first_text():
 
 
 def test_conditionals_are_events_of_their_own():
-    panel = co.Panel.from_records(
-        [("A", "p given q", 0.1), ("A", "p & q", 0.1), ("A", "p given q | ~q", 0.3)]
-    )
+    panel = co.Panel.from_records([("A", "p given q", 0.1), ("A", "p & q", 0.1), ("A", "p given q | ~q", 0.3)])
     assert panel.written.text == ("p given q", "p & q", "p given q | ~q")
     assert panel.written.event[0] == panel.written.event[1]
     assert len(set(panel.written.condition.tolist())) == 2
@@ -53,9 +49,9 @@ def test_frames_come_back_in_their_library(frame, library):
     assert panel.library == library
     for answer in (co.aggregate(panel).frame(), co.aggregate(panel).rows(), panel.frame()):
         assert type(answer).__module__.split(".")[0] == library
-    assert type(
-        co.score(co.Panel.from_frame(frame(columns | {"outcome": [1, 1]}))).frame()
-    ).__module__.startswith(library)
+    assert type(co.score(co.Panel.from_frame(frame(columns | {"outcome": [1, 1]}))).frame()).__module__.startswith(
+        library
+    )
 
 
 def test_one_judge_alone():

@@ -35,9 +35,7 @@ def test_complements_are_one_coordinate():
 
 
 def test_conditionals_merge_with_their_complement_only():
-    problem = pose(
-        co.Panel.from_records([("A", "p given q", 0.2), ("B", "~p given q", 0.6), ("A", "p & q", 0.9)])
-    )
+    problem = pose(co.Panel.from_records([("A", "p given q", 0.2), ("B", "~p given q", 0.6), ("A", "p & q", 0.9)]))
     assert problem.coordinate.tolist() == [0, 0, 1]
     np.testing.assert_allclose(problem.as_written(problem.merged.mean), [0.3, 0.7, 0.9])
 

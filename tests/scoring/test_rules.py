@@ -13,9 +13,7 @@ rows = st.lists(
 
 
 def test_brier_is_the_squared_distance():
-    np.testing.assert_array_equal(
-        brier([0.0, 0.5, 0.75, 1.0, 0.3], [0, 1, 0, 0, NAN]), [0, 0.25, 0.5625, 1, NAN]
-    )
+    np.testing.assert_array_equal(brier([0.0, 0.5, 0.75, 1.0, 0.3], [0, 1, 0, 0, NAN]), [0, 0.25, 0.5625, 1, NAN])
 
 
 def test_log_score_of_worked_numbers():

@@ -59,9 +59,7 @@ def test_an_infinite_score_makes_an_infinite_average():
 
 def test_slope_of_the_linear_average_on_the_pooled_set_is_the_raw_one():
     panel = co.simulate(judges=20, variables=10, seed=3)
-    pooled = co.Panel.from_records(
-        [("all", event, p) for _, event, p in _rows(panel)], outcomes=_truth(panel)
-    )
+    pooled = co.Panel.from_records([("all", event, p) for _, event, p in _rows(panel)], outcomes=_truth(panel))
     raw, linear = co.score(pooled), co.score(pooled, co.aggregate(pooled, "linear"))
     np.testing.assert_allclose(raw.slope, linear.slope)
 

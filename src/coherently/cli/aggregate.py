@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 def aggregate(
     panel_file: PanelFile,
-    method: Annotated[
-        str, typer.Option("--method", metavar="METHOD", help="How to aggregate: linear.")
-    ] = "linear",
+    method: Annotated[str, typer.Option("--method", metavar="METHOD", help="How to aggregate: linear.")] = "linear",
     output: Output = None,
     by_rows: Annotated[
         bool, typer.Option("--rows", help="A row for each forecast of the panel, not for each event.")

@@ -121,6 +121,13 @@ class Events:
         """Give the variables of each coordinate, ascending, as starts and members."""
         return self._table.supports(np.ascontiguousarray(coordinates, np.int32))
 
+    def tables(self, coordinates: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """Give the truth table of each coordinate as starts and words; large cardinalities have none.
+
+        Bit i of a table is the event's truth where variable j of its `supports` has bit j of i.
+        """
+        return self._table.tables(np.ascontiguousarray(coordinates, np.int32))
+
     def evaluate(self, sides: NDArray[np.int32], worlds: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Tell which events hold in which worlds.
 
@@ -138,9 +145,7 @@ class Events:
         packed = np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
         words = self._table.evaluate(np.ascontiguousarray(sides, np.int32), np.ascontiguousarray(packed))
         octets = words.astype("<u8", copy=False).view(np.uint8)
-        holds: NDArray[np.bool_] = np.unpackbits(octets, axis=1, count=count, bitorder="little").T.view(
-            np.bool_
-        )
+        holds: NDArray[np.bool_] = np.unpackbits(octets, axis=1, count=count, bitorder="little").T.view(np.bool_)
         return holds
 
     def holds(self, sides: NDArray[np.int32], world: Mapping[str, bool]) -> NDArray[np.bool_]:
@@ -155,9 +160,7 @@ class Events:
         """Tell what known variables (1, 0; -1 is unknown) make of each event: 1, 0 or -1."""
         return self._table.settle(np.ascontiguousarray(sides, np.int32), known)
 
-    def propagate(
-        self, facts: NDArray[np.int32], known: NDArray[np.int8]
-    ) -> tuple[NDArray[np.int8], int | None]:
+    def propagate(self, facts: NDArray[np.int32], known: NDArray[np.int8]) -> tuple[NDArray[np.int8], int | None]:
         """Learn the variables that facts (sides that are true), one at a time, force.
 
         Returns what is known then, and the index of a fact that cannot hold, if there is one.

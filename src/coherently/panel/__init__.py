@@ -5,6 +5,7 @@ from coherently.panel.frames import to_frame
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED, Panel, WrittenEvents
 from coherently.panel.readers import Progress
 from coherently.panel.table import Columns, Table
+from coherently.panel.texts import by_appearance
 from coherently.panel.writers import check_output, records, write_columns, write_table
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Table",
     "WrittenEvents",
     "build",
+    "by_appearance",
     "check_output",
     "read_panel",
     "records",

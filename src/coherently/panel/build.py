@@ -17,7 +17,7 @@ from coherently.panel.outcomes import Facts, read_outcomes, resolve
 from coherently.panel.panel import UNRESOLVED, Panel, WrittenEvents
 from coherently.panel.readers import read_table
 from coherently.panel.repeats import Repeats, settle_repeats
-from coherently.panel.texts import encode, number_texts
+from coherently.panel.texts import by_appearance, encode, number_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,9 +62,7 @@ class _Forecasts:
     time: NDArray[np.float64] | None = None
 
 
-def read_panel(
-    path: str | os.PathLike[str], *, progress: Progress | None = None, **options: Unpack[Options]
-) -> Panel:
+def read_panel(path: str | os.PathLike[str], *, progress: Progress | None = None, **options: Unpack[Options]) -> Panel:
     r"""Read a panel from a file: CSV, CSV.gz, JSON lines or Parquet, a long or a wide table.
 
     `outcomes` is a file, a mapping or a frame of events with their outcomes; `labels` a file (id, title) or
@@ -152,17 +150,10 @@ def _read_wide(table: Table, layout: Wide, *, percent: bool) -> _Forecasts:
     )
 
 
-def _assemble(
-    forecasts: _Forecasts, texts: list[str], reading: Reading, events: Events, facts: list[Facts]
-) -> Panel:
+def _assemble(forecasts: _Forecasts, texts: list[str], reading: Reading, events: Events, facts: list[Facts]) -> Panel:
     """Number judges and written events; `texts` and `reading` have an entry a row of the table."""
     judge_index, judges = encode(forecasts.judge)
-    key = reading.event.astype(np.int64) << 32 | reading.condition
-    _, first, number = np.unique(key, return_index=True, return_inverse=True)
-    by_appearance = np.argsort(first)
-    rank = np.empty(len(first), np.int32)
-    rank[by_appearance] = np.arange(len(first))
-    first = first[by_appearance]
+    number, first = by_appearance(reading.event.astype(np.int64) << 32 | reading.condition)
     asked = Reading(reading.sides[first], ())
     outcome = resolve(events, facts, asked) if facts else np.full(len(first), UNRESOLVED, np.int8)
     return Panel(
@@ -172,7 +163,7 @@ def _assemble(
             tuple(map(texts.__getitem__, first.tolist())), asked.event, asked.condition, asked.rest, outcome
         ),
         judge_index=judge_index,
-        event_index=rank[number][forecasts.row],
+        event_index=number[forecasts.row],
         probability=forecasts.probability,
         weight=forecasts.weight,
         lower=forecasts.lower,

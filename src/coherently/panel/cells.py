@@ -38,10 +38,7 @@ DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 PROBABILITY = {
     scale: f"A probability is a number from 0 to {scale}, or a percentage such as 35%." for scale in (1, 100)
 }
-ABSTENTION = (
-    "A long table has no row for an abstention: delete the row, "
-    "or pass --missing abstain (missing='abstain')."
-)
+ABSTENTION = "A long table has no row for an abstention: delete the row, or pass --missing abstain (missing='abstain')."
 PERCENT = "If the column holds percentages, pass --percent (percent=True)."
 WEIGHT = "A weight is a finite number of 0 or more: write one in every row."
 NAME = "Judges and events are texts or whole numbers: write one in every row."

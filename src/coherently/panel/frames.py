@@ -44,9 +44,7 @@ def table_from_frame(frame: object, source: str = "frame") -> Table:
         found = " ".join(str(error).split())
         raise PanelError(f"{source} has two columns of one name: rename or delete one ({found})") from error
     header = check_header(source, eager.columns)
-    columns = {
-        name: _cells(eager.get_column(column)) for name, column in zip(header, eager.columns, strict=True)
-    }
+    columns = {name: _cells(eager.get_column(column)) for name, column in zip(header, eager.columns, strict=True)}
     return Table(source, columns, range(1, len(eager) + 1), eager.implementation.value)
 
 

@@ -78,9 +78,7 @@ def find_roles(table: Table) -> dict[str, str]:
     for role, names in ROLES.items():
         found = [header for header in table.columns if header.lower() in names]
         if len(found) > 1:
-            raise PanelError(
-                f"{table.source} has {len(found)} {role} columns, {_listed(found)}: rename all but one"
-            )
+            raise PanelError(f"{table.source} has {len(found)} {role} columns, {_listed(found)}: rename all but one")
         if found:
             roles[role] = found[0]
     return roles

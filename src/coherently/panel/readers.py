@@ -125,9 +125,7 @@ def _decoded(raw: io.FileIO | gzip.GzipFile, source: str) -> Iterator[io.TextIOW
         raise PanelError(f"{source} line {line} is not UTF-8 text ({found}). {SAVE_AS_TEXT}") from error
 
 
-def _read_csv(
-    text: io.TextIOWrapper, source: str, delimiter: str | None, advance: Callable[[], None]
-) -> Table:
+def _read_csv(text: io.TextIOWrapper, source: str, delimiter: str | None, advance: Callable[[], None]) -> Table:
     csv.field_size_limit(max(csv.field_size_limit(), CELL_LIMIT))
     first, line = next(((number, line) for number, line in enumerate(text, 1) if line.strip()), (0, ""))
     if not line:
@@ -233,9 +231,7 @@ def _read_parquet(file: io.FileIO, source: str) -> Table:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise MissingDependencyError(
-            f"{source} needs pyarrow to be read: pip install 'coherently[parquet]'"
-        ) from error
+        raise MissingDependencyError(f"{source} needs pyarrow to be read: pip install 'coherently[parquet]'") from error
     try:
         frame = pq.ParquetFile(file).read()
     except (pa.ArrowException, OSError) as error:

@@ -94,9 +94,7 @@ def check_header(source: str, names: Sequence[object]) -> list[str]:
     return header
 
 
-def append_records(
-    columns: dict[str, list[object]], records: Sequence[Mapping[str, object]], length: int
-) -> None:
+def append_records(columns: dict[str, list[object]], records: Sequence[Mapping[str, object]], length: int) -> None:
     """Add records to columns of the length given; what a record lacks is None."""
     for key in dict.fromkeys(itertools.chain.from_iterable(records)):
         if key not in columns:

@@ -32,6 +32,20 @@ def encode(values: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
     return codes, list(numbers)
 
 
+def by_appearance(keys: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Number the distinct keys in the order of their first appearance, and say where each one's first is.
+
+    >>> number, first = by_appearance(np.array([7, 3, 7]))
+    >>> number.tolist(), first.tolist()
+    ([0, 1, 0], [0, 1])
+    """
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(first), np.int32)
+    rank[order] = np.arange(len(first))
+    return rank[number], first[order]
+
+
 def number_texts(table: Table, texts: Sequence[str], events: Events, *, plain_events: bool) -> Reading:
     """Read the text of each row and add its event; texts that cannot be read are raised together."""
     codes, distinct = encode(texts)

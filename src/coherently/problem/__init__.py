@@ -1,5 +1,6 @@
 """What is to be solved, in arrays: distinct events with merged forecasts, and the way back to the panel."""
 
-from coherently.problem.problem import Merged, Problem, pose
+from coherently.problem.groups import DESIGNS, Groups, find_design
+from coherently.problem.problem import Merged, Problem, pose, pose_individually
 
-__all__ = ["Merged", "Problem", "pose"]
+__all__ = ["DESIGNS", "Groups", "Merged", "Problem", "find_design", "pose", "pose_individually"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
+from coherently.panel import by_appearance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +22,8 @@ class Merged:
 
     An entry a coordinate: `event` and `condition` are sides (see `coherently.events.Reading`), `weight` is
     the total weight N, `mean` the weighted mean q of the forecasts turned to this side (NaN where N is 0).
-    `starts` and `variables` list the variables of each coordinate.
+    `starts` and `variables` list the variables of each coordinate, `table_starts` and `tables` its truth table
+    (see `coherently.events.Events.tables`).
     """
 
     event: NDArray[np.int32]
@@ -31,9 +33,21 @@ class Merged:
     starts: NDArray[np.int64]
     variables: NDArray[np.int32]
     n_variables: int
+    table_starts: NDArray[np.int64]
+    tables: NDArray[np.uint64]
 
     def __len__(self) -> int:
         return len(self.event)
+
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of variables of each coordinate."""
+        return np.diff(self.starts)
+
+    def truth(self, coordinates: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """The truth tables of coordinates that have equally many variables, a row each."""
+        first = self.table_starts[coordinates]
+        length = self.table_starts[coordinates[:1] + 1] - first[:1]
+        return self.tables[first[:, None] + np.arange(length[0] if len(length) else 0)]
 
     def components(self) -> NDArray[np.int32]:
         """Label each coordinate with its connected component: those that share no variable are apart."""
@@ -44,11 +58,12 @@ class Merged:
 class Problem:
     """The forecasts as the methods need them.
 
-    `weight` and `mean` have an entry an event as written (NaN where the weight is 0); `coordinate` and
-    `complemented` lead from there to `merged`. `scatter` is the sum of w (p - q)^2, which merging leaves out
-    of the objective.
+    `weight` and `mean` have an entry a unit (NaN where the weight is 0): an event as written, or, where judges are
+    apart, one of a judge's. `unit` gives the unit of each forecast; `coordinate` and `complemented` lead from units
+    to `merged`. `scatter` is the sum of w (p - q)^2, which merging leaves out of the objective.
     """
 
+    unit: NDArray[np.int32]
     weight: NDArray[np.float64]
     mean: NDArray[np.float64]
     coordinate: NDArray[np.int32]
@@ -57,7 +72,7 @@ class Problem:
     scatter: float
 
     def as_written(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Carry an answer for each coordinate back to the events as written."""
+        """Carry an answer for each coordinate back to the units."""
         answer = x[self.coordinate]
         return np.where(self.complemented, 1.0 - answer, answer)
 
@@ -70,28 +85,44 @@ def pose(panel: Panel) -> Problem:
     >>> problem.mean.round(3).tolist(), problem.merged.mean.round(3).tolist(), problem.merged.weight.tolist()
     ([0.7, 0.6], [0.6], [3.0])
     """
-    written = panel.written
-    complemented = written.event > written.rest
-    side = np.minimum(written.event, written.rest)
-    key = side.astype(np.int64) << 32 | written.condition
-    _, first, coordinate = np.unique(key, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    coordinate = rank[coordinate].astype(np.int32)
-    event, condition = side[first[order]], written.condition[first[order]]
+    index = np.arange(len(panel.written))
+    return _pose(panel, panel.event_index, index, np.zeros(len(index), np.int64))
 
-    weight, mean = _weighted_mean(panel.event_index, panel.probability, panel.weight, len(written))
-    turned = np.where(complemented[panel.event_index], 1.0 - panel.probability, panel.probability)
-    row_coordinate = coordinate[panel.event_index]
-    merged_weight, merged_mean = _weighted_mean(row_coordinate, turned, panel.weight, len(event))
-    offset = turned - merged_mean[row_coordinate]
+
+def pose_individually(panel: Panel) -> Problem:
+    """Pose the problems of all judges side by side, as if each had variables of its own."""
+    unit, first = by_appearance(panel.judge_index.astype(np.int64) * len(panel.written) + panel.event_index)
+    return _pose(panel, unit, panel.event_index[first], panel.judge_index[first].astype(np.int64))
+
+
+def _pose(panel: Panel, unit: NDArray[np.int32], index: NDArray[np.integer], owner: NDArray[np.int64]) -> Problem:
+    """Merge within owners; `index` is the written event of each unit and `owner` whose it is."""
+    written = panel.written
+    complemented = written.event[index] > written.rest[index]
+    side = np.minimum(written.event, written.rest)[index]
+    asked, _ = by_appearance(side.astype(np.int64) << 32 | written.condition[index])
+    coordinate, first = by_appearance(owner * len(index) + asked)
+    event, condition = side[first], written.condition[index][first]
+
+    weight, mean = _weighted_mean(unit, panel.probability, panel.weight, len(index))
+    turned = np.where(complemented[unit], 1.0 - panel.probability, panel.probability)
+    own = coordinate[unit]
+    merged_weight, merged_mean = _weighted_mean(own, turned, panel.weight, len(event))
     starts, variables = _supports(panel, event, condition)
+    owned = np.repeat(owner[first], np.diff(starts)) * len(panel.events.variables) + variables
+    distinct, variables = np.unique(owned, return_inverse=True)
     merged = Merged(
-        event, condition, merged_weight, merged_mean, starts, variables, len(panel.events.variables)
+        event,
+        condition,
+        merged_weight,
+        merged_mean,
+        starts,
+        variables.astype(np.int32),
+        len(distinct),
+        *panel.events.tables(event // 2),
     )
-    scatter = float(np.sum(panel.weight * offset**2, where=panel.weight > 0))
-    return Problem(weight, mean, coordinate, complemented, merged, scatter)
+    scatter = float(np.sum(panel.weight * (turned - merged_mean[own]) ** 2, where=panel.weight > 0))
+    return Problem(unit, weight, mean, coordinate, complemented, merged, scatter)
 
 
 def _weighted_mean(

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import difflib
+from typing import TYPE_CHECKING
 
 from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel
 from coherently.problem import pose
 from coherently.result.result import Result
-from coherently.solve import LinearAverage, Method
+from coherently.solve import AlternatingProjections, LinearAverage, Method
 
-METHODS = {"linear": LinearAverage}
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+METHODS: dict[str, Callable[[], Method]] = {
+    "linear": LinearAverage,
+    "projections": AlternatingProjections,
+    "dykstra": lambda: AlternatingProjections(correction="dykstra"),
+}
 """The methods by the word for them, with their default options."""
 
 
 def aggregate(panel: Panel, method: str | Method = "linear") -> Result:
     """Make one set of forecasts of a panel's.
 
-    `method` is a method object or the word for one with its default options: "linear".
+    `method` is a method object or the word for one with its default options: "linear", "projections" (the
+    paper's algorithm) or "dykstra" (the nearest locally coherent forecasts).
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])

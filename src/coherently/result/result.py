@@ -38,8 +38,8 @@ class Result:
 
     @property
     def coherence(self) -> str:
-        """How far the forecasts are coherent: "none" for plain averages."""
-        return self.solution.coherence.word
+        """How far the forecasts are coherent: "none" for plain averages, "local" within groups of events."""
+        return self.solution.coherence
 
     @property
     def objective(self) -> float | None:
@@ -77,7 +77,7 @@ class Result:
     def row_columns(self) -> Columns:
         """The columns of `rows`."""
         panel = self.panel
-        value = self.solution.value[panel.event_index]
+        value = self.solution.value[self.problem.unit]
         return {
             "judge": _pick(panel.judges, panel.judge_index),
             "event": _pick(panel.written.text, panel.event_index),

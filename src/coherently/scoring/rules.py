@@ -62,9 +62,7 @@ def slope(forecast: ArrayLike, outcome: ArrayLike) -> float:
     return float(slopes(forecast, outcome, np.zeros(len(forecast), dtype=np.int64), 1)[0])
 
 
-def slopes(
-    forecast: ArrayLike, outcome: ArrayLike, group: NDArray[np.integer], n_groups: int
-) -> NDArray[np.float64]:
+def slopes(forecast: ArrayLike, outcome: ArrayLike, group: NDArray[np.integer], n_groups: int) -> NDArray[np.float64]:
     """`slope` of each group of rows; see `by_group`.
 
     >>> slopes([0.75, 0.25, 0.5], [1, 0, 1], np.array([0, 0, 1]), 2)

@@ -1,6 +1,7 @@
 """Methods: Problem in, Solution out."""
 
+from coherently.solve.alternating import AlternatingProjections
 from coherently.solve.linear import LinearAverage
-from coherently.solve.solution import Coherence, Method, Solution, Status
+from coherently.solve.solution import Method, Solution, Status, Trace
 
-__all__ = ["Coherence", "LinearAverage", "Method", "Solution", "Status"]
+__all__ = ["AlternatingProjections", "LinearAverage", "Method", "Solution", "Status", "Trace"]

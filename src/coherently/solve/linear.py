@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coherently.solve.solution import Coherence, Solution, Status
+from coherently.solve.solution import Solution, Status
 
 if TYPE_CHECKING:
     from coherently.problem import Problem
@@ -31,4 +31,4 @@ class LinearAverage:
 
     def solve(self, problem: Problem) -> Solution:
         """Answer with the means that the problem already holds."""
-        return Solution(problem.mean, Status.AVERAGED, Coherence.NONE)
+        return Solution(problem.mean, Status.AVERAGED, "none")

@@ -13,23 +13,16 @@ if TYPE_CHECKING:
     from coherently.problem import Problem
 
 
-class Coherence(Enum):
-    """How far an answer is coherent; each value is followed by what it means."""
-
-    NONE = ("none", "nothing is claimed: the events were averaged one by one")
-
-    def __init__(self, word: str, meaning: str) -> None:
-        self.word = word
-        self.meaning = meaning
-
-
 class Status(Enum):
-    """How a method ended; each value is followed by a sentence with what to do."""
+    """How a method ended: a word, and a sentence with what to do."""
 
-    AVERAGED = (
-        "averaged",
-        "Each event was averaged on its own; the averages may contradict each other.",
+    AVERAGED = ("averaged", "Each event was averaged on its own; the averages may contradict each other.")
+    CONVERGED = ("converged", "The method converged: every group of events is coherent.")
+    SWEEP_LIMIT = (
+        "sweep_limit",
+        "The method stopped at its limit of sweeps; raise it (--sweeps) if the violation is too large.",
     )
+    INTERRUPTED = ("interrupted", "The method was interrupted; this is where it stood.")
 
     def __init__(self, word: str, sentence: str) -> None:
         self.word = word
@@ -37,19 +30,33 @@ class Status(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """An entry a sweep, the start included: the answer for each event as written, and how good it was."""
+
+    value: NDArray[np.float64]
+    objective: NDArray[np.float64]
+    violation: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Solution:
     """An answer: `value` has a probability for each event as written (NaN where nothing is known).
 
-    `objective` is the weighted squared distance from the merged forecasts and `lower_bound` a valid bound on
-    the least such distance; both are None for a method that does not minimise it.
+    `coherence` is none or local. `objective` is the weighted squared distance from the merged forecasts and
+    `lower_bound` a valid bound on the least such distance; `violation` is the largest distance of a
+    probability from its group's coherent set. What a method does not know is None.
     """
 
     value: NDArray[np.float64]
     status: Status
-    coherence: Coherence
+    coherence: str
     objective: float | None = None
     lower_bound: float | None = None
     guaranteed_improvement: float | None = None
+    groups: str | None = None
+    sweeps: int | None = None
+    violation: float | None = None
+    trace: Trace | None = None
 
 
 @runtime_checkable

@@ -1,0 +1,108 @@
+#include "newton_system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace coherently {
+namespace {
+
+constexpr double regularisation = 1e-15;
+
+}  // namespace
+
+NewtonSystem::NewtonSystem(std::size_t n, std::size_t dense_limit)
+    : gradient(n), diagonal(n), step(n), n_(n), dense_(n <= dense_limit), matrix_(dense_ ? n * n : 0), free_(n) {}
+
+void NewtonSystem::clear() {
+    std::fill(matrix_.begin(), matrix_.end(), 0.0);
+    couplings_.clear();
+}
+
+double NewtonSystem::solve(const std::vector<double>& x) {
+    const double largest = n_ ? *std::max_element(diagonal.begin(), diagonal.end()) : 0;
+    for (std::size_t v = 0; v < n_; ++v) {
+        free_[v] = !((x[v] <= 0 && gradient[v] > 0) || (x[v] >= 1 && gradient[v] < 0));
+        diagonal[v] += regularisation * largest + 1e-300;
+    }
+    if (dense_) factorise_and_solve();
+    else conjugate_gradients();
+    return -std::inner_product(step.begin(), step.end(), gradient.begin(), 0.0);
+}
+
+namespace {
+
+// Partial sums let the compiler use vector registers.
+double dot(const double* a, const double* b, std::size_t n) {
+    double sums[8] = {};
+    std::size_t k = 0;
+    for (; k + 8 <= n; k += 8)
+        for (std::size_t lane = 0; lane < 8; ++lane) sums[lane] += a[k + lane] * b[k + lane];
+    for (; k < n; ++k) sums[0] += a[k] * b[k];
+    return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+}
+
+}  // namespace
+
+// Cholesky by rows, four at a time so that each earlier row is fetched once for all of them.
+void NewtonSystem::factorise_and_solve() {
+    auto& L = matrix_;
+    const auto row = [&](std::size_t i) { return L.data() + i * n_; };
+    for (std::size_t i = 0; i < n_; ++i) {
+        for (std::size_t j = 0; j < i; ++j)
+            if (!free_[i] || !free_[j]) row(i)[j] = 0;
+        row(i)[i] = free_[i] ? diagonal[i] : 1;
+    }
+    for (std::size_t top = 0; top < n_; top += 4) {
+        const std::size_t end = std::min(top + 4, n_);
+        for (std::size_t j = 0; j < end; ++j)
+            for (std::size_t i = std::max(j, top); i < end; ++i) {
+                const double rest = row(i)[j] - dot(row(i), row(j), j);
+                row(i)[j] = i == j ? std::sqrt(std::max(rest, 1e-300)) : rest / row(j)[j];
+            }
+    }
+    for (std::size_t i = 0; i < n_; ++i) {
+        step[i] = ((free_[i] ? -gradient[i] : 0) - dot(row(i), step.data(), i)) / row(i)[i];
+    }
+    for (std::size_t i = n_; i-- > 0;) {
+        step[i] /= row(i)[i];
+        for (std::size_t k = 0; k < i; ++k) step[k] -= row(i)[k] * step[i];
+    }
+}
+
+// Preconditioned by the diagonal.
+void NewtonSystem::conjugate_gradients() {
+    residual_.assign(n_, 0), direction_.assign(n_, 0), image_.assign(n_, 0);
+    std::fill(step.begin(), step.end(), 0.0);
+    double rho = 0;
+    for (std::size_t v = 0; v < n_; ++v) {
+        if (!free_[v]) continue;
+        residual_[v] = -gradient[v];
+        direction_[v] = residual_[v] / diagonal[v];
+        rho += residual_[v] * direction_[v];
+    }
+    const double goal = 1e-8 * rho;
+    for (std::size_t iteration = 0; iteration < 4 * n_ && rho > goal; ++iteration) {
+        for (std::size_t v = 0; v < n_; ++v) image_[v] = diagonal[v] * direction_[v];
+        for (const Coupling& c : couplings_) {
+            const auto i = static_cast<std::size_t>(c.first), j = static_cast<std::size_t>(c.second);
+            image_[i] += c.value * direction_[j];
+            image_[j] += c.value * direction_[i];
+        }
+        const double curvature = std::inner_product(direction_.begin(), direction_.end(), image_.begin(), 0.0);
+        if (!(curvature > 0)) break;
+        const double length = rho / curvature;
+        double next = 0;
+        for (std::size_t v = 0; v < n_; ++v) {
+            if (!free_[v]) continue;
+            step[v] += length * direction_[v];
+            residual_[v] -= length * image_[v];
+            next += residual_[v] * residual_[v] / diagonal[v];
+        }
+        for (std::size_t v = 0; v < n_; ++v)
+            if (free_[v]) direction_[v] = residual_[v] / diagonal[v] + next / rho * direction_[v];
+        rho = next;
+    }
+}
+
+}  // namespace coherently

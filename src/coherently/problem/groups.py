@@ -1,0 +1,208 @@
+"""Groups of coordinates whose joint coherence is enforced at once: the design parameter of the paper.
+
+A design is a function from `Merged` to `Groups`; `DESIGNS` names those that come with the package. Groups are
+projected in the order in which their complex events first appear in the panel.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.errors import MethodError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.problem.problem import Merged
+
+MAX_VARIABLES = 10
+"""Variables that a group may be about: its truth vectors are enumerated."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """Groups in the order in which they are projected.
+
+    Group g has the coordinates `members[starts[g]:starts[g + 1]]`; what they may jointly be is the convex
+    hull of the rows of `patterns[pattern[g]]`, a 0/1 matrix with a row a truth vector and a column a member.
+    `auxiliary` counts coordinates, numbered after those of the problem, that nobody forecast.
+    """
+
+    design: str
+    starts: NDArray[np.int64]
+    members: NDArray[np.int32]
+    pattern: NDArray[np.int32]
+    patterns: tuple[NDArray[np.float64], ...]
+    auxiliary: int = 0
+
+    def __len__(self) -> int:
+        return len(self.pattern)
+
+
+def singletons(merged: Merged) -> Groups:
+    """One group an event, which is linear averaging: only constant events are put right."""
+    constant = np.flatnonzero(merged.sizes() == 0)
+    return _gather("singletons", [[int(i)] for i in constant], merged)
+
+
+def logical(merged: Merged) -> Groups:
+    """Each complex event with the variables that it is made of (the paper's Figure 3)."""
+    single = _coordinate_of_variable(merged)
+    size = merged.sizes()
+    chosen = np.flatnonzero(size != 1)
+    _check_size(chosen, size[chosen])
+    blocks = [_logical_block(merged, chosen[size[chosen] == k], k, single) for k in np.unique(size[chosen]).tolist()]
+    return _join("logical", blocks)
+
+
+def pairs(merged: Merged) -> Groups:
+    """All events about the same two variables together; larger events as in `logical`."""
+    size = merged.sizes()
+    complex_ = np.flatnonzero(size != 1)
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for coordinate in complex_.tolist():
+        variables = tuple(merged.variables[merged.starts[coordinate] : merged.starts[coordinate + 1]].tolist())
+        key = variables if len(variables) == 2 else (*variables, -1 - coordinate)
+        alike.setdefault(key, []).append(coordinate)
+    single = _coordinate_of_variable(merged)
+    members = [[int(single[v]) for v in key if v >= 0 and single[v] >= 0] + events for key, events in alike.items()]
+    return _gather("pairs", members, merged)
+
+
+def everything(merged: Merged) -> Groups:
+    """All events of a connected component together, which is the whole problem (the paper's Figure 2)."""
+    component = merged.components()
+    order = np.argsort(component, kind="stable")
+    cuts = np.flatnonzero(np.diff(component[order])) + 1
+    return _gather("global", [part.tolist() for part in np.split(order, cuts)], merged)
+
+
+DESIGNS: dict[str, Callable[[Merged], Groups]] = {
+    "singletons": singletons,
+    "logical": logical,
+    "pairs": pairs,
+    "global": everything,
+}
+
+
+def find_design(name: str) -> Callable[[Merged], Groups]:
+    """Give the design of a name."""
+    if name in DESIGNS:
+        return DESIGNS[name]
+    close = difflib.get_close_matches(name, DESIGNS, 1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise MethodError(f"{name!r} is no group design; the designs are {', '.join(DESIGNS)}.{hint}")
+
+
+def _coordinate_of_variable(merged: Merged) -> NDArray[np.int64]:
+    """The coordinate that is the variable alone, -1 where nobody forecast it."""
+    alone = np.flatnonzero(merged.sizes() == 1)
+    found = np.full(merged.n_variables, -1, np.int64)
+    found[merged.variables[merged.starts[alone]]] = alone
+    return found
+
+
+def _check_size(coordinates: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
+    if len(sizes) and sizes.max() > MAX_VARIABLES:
+        worst = int(coordinates[np.argmax(sizes)])
+        raise MethodError(
+            f"the group of event number {worst + 1} is about {sizes.max()} variables; {MAX_VARIABLES} is the most "
+            f"whose truth vectors are enumerated: leave such events out or choose another method"
+        )
+
+
+def _worlds(count: int) -> NDArray[np.uint8]:
+    """Every truth assignment of so many variables: variable j has bit j of the row's number."""
+    return (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.uint8)
+
+
+def _logical_block(merged: Merged, coordinates: NDArray[np.int64], size: int, single: NDArray[np.int64]) -> _Block:
+    """The logical groups of events with the same number of variables, all at once."""
+    variables = merged.variables[merged.starts[coordinates][:, None] + np.arange(size)]
+    own = single[variables]
+    present = own >= 0
+    tables = merged.truth(coordinates)
+    mask = (present << np.arange(size)).sum(axis=1) if size else np.zeros(len(coordinates), np.int64)
+    key = np.concatenate([tables, mask[:, None].astype(np.uint64)], axis=1)
+    _, first, pattern = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    worlds = _worlds(size)
+    patterns = []
+    for i in first.tolist():
+        truth = _unpack(tables[i], 2**size)
+        patterns.append(np.unique(np.column_stack([worlds[:, present[i]], truth]), axis=0).astype(np.float64))
+    all_members = np.column_stack([own, coordinates])
+    kept = all_members >= 0
+    return _Block(coordinates, kept.sum(axis=1), all_members[kept].astype(np.int32), pattern.ravel(), patterns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    """Some groups with their keys for ordering; `members` lie group after group."""
+
+    order: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    members: NDArray[np.int32]
+    pattern: NDArray[np.int64]
+    patterns: list[NDArray[np.float64]]
+
+
+def _join(design: str, blocks: Sequence[_Block]) -> Groups:
+    """Put blocks together in the order of their keys."""
+    if not blocks:
+        return Groups(design, np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32), ())
+    order = np.argsort(np.concatenate([block.order for block in blocks]), kind="stable")
+    sizes = np.concatenate([block.sizes for block in blocks])
+    members = np.concatenate([block.members for block in blocks])
+    begin = np.concatenate([[0], np.cumsum(sizes)[:-1]])[order]
+    starts = np.concatenate([[0], np.cumsum(sizes[order])])
+    index = np.arange(starts[-1]) + np.repeat(begin - starts[:-1], sizes[order])
+    offsets = np.cumsum([0] + [len(block.patterns) for block in blocks[:-1]])
+    pattern = np.concatenate([block.pattern + offset for block, offset in zip(blocks, offsets, strict=True)])
+    patterns = tuple(matrix for block in blocks for matrix in block.patterns)
+    return Groups(design, starts, members[index], pattern[order].astype(np.int32), patterns)
+
+
+def _gather(design: str, members: list[list[int]], merged: Merged) -> Groups:
+    """Groups from lists of coordinates, each with the pattern that their truth tables give."""
+    patterns: dict[bytes, int] = {}
+    matrices: list[NDArray[np.float64]] = []
+    numbers = []
+    for group in members:
+        matrix = _truth_vectors(merged, group)
+        key = bytes(str(matrix.shape), "ascii") + matrix.astype(np.uint8).tobytes()
+        if key not in patterns:
+            patterns[key] = len(matrices)
+            matrices.append(matrix)
+        numbers.append(patterns[key])
+    sizes = [len(group) for group in members]
+    return Groups(
+        design,
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.array([i for group in members for i in group], np.int32),
+        np.array(numbers, np.int32),
+        tuple(matrices),
+    )
+
+
+def _truth_vectors(merged: Merged, group: list[int]) -> NDArray[np.float64]:
+    """The distinct truth vectors of some coordinates, a row each."""
+    own = [merged.variables[merged.starts[i] : merged.starts[i + 1]] for i in group]
+    variables = np.unique(np.concatenate(own)) if own else np.empty(0, np.int32)
+    _check_size(np.array(group[:1]), np.array([len(variables)]))
+    worlds = _worlds(len(variables))
+    columns = []
+    for coordinate, mine in zip(group, own, strict=True):
+        table = _unpack(merged.truth(np.array([coordinate]))[0], 2 ** len(mine))
+        at = worlds[:, np.searchsorted(variables, mine)].astype(np.int64) @ (1 << np.arange(len(mine)))
+        columns.append(table[at])
+    return np.unique(np.column_stack(columns), axis=0).astype(np.float64)
+
+
+def _unpack(words: NDArray[np.uint64], count: int) -> NDArray[np.uint8]:
+    return np.unpackbits(words.astype("<u8").view(np.uint8), count=count, bitorder="little")

@@ -1,0 +1,69 @@
+"""A lower bound on the relaxed problem that any forces between coordinates and groups certify."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from coherently.problem.groups import Groups
+
+
+def relaxed_bound(
+    weight: NDArray[np.float64],
+    target: NDArray[np.float64],
+    groups: Groups,
+    forces: NDArray[np.float64],
+) -> float:
+    """Bound min sum N (x - q)^2 over x in [0, 1]^m with each group in its hull, from below.
+
+    For any real forces e, an entry a membership, with F_j the sum of those on coordinate j,
+
+        L(e) = sum_j min over t in [0, 1] of N_j (t - q_j)^2 - F_j t  +  sum_g min over rows v of <e_g, v>
+
+    is such a bound, up to rounding, because <e_g, x_g> is at least its least value on a row. It is tight at
+    the multipliers, where F_j = 2 N_j (x_j - q_j). Targets without weight are ignored.
+
+    >>> from coherently.problem.groups import Groups
+    >>> rows = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> one = np.zeros(1, np.int32)
+    >>> implies = Groups("logical", np.array([0, 2]), np.array([0, 1], np.int32), one, (rows,))
+    >>> weight, target = np.ones(2), np.array([0.2, 0.6])
+    >>> relaxed_bound(weight, target, implies, np.zeros(2))
+    0.0
+    >>> round(relaxed_bound(weight, target, implies, np.array([0.4, -0.4])), 12)
+    0.08
+    """
+    pull = np.bincount(groups.members, forces, len(weight))
+    known = weight > 0
+    center = np.where(known, target, 0.0)
+    with np.errstate(over="ignore"):
+        shift = np.divide(pull, 2.0 * weight, out=np.where(pull > 0, 1.0, 0.0), where=known)
+    t = np.clip(center + shift, 0.0, 1.0)
+    value = np.sum(weight * (t - center) ** 2 - pull * t)
+    for vertices, _, slots in by_shape(groups):
+        value += np.sum(np.min(vertices @ forces[slots][:, :, None], axis=1))
+    return float(value)
+
+
+def by_shape(
+    groups: Groups,
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]]:
+    """Take together the groups whose patterns have the same numbers of rows and columns.
+
+    Gives the patterns, a matrix a group; the groups; and their memberships, as positions in `groups.members`,
+    a row a group.
+    """
+    shapes: dict[tuple[int, ...], list[int]] = {}
+    for number, pattern in enumerate(groups.patterns):
+        shapes.setdefault(pattern.shape, []).append(number)
+    for (_, width), same in shapes.items():
+        found = np.flatnonzero(np.isin(groups.pattern, same))
+        which = np.searchsorted(same, groups.pattern[found])
+        vertices = np.stack([groups.patterns[number] for number in same])[which]
+        yield vertices, found, groups.starts[found][:, None] + np.arange(width)
