@@ -43,12 +43,33 @@ def test_aggregate_as_json(table_2):
     answer = json.loads(run("aggregate", table_2, "--method", "linear", "--json", check=0).stdout)
     assert list(answer) == [
         *("status", "coherence", "method", "objective", "lower_bound", "gap", "guaranteed_improvement"),
-        "forecasts",
+        *("groups", "sweeps", "violation", "forecasts"),
     ]
     assert (answer["status"], answer["coherence"], answer["method"]) == ("averaged", "none", "linear")
     assert [list(forecast) for forecast in answer["forecasts"]] == [["event", "probability", "raw", "weight"]] * 3
     means = [forecast["probability"] for forecast in answer["forecasts"]]
     np.testing.assert_allclose(means, [0.766667, 0.1, 0.266667], atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["projections", "dykstra"])
+def test_local_coherence(table_2, method):
+    answer = json.loads(run("aggregate", table_2, "--method", method, "--groups", "logical", "--json", check=0).stdout)
+    means = [forecast["probability"] for forecast in answer["forecasts"]]
+    np.testing.assert_allclose(means, [0.766667, 0.183333, 0.183333], atol=1e-6)
+    assert (answer["status"], answer["coherence"], answer["groups"]) == ("converged", "local", "logical")
+    np.testing.assert_allclose(answer["objective"], 3 * 0.013889, atol=1e-5)
+    assert "Brier penalty saved" in run("aggregate", table_2, "--method", method, check=0).stdout
+
+
+def test_trace(tmp_path):
+    panel, trace = tmp_path / "panel.csv", tmp_path / "trace.csv"
+    run("simulate", "--judges", 20, "--variables", 10, "-o", panel, check=0)
+    run("aggregate", panel, "--method", "projections", "--trace", trace, "-o", tmp_path / "out.csv", check=0)
+    lines = trace.read_text().splitlines()
+    assert lines[0] == "sweep,objective,violation,brier"
+    violations = [float(line.split(",")[2]) for line in lines[1:]]
+    assert violations[0] > 0.1
+    assert violations[-1] < 1e-8
 
 
 def test_table_3_with_abstentions(tmp_path):
@@ -191,6 +212,10 @@ def test_missing_files_and_folders(tmp_path):
     ("arguments", "words"),
     [
         (["--method", "magic"], "'magic' is no method"),
+        (["--groups", "pairs"], "linear has no option groups"),
+        (["--method", "dykstra", "--groups", "pears"], "Did you mean 'pairs'"),
+        (["--method", "projections", "--tolerance", "-1"], "tolerance is -1"),
+        (["--method", "projections", "--sweeps", "0"], "sweeps is 0"),
         (["-o", "out.xlsx"], "ending"),
         (["-o", "nowhere/out.csv"], "no folder"),
         (["--repeats", "never"], "--repeats"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,15 +22,30 @@ from coherently.cli.options import (
     RepeatsChoice,
 )
 from coherently.cli.reading import read
-from coherently.cli.terminal import say, show, show_json
+from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
     from coherently.result import Result
 
+INTERRUPTED = 130
+
 
 def aggregate(
     panel_file: PanelFile,
-    method: Annotated[str, typer.Option("--method", metavar="METHOD", help="How to aggregate: linear.")] = "linear",
+    method: Annotated[
+        str,
+        typer.Option("--method", metavar="METHOD", help="linear, projections (the paper's algorithm) or dykstra."),
+    ] = "linear",
+    groups: Annotated[
+        str | None,
+        typer.Option("--groups", metavar="DESIGN", help="Which events are made coherent together: logical, pairs ..."),
+    ] = None,
+    sweeps: Annotated[int | None, typer.Option("--sweeps", help="The most passes over the groups.")] = None,
+    tolerance: Annotated[float | None, typer.Option("--tolerance", help="When a method has converged.")] = None,
+    threads: Annotated[int | None, typer.Option("--threads", help="Threads; 0 is one a processor.")] = None,
+    trace: Annotated[
+        Path | None, typer.Option("--trace", metavar="FILE", help="Write a table of how each sweep did.")
+    ] = None,
     output: Output = None,
     by_rows: Annotated[
         bool, typer.Option("--rows", help="A row for each forecast of the panel, not for each event.")
@@ -48,9 +64,12 @@ def aggregate(
     from coherently.result import aggregate as run
     from coherently.result import choose
 
-    chosen = choose(method)
-    if output is not None:
-        check_output(output)
+    chosen = choose(
+        method, groups=groups, sweeps=sweeps, tolerance=tolerance, threads=threads, trace=True if trace else None
+    )
+    for file in (output, trace):
+        if file is not None:
+            check_output(file)
     panel = read(
         panel_file,
         quiet=quiet,
@@ -61,7 +80,13 @@ def aggregate(
         repeats=repeats.value,
         plain_events=plain_events,
     )
-    result = run(panel, chosen)
+    with progress_bar("Aggregating", quiet=quiet) as progress:
+        result = run(panel, chosen, progress=progress)
+    if trace is not None:
+        from coherently.scoring import trace_columns
+
+        write_table(trace_columns(panel, result.problem, result.solution.trace), trace)
+        say(f"{trace}: {result.sweeps} sweeps written", quiet=quiet or as_json)
     if output is not None:
         columns = result.row_columns() if by_rows else result.columns()
         write_table(columns, output)
@@ -74,6 +99,8 @@ def aggregate(
         show(row_table(result) if by_rows else forecasts_table(result))
         if not quiet:
             show(summary(result))
+    if result.status == "interrupted":
+        raise typer.Exit(INTERRUPTED)
 
 
 def _as_json(result: Result, *, by_rows: bool) -> dict[str, Any]:
@@ -89,5 +116,8 @@ def _as_json(result: Result, *, by_rows: bool) -> dict[str, Any]:
         "lower_bound": result.lower_bound,
         "gap": result.gap,
         "guaranteed_improvement": result.guaranteed_improvement,
+        "groups": result.groups,
+        "sweeps": result.sweeps,
+        "violation": result.violation,
         "forecasts": records(columns),
     }

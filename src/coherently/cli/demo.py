@@ -8,30 +8,45 @@ from importlib.resources import as_file, files
 
 from coherently.cli.terminal import show
 
+SMALL = 0.005
+"""A change that two decimals do not show."""
+
 
 def demo() -> None:
     """Read the paper's panel (Table 2), aggregate it, and say where to go next."""
     from coherently.panel import read_panel
     from coherently.report import forecasts_table, panel_table, summary
-    from coherently.result import aggregate
+    from coherently.result import aggregate, individual
 
     program = "coherently" if shutil.which("coherently") else sys.argv[0]
     source = files("coherently") / "data" / "table2.csv"
     with as_file(source) as path:
         panel = read_panel(path)
-        result = aggregate(panel, "linear")
-        show(
-            "Three judges forecast two events and their conjunction",
-            "(Predd, Kulkarni, Poor and Osherson 2006, Table 2).\n",
-            panel_table(panel),
-            "\nTheir average, event by event:\n",
-            forecasts_table(result),
-            "",
-            summary(result),
-            f"""
+    average, nearest = aggregate(panel, "linear"), aggregate(panel, "dykstra")
+    alone = individual(panel)
+    changed = [
+        f"  {panel.judges[judge]} on {panel.written.text[event]}: {before:.2f} becomes {after:.2f}"
+        for judge, event, before, after in zip(
+            panel.judge_index, panel.event_index, panel.probability, alone.probability, strict=True
+        )
+        if abs(before - after) > SMALL
+    ]
+    show(
+        "Three judges forecast two events and their conjunction",
+        "(Predd, Kulkarni, Poor and Osherson 2006, Table 2).\n",
+        panel_table(panel),
+        "\nA judge who contradicts itself, and the smallest change that mends it:",
+        *changed,
+        "\nThe average of each event, which need not be coherent:\n",
+        forecasts_table(average),
+        "\nThe nearest forecasts in which each event agrees with the variables it is made of:\n",
+        forecasts_table(nearest),
+        "",
+        summary(nearest),
+        f"""
 Where to go next
   {program} simulate --judges 47 --variables 30 -o panel.csv
   {program} score panel.csv
-  {program} aggregate panel.csv -o forecasts.csv
+  {program} aggregate panel.csv --method dykstra -o forecasts.csv
   {program} --help""",
-        )
+    )

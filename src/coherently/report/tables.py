@@ -66,6 +66,13 @@ def panel_table(panel: Panel) -> Table:
 def summary(result: Result) -> Text:
     """What was done and what it promises, in words."""
     parts = [f"{result.panel.summary()}.", result.solution.status.sentence]
+    if result.groups is not None:
+        parts.append(f"Groups: {result.groups}; sweeps: {result.sweeps}; largest violation: {result.violation:.1e}.")
+    if result.objective is not None:
+        bound = "" if result.gap is None else f", at most {result.gap:.1e} above the least possible"
+        parts.append(f"Weighted squared distance from the forecasts: {result.objective:.6g}{bound}.")
+    if result.guaranteed_improvement:
+        parts.append(f"Summed Brier penalty saved whatever happens: {result.guaranteed_improvement:.6g}.")
     return Text(" ".join(parts))
 
 

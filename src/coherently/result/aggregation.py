@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from coherently.errors import MethodError, PanelError
@@ -12,21 +13,22 @@ from coherently.result.result import Result
 from coherently.solve import AlternatingProjections, LinearAverage, Method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from coherently.solve import Progress
 
-METHODS: dict[str, Callable[[], Method]] = {
-    "linear": LinearAverage,
-    "projections": AlternatingProjections,
-    "dykstra": lambda: AlternatingProjections(correction="dykstra"),
+METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
+    "linear": (LinearAverage, {}),
+    "projections": (AlternatingProjections, {"correction": "none"}),
+    "dykstra": (AlternatingProjections, {"correction": "dykstra"}),
 }
-"""The methods by the word for them, with their default options."""
+"""The methods by the word for them: a class, and the options that the word stands for."""
 
 
-def aggregate(panel: Panel, method: str | Method = "linear") -> Result:
+def aggregate(panel: Panel, method: str | Method = "linear", *, progress: Progress | None = None) -> Result:
     """Make one set of forecasts of a panel's.
 
     `method` is a method object or the word for one with its default options: "linear", "projections" (the
-    paper's algorithm) or "dykstra" (the nearest locally coherent forecasts).
+    paper's algorithm) or "dykstra" (the nearest locally coherent forecasts). `progress` is called with the
+    fraction of the work that is done; an interruption (Ctrl-C) ends a loop with the answer so far.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])
@@ -39,17 +41,23 @@ def aggregate(panel: Panel, method: str | Method = "linear") -> Result:
         raise PanelError(f"aggregate takes a Panel, not a {type(panel).__name__}; see Panel.from_frame")
     chosen = choose(method)
     problem = pose(panel)
-    return Result(panel, chosen, problem, chosen.solve(problem))
+    return Result(panel, chosen, problem, chosen.solve(problem, progress))
 
 
-def choose(method: str | Method) -> Method:
-    """Give the method that a word stands for."""
+def choose(method: str | Method, **options: object) -> Method:
+    """Give the method that a word stands for, with options (None is the default)."""
     if isinstance(method, type):
         raise MethodError(f"method is the class {method.__name__}; make an object of it: {method.__name__}()")
     if isinstance(method, Method):
         return method
-    if method in METHODS:
-        return METHODS[method]()
-    close = difflib.get_close_matches(str(method), METHODS, 1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise MethodError(f"{method!r} is no method; the methods are {', '.join(METHODS)}.{hint}")
+    if method not in METHODS:
+        close = difflib.get_close_matches(str(method), METHODS, 1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise MethodError(f"{method!r} is no method; the methods are {', '.join(METHODS)}.{hint}")
+    kind, fixed = METHODS[method]
+    given = {name: value for name, value in options.items() if value is not None}
+    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise MethodError(f"the method {method} has no option {', '.join(unknown)}")
+    return kind(**fixed, **given)

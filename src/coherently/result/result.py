@@ -63,6 +63,21 @@ class Result:
         """The summed Brier penalty that the answer saves in every possible world; None for plain averages."""
         return self.solution.guaranteed_improvement
 
+    @property
+    def groups(self) -> str | None:
+        """The design of the groups within which the forecasts are coherent."""
+        return self.solution.groups
+
+    @property
+    def sweeps(self) -> int | None:
+        """How many passes over the groups the method took."""
+        return self.solution.sweeps
+
+    @property
+    def violation(self) -> float | None:
+        """The largest distance of a probability from its group's coherent set."""
+        return self.solution.violation
+
     def columns(self) -> Columns:
         """The columns of `frame`."""
         raw, value = self.problem.mean, self.solution.value

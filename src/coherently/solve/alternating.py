@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -19,9 +18,12 @@ from coherently.solve.pairwise import Relaxed, fits, solve_pairwise
 from coherently.solve.solution import Solution, Status, Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from coherently.problem import Groups, Merged, Problem
+    from coherently.solve.solution import Progress
 
 Correction: TypeAlias = Literal["none", "dykstra"]
 
@@ -42,7 +44,8 @@ class AlternatingProjections:
 
     `groups` names the design (singletons, logical, pairs or global); `sweeps` limits the passes over the groups;
     the loop ends when no probability moves by more than `tolerance`, Dykstra's when the gap between objective and
-    bound is at most `tolerance` relative to the objective.
+    bound is at most `tolerance` relative to the objective. `trace` keeps the answer after every sweep. Independent
+    components are solved on `threads` threads (0: one a processor), with the same answer.
 
     >>> import coherently as co
     >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
@@ -59,6 +62,7 @@ class AlternatingProjections:
     sweeps: int = 1000
     tolerance: float = 1e-9
     trace: bool = False
+    threads: int = 0
 
     def __post_init__(self) -> None:
         find_design(self.groups)
@@ -66,6 +70,8 @@ class AlternatingProjections:
             raise MethodError(f"correction is {self.correction!r}; it may be none or dykstra")
         if self.sweeps < 1:
             raise MethodError(f"sweeps is {self.sweeps}; it must be 1 or more")
+        if self.threads < 0:
+            raise MethodError(f"threads is {self.threads}; it must be 0 (one a processor) or more")
         if not 0 <= self.tolerance < math.inf:
             raise MethodError(f"tolerance is {self.tolerance}; it must be a number of 0 or more")
 
@@ -74,67 +80,92 @@ class AlternatingProjections:
         """The word for it."""
         return "projections" if self.correction == "none" else "dykstra"
 
-    def solve(self, problem: Problem) -> Solution:
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Answer the problem; an interruption gives the answer so far."""
         merged = problem.merged
         if np.any(merged.condition != CERTAIN):
             raise MethodError("conditional forecasts have no coherent set of their own; use the method linear")
         if self.correction == "dykstra" and fits(merged, self.groups) and not self.trace:
-            return self._wrap(problem, solve_pairwise(merged, self.groups, self.tolerance), 0.0)
-        groups = find_design(self.groups)(merged)
-        return self._loop(problem, groups) if self.correction == "none" else self._dykstra(problem, groups)
+            return self._wrap(problem, solve_pairwise(merged, self.groups, self.tolerance, self.threads), 0.0)
+        run = _Run(problem, find_design(self.groups)(merged), traced=self.trace)
+        tell = (lambda sweep: progress(sweep / self.sweeps)) if progress else (lambda _: None)
+        return self._loop(run, tell) if self.correction == "none" else self._dykstra(run, tell)
 
-    def _loop(self, problem: Problem, groups: Groups) -> Solution:
-        merged = problem.merged
-        run = _Run(problem, groups, traced=self.trace)
+    def _loop(self, run: _Run, tell: Callable[[int], None]) -> Solution:
         moved, status = 0.0, Status.SWEEP_LIMIT
-        x = _start(merged)
+        x = _start(run.problem.merged)
         try:
-            for _ in range(self.sweeps):
+            for sweep in range(self.sweeps):
                 before = x.copy()
                 moved += run.projector.sweep(x)
                 run.note(x)
+                tell(sweep + 1)
                 if np.abs(x - before).max(initial=0.0) <= self.tolerance:
                     status = Status.CONVERGED
                     break
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-        return run.solution(x, status, guaranteed_improvement=problem.scatter + moved)
+        return Solution(
+            run.problem.as_written(x),
+            status,
+            "local",
+            _objective(run.problem.merged, x),
+            guaranteed_improvement=run.problem.scatter + moved,
+            groups=self.groups,
+            sweeps=run.sweeps,
+            violation=run.projector.violation(x),
+            trace=run.trace(),
+        )
 
-    def _dykstra(self, problem: Problem, groups: Groups) -> Solution:
-        merged = problem.merged
-        run = _Run(problem, groups, traced=self.trace)
+    def _dykstra(self, run: _Run, tell: Callable[[int], None]) -> Solution:
+        merged, groups = run.problem.merged, run.groups
         x, increments = _start(merged), np.zeros(len(groups.members))
-        best = Relaxed(x, math.inf, 0.0, 0)
-        weightless = bool(np.any(merged.weight[groups.members] == 0))
         vectors = sum(len(groups.patterns[i]) for i in groups.pattern.tolist())
-        enough = min(self.sweeps, PATIENCE) if vectors <= LARGEST_INTERIOR else self.sweeps
-        for sweep in itertools.count(1):
-            if weightless or sweep > enough:
-                break
-            run.projector.dykstra(x, increments)
-            run.note(x)
-            if sweep % 10 == 0 or sweep == enough:
-                forces = -2 * merged.weight[groups.members] * increments
-                best = Relaxed(
-                    x, _objective(merged, x), relaxed_bound(merged.weight, merged.mean, groups, forces), sweep
-                )
-                violation = run.projector.violation(x)
-                if violation <= self.tolerance and _is_close(best, self.tolerance):
-                    return self._wrap(problem, best, violation, run.trace())
-        if vectors <= LARGEST_INTERIOR:
-            inner = interior_point(merged.weight, merged.mean, groups)
-            bound = relaxed_bound(merged.weight, merged.mean, groups, inner.forces)
-            best = Relaxed(inner.x, _objective(merged, inner.x), bound, best.sweeps + inner.iterations)
-        return self._wrap(problem, best, run.projector.violation(best.x), run.trace())
+        small = vectors <= LARGEST_INTERIOR
+        weightless = bool(np.any(merged.weight[groups.members] == 0))
+        limit = 0 if weightless else min(self.sweeps, PATIENCE) if small else self.sweeps
+        interrupted = False
+        try:
+            for sweep in range(1, limit + 1):
+                run.projector.dykstra(x, increments)
+                run.note(x)
+                tell(sweep)
+                if sweep % 10 == 0:
+                    found = run.judge(x, increments)
+                    if _is_close(found, self.tolerance) and run.projector.violation(x) <= self.tolerance:
+                        break
+            else:
+                if small:
+                    return self._interior(run)
+        except KeyboardInterrupt:
+            interrupted = True
+        found = run.judge(x, increments)
+        return self._wrap(run.problem, found, run.projector.violation(x), run.trace(), interrupted=interrupted)
 
-    def _wrap(self, problem: Problem, found: Relaxed, violation: float, trace: Trace | None = None) -> Solution:
+    def _interior(self, run: _Run) -> Solution:
+        merged = run.problem.merged
+        inner = interior_point(merged.weight, merged.mean, run.groups)
+        bound = relaxed_bound(merged.weight, merged.mean, run.groups, inner.forces)
+        found = Relaxed(inner.x, _objective(merged, inner.x), bound, run.sweeps + inner.iterations)
+        return self._wrap(run.problem, found, run.projector.violation(found.x), run.trace())
+
+    def _wrap(
+        self,
+        problem: Problem,
+        found: Relaxed,
+        violation: float,
+        trace: Trace | None = None,
+        *,
+        interrupted: bool = False,
+    ) -> Solution:
         bound = min(found.lower_bound, found.objective)
         gap = found.objective - bound
         slack = 2 * math.sqrt(gap * problem.merged.weight.sum()) + gap
+        close = _is_close(found, max(self.tolerance, 1e-7)) and violation <= max(self.tolerance, 1e-7)
+        status = Status.CONVERGED if close else Status.INTERRUPTED if interrupted else Status.SWEEP_LIMIT
         return Solution(
             problem.as_written(found.x),
-            Status.CONVERGED if _is_close(found, max(self.tolerance, 1e-7)) else Status.SWEEP_LIMIT,
+            status,
             "local",
             found.objective,
             bound,
@@ -175,18 +206,12 @@ class _Run:
             np.array(self.violations),
         )
 
-    def solution(self, x: NDArray[np.float64], status: Status, *, guaranteed_improvement: float) -> Solution:
-        return Solution(
-            self.problem.as_written(x),
-            status,
-            "local",
-            _objective(self.problem.merged, x),
-            guaranteed_improvement=guaranteed_improvement,
-            groups=self.groups.design,
-            sweeps=self.sweeps,
-            violation=self.projector.violation(x),
-            trace=self.trace(),
-        )
+    def judge(self, x: NDArray[np.float64], increments: NDArray[np.float64]) -> Relaxed:
+        """How good Dykstra's x is, by the bound that its increments give."""
+        merged, groups = self.problem.merged, self.groups
+        forces = -2 * merged.weight[groups.members] * increments
+        bound = relaxed_bound(merged.weight, merged.mean, groups, forces)
+        return Relaxed(x, _objective(merged, x), bound, self.sweeps)
 
 
 def _start(merged: Merged) -> NDArray[np.float64]:

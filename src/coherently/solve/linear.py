@@ -9,6 +9,7 @@ from coherently.solve.solution import Solution, Status
 
 if TYPE_CHECKING:
     from coherently.problem import Problem
+    from coherently.solve.solution import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,6 @@ class LinearAverage:
         """The word for it."""
         return "linear"
 
-    def solve(self, problem: Problem) -> Solution:
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:  # noqa: ARG002
         """Answer with the means that the problem already holds."""
         return Solution(problem.mean, Status.AVERAGED, "none")

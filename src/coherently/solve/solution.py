@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
     from coherently.problem import Problem
+
+
+Progress: TypeAlias = "Callable[[float], None]"
 
 
 class Status(Enum):
@@ -67,5 +72,5 @@ class Method(Protocol):
     def name(self) -> str:
         """The word for it on the command line and in results."""
 
-    def solve(self, problem: Problem) -> Solution:
-        """Answer the problem."""
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
+        """Answer the problem; `progress` is told the fraction of the work done."""
