@@ -11,7 +11,7 @@
 namespace coherently {
 namespace {
 
-constexpr int approach_steps = 6;   // on rounded kinks, before the active-set method
+constexpr int approach_steps = 2;   // on rounded kinks, before the active-set method
 constexpr int patience = 20;        // steps of the active-set method, before the rounded kinks come back
 constexpr double reach = 3;         // how far sides may cross to be held, relative to what their pull could undo
 constexpr double stiff = 1e4;       // springs, relative to the curvature of what they hold
@@ -65,22 +65,23 @@ double settle(Kink& kink, double difference, double pull, double k) {
     return std::abs(kink.share - before);
 }
 
+// A literal is twice a variable's number, plus 1 for its complement.
+std::size_t variable_of(std::int32_t literal) { return static_cast<std::size_t>(literal / 2); }
+
 // One event that is a conjunction of two literals, or the complement of one: c (r - q)^2 with
-// max(0, a + b - 1) <= r <= min(a, b) in terms of the literals.
+// max(0, a + b - 1) <= r <= min(a, b) for the probabilities a and b of the literals.
 struct Single {
-    std::int32_t first, second;
+    std::int32_t first, second;  // literals
     double weight, target;
     Kink kink;
-    bool negate_first, negate_second, negated;
 
-    Single(const PairProblem& problem, std::size_t g)
-        : first(problem.first[g]), second(problem.second[g]) {
+    Single(const PairProblem& problem, std::size_t g) {
         const PairEvent& event = problem.events[static_cast<std::size_t>(problem.starts[g])];
-        negate_first = event.on_both + event.on_second == 0 && event.on_second != 0;
-        negate_second = event.on_both + event.on_first == 0 && event.on_first != 0;
-        negated = negate_first && negate_second;
+        const bool negate_first = event.on_second != 0, negate_second = event.on_first != 0;
+        first = 2 * problem.first[g] + negate_first;
+        second = 2 * problem.second[g] + negate_second;
         weight = event.weight;
-        target = negated ? 1 - event.target : event.target;
+        target = negated() ? 1 - event.target : event.target;
     }
 
     static bool fits(const PairProblem& problem, std::size_t g) {
@@ -89,77 +90,60 @@ struct Single {
         return std::abs(event.on_both) == 1 && event.weight > 0 && event.target >= 0 && event.target <= 1;
     }
 
+    bool negated() const { return first & second & 1; }  // a | b is the complement of ~a & ~b
     double curvature() const { return weight; }
-    double literal_a(double x) const { return negate_first ? 1 - x : x; }
-    double literal_b(double x) const { return negate_second ? 1 - x : x; }
+    void start(double a, double b) { kink.share = side_of(b - a); }
+    bool slack(double a, double b) const { return target <= std::min(a, b) && target >= a + b - 1; }
 
-    void start(double x, double y) { kink.share = side_of(literal_b(y) - literal_a(x)); }
-
-    bool slack(double x, double y) const {
-        const double a = literal_a(x), b = literal_b(y);
-        return target <= std::min(a, b) && target >= a + b - 1;
-    }
-
-    double update(double x, double y, double k) {
-        const double a = literal_a(x), b = literal_b(y);
-        if (target >= a + b - 1 && target <= std::min(a, b)) return 0;
+    double update(double a, double b, double k) {
         if (target < a + b - 1) return 0;
-        const double pull = 2 * weight * (target - kink.share * a - (1 - kink.share) * b);
-        return settle(kink, b - a, pull, k);
+        return settle(kink, b - a, 2 * weight * (target - kink.share * a - (1 - kink.share) * b), k);
     }
 
-    void hold(double x, double y, double width) {
-        const Share found = share(x, y, width);
-        kink = {found.value, found.bend > 0 && !slack(x, y)};
-    }
-    Share share(double x, double y, double width) const {
-        return rounded_share(kink, literal_b(y) - literal_a(x), width);
+    void hold(double a, double b, double width) {
+        const Share found = rounded_share(kink, b - a, width);
+        kink = {found.value, found.bend > 0 && !slack(a, b)};
     }
 
-    Local local(double x, double y, double width, double k, Mode mode) const {
-        const double a = literal_a(x), b = literal_b(y), c = weight;
-        Local out{};
+    Local local(double a, double b, double width, double k, Mode mode) const {
+        const double c = weight;
         if (target < a + b - 1) {
             const double excess = a + b - 1 - target;
-            out = {c * excess * excess, 2 * c * excess, 2 * c * excess, 2 * c, 2 * c, 2 * c};
-        } else {
-            const bool round = mode == Mode::rounded;
-            const double fixed = mode == Mode::exact || kink.held || a == b ? kink.share : a < b ? 1.0 : 0.0;
-            const Share s = round ? rounded_share(kink, b - a, width) : Share{fixed, 0};
-            const double away = s.value - kink.share;
-            const double cap = s.value * a + (1 - s.value) * b + (round ? 0.5 * width * away * away : 0);
-            const double d = target - cap;
-            if (d <= 0) return out;
-            const double ta = s.value, tb = 1 - s.value, bend = 2 * c * d * s.bend;
-            out = {c * d * d, -2 * c * d * ta, -2 * c * d * tb, 2 * c * ta * ta + bend, 2 * c * ta * tb - bend,
-                   2 * c * tb * tb + bend};
-            if (mode == Mode::held && kink.held) {
-                out.value += 0.5 * k * (a - b) * (a - b);
-                out.ga += k * (a - b), out.gb -= k * (a - b);
-                out.haa += k, out.hab -= k, out.hbb += k;
-            }
+            return {c * excess * excess, 2 * c * excess, 2 * c * excess, 2 * c, 2 * c, 2 * c};
         }
-        if (negate_first) out.ga = -out.ga, out.hab = -out.hab;
-        if (negate_second) out.gb = -out.gb, out.hab = -out.hab;
+        const bool round = mode == Mode::rounded;
+        const double fixed = mode == Mode::exact || kink.held || a == b ? kink.share : a < b ? 1.0 : 0.0;
+        const Share s = round ? rounded_share(kink, b - a, width) : Share{fixed, 0};
+        const double away = s.value - kink.share;
+        const double cap = s.value * a + (1 - s.value) * b + (round ? 0.5 * width * away * away : 0);
+        const double d = target - cap;
+        if (d <= 0) return {};
+        const double ta = s.value, tb = 1 - s.value, bend = 2 * c * d * s.bend;
+        Local out{c * d * d,           -2 * c * d * ta,          -2 * c * d * tb, 2 * c * ta * ta + bend,
+                  2 * c * ta * tb - bend, 2 * c * tb * tb + bend};
+        if (mode == Mode::held && kink.held) {
+            out.value += 0.5 * k * (a - b) * (a - b);
+            out.ga += k * (a - b), out.gb -= k * (a - b);
+            out.haa += k, out.hab -= k, out.hbb += k;
+        }
         return out;
     }
 
-    double exact(double x, double y, const PairProblem&, std::size_t, double* values) const {
-        const double a = literal_a(x), b = literal_b(y);
-        const double r = std::clamp(target, std::max(0.0, a + b - 1), std::max(0.0, std::min(a, b)));
-        values[0] = negated ? 1 - r : r;
+    double exact(double a, double b, const PairProblem&, std::size_t, double* values) const {
+        const double low = std::max(0.0, a + b - 1), r = std::clamp(target, low, std::max(low, std::min(a, b)));
+        values[0] = negated() ? 1 - r : r;
         return weight * (r - target) * (r - target);
     }
 };
 
 // Any events about two variables: their sum of c (g m + e a + f b - q)^2 is a quadratic in (m, a, b).
 struct Several {
-    std::int32_t first, second;
+    std::int32_t first, second;  // literals, none of them a complement
     double mm = 0, ma = 0, mb = 0, aa = 0, ab = 0, bb = 0;  // half of the second derivatives
     double m1 = 0, a1 = 0, b1 = 0, constant = 0;            // minus half of the first ones at 0
     Kink upper, lower;
 
-    Several(const PairProblem& problem, std::size_t g) : first(problem.first[g]), second(problem.second[g]) {
+    Several(const PairProblem& problem, std::size_t g) : first(2 * problem.first[g]), second(2 * problem.second[g]) {
         for (auto e = problem.starts[g]; e < problem.starts[g + 1]; ++e) {
             const PairEvent& event = problem.events[static_cast<std::size_t>(e)];
             const double c = event.weight, q = c > 0 ? event.target : 0;
@@ -286,7 +270,7 @@ public:
         groups_.reserve(problem.first.size());
         for (std::size_t g = 0; g < problem.first.size(); ++g) {
             groups_.emplace_back(problem, g);
-            groups_.back().start(x_[index(groups_.back().first)], x_[index(groups_.back().second)]);
+            groups_.back().start(literal(x_, groups_.back().first), literal(x_, groups_.back().second));
         }
     }
 
@@ -298,14 +282,14 @@ public:
     }
 
 private:
-    static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
+    static double literal(const std::vector<double>& x, std::int32_t i) {
+        return i & 1 ? 1 - x[variable_of(i)] : x[variable_of(i)];
+    }
 
-    double width(const Group& group) const {
-        return softness_ * 0.2 * group.curvature() * (give_[index(group.first)] + give_[index(group.second)]) + 1e-12;
-    }
-    double stiffness(const Group& group) const {
-        return stiff / (give_[index(group.first)] + give_[index(group.second)]);
-    }
+    // How far the two variables give way to a unit of force.
+    double give(const Group& group) const { return give_[variable_of(group.first)] + give_[variable_of(group.second)]; }
+    double width(const Group& group) const { return 0.2 * group.curvature() * give(group) + 1e-12; }
+    double stiffness(const Group& group) const { return stiff / give(group); }
 
     void measure_give() {
         const double largest = *std::max_element(system_.diagonal.begin(), system_.diagonal.end());
@@ -313,17 +297,20 @@ private:
     }
 
     void approach(PairAnswer& answer, int steps) {
-        for (std::size_t v = 0; v < n_; ++v) give_[v] = 1 / std::max(2 * weight_[v], 1e-3);
-        double value = pass(x_, Mode::rounded);
+        // A guess at the curvature: about a third of the groups pull.
+        for (std::size_t v = 0; v < n_; ++v) system_.diagonal[v] = 2 * weight_[v];
+        for (const Group& group : groups_)
+            for (const std::int32_t i : {group.first, group.second})
+                system_.diagonal[variable_of(i)] += 0.6 * group.curvature();
         measure_give();
-        value = pass(x_, Mode::rounded);
+        double value = pass(x_, Mode::rounded);
         while (answer.iterations < steps) {
             ++answer.iterations;
             const double decrease = system_.solve(x_);
-            if (decrease < 1e-4 * value || !line_search(value, decrease)) break;
+            if (decrease < 1e-2 * value || !line_search(value, decrease)) break;
         }
         measure_give();
-        for (Group& group : groups_) group.hold(x_[index(group.first)], x_[index(group.second)], width(group));
+        for (Group& group : groups_) group.hold(literal(x_, group.first), literal(x_, group.second), width(group));
     }
 
     // Full Newton steps; kinks that are crossed are held shut until their multiplier says no.
@@ -331,11 +318,9 @@ private:
         while (answer.iterations < max_iterations) {
             ++answer.iterations;
             double moved = 0;
-            for (Group& group : groups_) {
-                const double a = x_[index(group.first)], b = x_[index(group.second)];
+            const double value = pass(x_, Mode::held, [&](Group& group, double a, double b) {
                 moved = std::max(moved, group.update(a, b, stiffness(group)));
-            }
-            const double value = pass(x_, Mode::held);
+            });
             const double decrease = system_.solve(x_);
             step(1, x_, x_);
             if (decrease <= tolerance * std::max(1e-3, value) && moved < settled) return true;
@@ -349,28 +334,44 @@ private:
         return value;
     }
 
-    // The value at x; gradient and second derivatives go to the system.
     double pass(const std::vector<double>& x, Mode mode) {
+        return pass(x, mode, [](Group&, double, double) {});
+    }
+
+    // The value at x; gradient and second derivatives go to the system. `prepare` sees each group that is not slack.
+    template <typename Prepare>
+    double pass(const std::vector<double>& x, Mode mode, Prepare&& prepare) {
         system_.clear();
         for (std::size_t v = 0; v < n_; ++v) {
             system_.gradient[v] = 2 * weight_[v] * (x[v] - target_[v]);
             system_.diagonal[v] = 2 * weight_[v];
         }
+        set_literals(x);
         double value = variables_value(x);
-        for (const Group& group : groups_) {
-            const std::size_t a = index(group.first), b = index(group.second);
-            if (group.slack(x[a], x[b])) continue;
-            const Local local = group.local(x[a], x[b], width(group), stiffness(group), mode);
+        for (Group& group : groups_) {
+            const double a = literals_[static_cast<std::size_t>(group.first)];
+            const double b = literals_[static_cast<std::size_t>(group.second)];
+            if (group.slack(a, b)) continue;
+            prepare(group, a, b);
+            const Local local = mode == Mode::held ? group.local(a, b, 0, stiffness(group), mode)
+                                                   : group.local(a, b, width(group), 0, mode);
             value += local.value;
-            system_.add(a, b, local.ga, local.gb, local.haa, local.hab, local.hbb);
+            const double sa = group.first & 1 ? -1 : 1, sb = group.second & 1 ? -1 : 1;
+            system_.add(variable_of(group.first), variable_of(group.second), sa * local.ga, sb * local.gb, local.haa,
+                        sa * sb * local.hab, local.hbb);
         }
         return value;
+    }
+
+    void set_literals(const std::vector<double>& x) {
+        literals_.resize(2 * n_);
+        for (std::size_t v = 0; v < n_; ++v) literals_[2 * v] = x[v], literals_[2 * v + 1] = 1 - x[v];
     }
 
     double value_at(const std::vector<double>& x) const {
         double value = variables_value(x);
         for (const Group& group : groups_) {
-            const double a = x[index(group.first)], b = x[index(group.second)];
+            const double a = literal(x, group.first), b = literal(x, group.second);
             if (!group.slack(a, b)) value += group.local(a, b, width(group), 0, Mode::rounded).value;
         }
         return value;
@@ -385,10 +386,10 @@ private:
         double length = 1;
         for (int halvings = 0; halvings < max_halvings; ++halvings, length *= 0.5) {
             step(length, x_, trial_);
-            const double there = value_at(trial_);
+            const double there = halvings == 0 ? pass(trial_, Mode::rounded) : value_at(trial_);
             if (there > value - 1e-4 * length * decrease) continue;
             x_.swap(trial_);
-            value = pass(x_, Mode::rounded);
+            value = halvings == 0 ? there : pass(x_, Mode::rounded);
             return true;
         }
         return false;
@@ -400,11 +401,13 @@ private:
         answer.events.resize(problem_.events.size());
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             const Group& group = groups_[g];
-            const std::size_t i = index(group.first), j = index(group.second);
-            answer.objective += group.exact(x_[i], x_[j], problem_, g, answer.events.data() + problem_.starts[g]);
-            if (group.slack(x_[i], x_[j])) continue;
-            const Local minorant = group.local(x_[i], x_[j], 0, 0, Mode::exact);
-            bound.add(i, j, x_[i], x_[j], minorant.value, minorant.ga, minorant.gb);
+            const std::size_t i = variable_of(group.first), j = variable_of(group.second);
+            const double a = literal(x_, group.first), b = literal(x_, group.second);
+            answer.objective += group.exact(a, b, problem_, g, answer.events.data() + problem_.starts[g]);
+            if (group.slack(a, b)) continue;
+            const Local minorant = group.local(a, b, 0, 0, Mode::exact);
+            const double sa = group.first & 1 ? -1 : 1, sb = group.second & 1 ? -1 : 1;
+            bound.add(i, j, x_[i], x_[j], minorant.value, sa * minorant.ga, sb * minorant.gb);
         }
         answer.lower_bound = std::clamp(bound.total(), 0.0, answer.objective);
         answer.variables = x_;
@@ -414,9 +417,8 @@ private:
     std::size_t n_;
     std::span<const double> weight_;
     NewtonSystem system_;
-    std::vector<double> target_, x_, give_, trial_;
+    std::vector<double> target_, x_, give_, trial_, literals_;
     std::vector<Group> groups_;
-    double softness_ = 1;
 };
 
 // A primal-dual interior point method, for panels whose kinks are too many and too entangled for the active set.
@@ -455,8 +457,6 @@ private:
 
     static constexpr double facet[4][3] = {{-1, 1, 0}, {-1, 0, 1}, {1, 0, 0}, {1, -1, -1}};  // in m, a, b
 
-    static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
-
     static void slacks(double m, double a, double b, double* s) {
         s[0] = a - m, s[1] = b - m, s[2] = m, s[3] = m - a - b + 1;
     }
@@ -488,7 +488,7 @@ private:
             system_.diagonal[v] = 2 * weight_[v];
         }
         for (const State& state : groups_) {
-            const std::size_t i = index(state.form.first), j = index(state.form.second);
+            const std::size_t i = variable_of(state.form.first), j = variable_of(state.form.second);
             double g[3], h[3][3];
             block(state, x_[i], x_[j], barrier, g, h);
             const double ra = h[0][1] / h[0][0], rb = h[0][2] / h[0][0];
@@ -504,7 +504,7 @@ private:
             if (change < 0) longest = std::min(longest, -value / change);
         };
         for (State& state : groups_) {
-            const std::size_t i = index(state.form.first), j = index(state.form.second);
+            const std::size_t i = variable_of(state.form.first), j = variable_of(state.form.second);
             const double da = system_.step[i], db = system_.step[j];
             double g[3], h[3][3], s[4];
             block(state, x_[i], x_[j], barrier, g, h);
@@ -536,7 +536,7 @@ private:
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             const State& state = groups_[g];
             const Several& f = state.form;
-            const std::size_t i = index(f.first), j = index(f.second);
+            const std::size_t i = variable_of(f.first), j = variable_of(f.second);
             const double a = x_[i], b = x_[j], *z = state.z;
             answer.objective += f.exact(a, b, problem_, g, answer.events.data() + problem_.starts[g]);
             // The group's Lagrangian, least over m, is convex in (a, b) and below its cost.

@@ -7,8 +7,10 @@ projected in the order in which their complex events first appear in the panel.
 from __future__ import annotations
 
 import difflib
+import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -91,13 +93,33 @@ DESIGNS: dict[str, Callable[[Merged], Groups]] = {
 }
 
 
-def find_design(name: str) -> Callable[[Merged], Groups]:
-    """Give the design of a name."""
+Design: TypeAlias = "str | Callable[[list[tuple[int, ...]]], list[list[int]]]"
+"""The name of a design, or a function from the variables of each distinct event to the groups of events."""
+
+
+def find_design(design: Design) -> Callable[[Merged], Groups]:
+    """Give the design of a name, or make one of a user's function."""
+    if callable(design):
+        return partial(_custom, design)
+    name = design
     if name in DESIGNS:
         return DESIGNS[name]
     close = difflib.get_close_matches(name, DESIGNS, 1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise MethodError(f"{name!r} is no group design; the designs are {', '.join(DESIGNS)}.{hint}")
+
+
+def _custom(design: Callable[[list[tuple[int, ...]]], list[list[int]]], merged: Merged) -> Groups:
+    cuts = merged.starts.tolist()
+    events = [tuple(merged.variables[a:b].tolist()) for a, b in itertools.pairwise(cuts)]
+    groups = [sorted(set(group)) for group in design(events)]
+    wrong = [group for group in groups if not group or group[0] < 0 or group[-1] >= len(events)]
+    name = getattr(design, "__name__", "custom")
+    if wrong:
+        raise MethodError(
+            f"the design {name} gave the group {wrong[0]}; a group lists numbers of the {len(events)} events"
+        )
+    return _gather(name, groups, merged)
 
 
 def _coordinate_of_variable(merged: Merged) -> NDArray[np.int64]:

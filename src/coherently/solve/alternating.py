@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.problem import Groups, Merged, Problem
+    from coherently.problem import Design, Groups, Merged, Problem
     from coherently.solve.solution import Progress
 
 Correction: TypeAlias = Literal["none", "dykstra"]
@@ -42,10 +42,10 @@ class AlternatingProjections:
     their complex events first appear. With `correction="dykstra"` the answer is *the* nearest locally coherent
     one, with a lower bound that proves it: found by Dykstra's algorithm, or faster by other means.
 
-    `groups` names the design (singletons, logical, pairs or global); `sweeps` limits the passes over the groups;
-    the loop ends when no probability moves by more than `tolerance`, Dykstra's when the gap between objective and
-    bound is at most `tolerance` relative to the objective. `trace` keeps the answer after every sweep. Independent
-    components are solved on `threads` threads (0: one a processor), with the same answer.
+    `groups` names the design (singletons, logical, pairs or global) or is a function that makes one; `sweeps` limits
+    the passes over the groups. The loop ends when no probability moves by more than `tolerance`, Dykstra's when the
+    gap between objective and bound is at most `tolerance` relative to the objective. `trace` keeps the answer after
+    every sweep. Independent components are solved on `threads` threads (0: one a processor), with the same answer.
 
     >>> import coherently as co
     >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
@@ -57,7 +57,7 @@ class AlternatingProjections:
     [0.4, 0.4, 0.4, 0.8]
     """
 
-    groups: str = "logical"
+    groups: Design = "logical"
     correction: Correction = "none"
     sweeps: int = 1000
     tolerance: float = 1e-9
@@ -85,8 +85,14 @@ class AlternatingProjections:
         merged = problem.merged
         if np.any(merged.condition != CERTAIN):
             raise MethodError("conditional forecasts have no coherent set of their own; use the method linear")
-        if self.correction == "dykstra" and fits(merged, self.groups) and not self.trace:
-            return self._wrap(problem, solve_pairwise(merged, self.groups, self.tolerance, self.threads), 0.0)
+        if (
+            self.correction == "dykstra"
+            and isinstance(self.groups, str)
+            and fits(merged, self.groups)
+            and not self.trace
+        ):
+            found = solve_pairwise(merged, self.groups, self.tolerance, self.threads)
+            return self._wrap(problem, found, str(self.groups), 0.0)
         run = _Run(problem, find_design(self.groups)(merged), traced=self.trace)
         tell = (lambda sweep: progress(sweep / self.sweeps)) if progress else (lambda _: None)
         return self._loop(run, tell) if self.correction == "none" else self._dykstra(run, tell)
@@ -111,7 +117,7 @@ class AlternatingProjections:
             "local",
             _objective(run.problem.merged, x),
             guaranteed_improvement=run.problem.scatter + moved,
-            groups=self.groups,
+            groups=run.groups.design,
             sweeps=run.sweeps,
             violation=run.projector.violation(x),
             trace=run.trace(),
@@ -140,19 +146,22 @@ class AlternatingProjections:
         except KeyboardInterrupt:
             interrupted = True
         found = run.judge(x, increments)
-        return self._wrap(run.problem, found, run.projector.violation(x), run.trace(), interrupted=interrupted)
+        violation = run.projector.violation(x)
+        return self._wrap(run.problem, found, run.groups.design, violation, run.trace(), interrupted=interrupted)
 
     def _interior(self, run: _Run) -> Solution:
         merged = run.problem.merged
         inner = interior_point(merged.weight, merged.mean, run.groups)
         bound = relaxed_bound(merged.weight, merged.mean, run.groups, inner.forces)
         found = Relaxed(inner.x, _objective(merged, inner.x), bound, run.sweeps + inner.iterations)
-        return self._wrap(run.problem, found, run.projector.violation(found.x), run.trace())
+        violation = run.projector.violation(found.x)
+        return self._wrap(run.problem, found, run.groups.design, violation, run.trace())
 
     def _wrap(
         self,
         problem: Problem,
         found: Relaxed,
+        design: str,
         violation: float,
         trace: Trace | None = None,
         *,
@@ -170,7 +179,7 @@ class AlternatingProjections:
             found.objective,
             bound,
             max(0.0, problem.scatter + bound - slack),
-            self.groups,
+            design,
             found.sweeps,
             violation,
             trace,

@@ -12,7 +12,7 @@ from coherently import _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.problem import Merged
+    from coherently.problem import Design, Merged
 
 MAX_ITERATIONS = 1000
 
@@ -36,12 +36,12 @@ class Relaxed:
     sweeps: int
 
 
-def fits(merged: Merged, design: str) -> bool:
+def fits(merged: Merged, design: Design) -> bool:
     """Tell whether the design's groups are about at most two variables each."""
     return design in ("logical", "pairs") and bool((merged.sizes() <= 2).all())
 
 
-def solve_pairwise(merged: Merged, design: str, tolerance: float, threads: int = 1) -> Relaxed:
+def solve_pairwise(merged: Merged, design: Design, tolerance: float, threads: int = 1) -> Relaxed:
     """Solve the relaxed problem with the groups `logical` or `pairs`.
 
     A variable that nobody forecast has no weight and is each group's own. Components are solved in parallel.
@@ -83,7 +83,7 @@ def solve_pairwise(merged: Merged, design: str, tolerance: float, threads: int =
     return Relaxed(x, objective + extra, bound + extra, sweeps)
 
 
-def _grouped(merged: Merged, double: NDArray[np.int64], design: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _grouped(merged: Merged, double: NDArray[np.int64], design: Design) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Order the two-variable events by group, and say where each group starts."""
     count = len(double)
     if design == "logical" or count == 0:
