@@ -1,23 +1,20 @@
 """Groups of coordinates whose joint coherence is enforced at once: the design parameter of the paper.
 
-A design is a function from `Merged` to `Groups`; `DESIGNS` names those that come with the package. Groups are
-projected in the order in which their complex events first appear in the panel.
+A design is a function from `Merged` to `Groups`. Groups are projected in the order in which their complex events
+first appear in the panel.
 """
 
 from __future__ import annotations
 
-import difflib
-import itertools
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherently.errors import MethodError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -50,7 +47,7 @@ class Groups:
 def singletons(merged: Merged) -> Groups:
     """One group an event, which is linear averaging: only constant events are put right."""
     constant = np.flatnonzero(merged.sizes() == 0)
-    return _gather("singletons", [[int(i)] for i in constant], merged)
+    return gather("singletons", [[int(i)] for i in constant], merged)
 
 
 def logical(merged: Merged) -> Groups:
@@ -58,7 +55,7 @@ def logical(merged: Merged) -> Groups:
     single = _coordinate_of_variable(merged)
     size = merged.sizes()
     chosen = np.flatnonzero(size != 1)
-    _check_size(chosen, size[chosen])
+    check_size(chosen, size[chosen])
     blocks = [_logical_block(merged, chosen[size[chosen] == k], k, single) for k in np.unique(size[chosen]).tolist()]
     return _join("logical", blocks)
 
@@ -74,7 +71,7 @@ def pairs(merged: Merged) -> Groups:
         alike.setdefault(key, []).append(coordinate)
     single = _coordinate_of_variable(merged)
     members = [[int(single[v]) for v in key if v >= 0 and single[v] >= 0] + events for key, events in alike.items()]
-    return _gather("pairs", members, merged)
+    return gather("pairs", members, merged)
 
 
 def everything(merged: Merged) -> Groups:
@@ -82,44 +79,7 @@ def everything(merged: Merged) -> Groups:
     component = merged.components()
     order = np.argsort(component, kind="stable")
     cuts = np.flatnonzero(np.diff(component[order])) + 1
-    return _gather("global", [part.tolist() for part in np.split(order, cuts)], merged)
-
-
-DESIGNS: dict[str, Callable[[Merged], Groups]] = {
-    "singletons": singletons,
-    "logical": logical,
-    "pairs": pairs,
-    "global": everything,
-}
-
-
-Design: TypeAlias = "str | Callable[[list[tuple[int, ...]]], list[list[int]]]"
-"""The name of a design, or a function from the variables of each distinct event to the groups of events."""
-
-
-def find_design(design: Design) -> Callable[[Merged], Groups]:
-    """Give the design of a name, or make one of a user's function."""
-    if callable(design):
-        return partial(_custom, design)
-    name = design
-    if name in DESIGNS:
-        return DESIGNS[name]
-    close = difflib.get_close_matches(name, DESIGNS, 1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise MethodError(f"{name!r} is no group design; the designs are {', '.join(DESIGNS)}.{hint}")
-
-
-def _custom(design: Callable[[list[tuple[int, ...]]], list[list[int]]], merged: Merged) -> Groups:
-    cuts = merged.starts.tolist()
-    events = [tuple(merged.variables[a:b].tolist()) for a, b in itertools.pairwise(cuts)]
-    groups = [sorted(set(group)) for group in design(events)]
-    wrong = [group for group in groups if not group or group[0] < 0 or group[-1] >= len(events)]
-    name = getattr(design, "__name__", "custom")
-    if wrong:
-        raise MethodError(
-            f"the design {name} gave the group {wrong[0]}; a group lists numbers of the {len(events)} events"
-        )
-    return _gather(name, groups, merged)
+    return gather("global", [part.tolist() for part in np.split(order, cuts)], merged)
 
 
 def _coordinate_of_variable(merged: Merged) -> NDArray[np.int64]:
@@ -130,7 +90,8 @@ def _coordinate_of_variable(merged: Merged) -> NDArray[np.int64]:
     return found
 
 
-def _check_size(coordinates: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
+def check_size(coordinates: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
+    """Refuse groups about too many variables; `coordinates` names the event of each."""
     if len(sizes) and sizes.max() > MAX_VARIABLES:
         worst = int(coordinates[np.argmax(sizes)])
         raise MethodError(
@@ -139,7 +100,7 @@ def _check_size(coordinates: NDArray[np.int64], sizes: NDArray[np.int64]) -> Non
         )
 
 
-def _worlds(count: int) -> NDArray[np.uint8]:
+def all_worlds(count: int) -> NDArray[np.uint8]:
     """Every truth assignment of so many variables: variable j has bit j of the row's number."""
     return (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.uint8)
 
@@ -153,10 +114,10 @@ def _logical_block(merged: Merged, coordinates: NDArray[np.int64], size: int, si
     mask = (present << np.arange(size)).sum(axis=1) if size else np.zeros(len(coordinates), np.int64)
     key = np.concatenate([tables, mask[:, None].astype(np.uint64)], axis=1)
     _, first, pattern = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    worlds = _worlds(size)
+    worlds = all_worlds(size)
     patterns = []
     for i in first.tolist():
-        truth = _unpack(tables[i], 2**size)
+        truth = unpack(tables[i], 2**size)
         patterns.append(np.unique(np.column_stack([worlds[:, present[i]], truth]), axis=0).astype(np.float64))
     all_members = np.column_stack([own, coordinates])
     kept = all_members >= 0
@@ -190,8 +151,8 @@ def _join(design: str, blocks: Sequence[_Block]) -> Groups:
     return Groups(design, starts, members[index], pattern[order].astype(np.int32), patterns)
 
 
-def _gather(design: str, members: list[list[int]], merged: Merged) -> Groups:
-    """Groups from lists of coordinates, each with the pattern that their truth tables give."""
+def gather(design: str, members: list[list[int]], merged: Merged) -> Groups:
+    """Make groups of lists of coordinates, each with the pattern that their truth tables give."""
     patterns: dict[bytes, int] = {}
     matrices: list[NDArray[np.float64]] = []
     numbers = []
@@ -216,15 +177,16 @@ def _truth_vectors(merged: Merged, group: list[int]) -> NDArray[np.float64]:
     """The distinct truth vectors of some coordinates, a row each."""
     own = [merged.variables[merged.starts[i] : merged.starts[i + 1]] for i in group]
     variables = np.unique(np.concatenate(own)) if own else np.empty(0, np.int32)
-    _check_size(np.array(group[:1]), np.array([len(variables)]))
-    worlds = _worlds(len(variables))
+    check_size(np.array(group[:1]), np.array([len(variables)]))
+    worlds = all_worlds(len(variables))
     columns = []
     for coordinate, mine in zip(group, own, strict=True):
-        table = _unpack(merged.truth(np.array([coordinate]))[0], 2 ** len(mine))
+        table = unpack(merged.truth(np.array([coordinate]))[0], 2 ** len(mine))
         at = worlds[:, np.searchsorted(variables, mine)].astype(np.int64) @ (1 << np.arange(len(mine)))
         columns.append(table[at])
     return np.unique(np.column_stack(columns), axis=0).astype(np.float64)
 
 
-def _unpack(words: NDArray[np.uint64], count: int) -> NDArray[np.uint8]:
+def unpack(words: NDArray[np.uint64], count: int) -> NDArray[np.uint8]:
+    """Give the bits of a truth table."""
     return np.unpackbits(words.astype("<u8").view(np.uint8), count=count, bitorder="little")

@@ -11,7 +11,7 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MethodError
 from coherently.events import CERTAIN
-from coherently.problem import find_design
+from coherently.problem import SHARING, find_design, with_auxiliary
 from coherently.solve.bound import relaxed_bound
 from coherently.solve.interior import interior_point
 from coherently.solve.pairwise import Relaxed, fits, solve_pairwise
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.problem import Design, Groups, Merged, Problem
+    from coherently.problem import Design, Groups, Problem
     from coherently.solve.solution import Progress
 
 Correction: TypeAlias = Literal["none", "dykstra"]
@@ -42,10 +42,11 @@ class AlternatingProjections:
     their complex events first appear. With `correction="dykstra"` the answer is *the* nearest locally coherent
     one, with a lower bound that proves it: found by Dykstra's algorithm, or faster by other means.
 
-    `groups` names the design (singletons, logical, pairs or global) or is a function that makes one; `sweeps` limits
-    the passes over the groups. The loop ends when no probability moves by more than `tolerance`, Dykstra's when the
-    gap between objective and bound is at most `tolerance` relative to the objective. `trace` keeps the answer after
-    every sweep. Independent components are solved on `threads` threads (0: one a processor), with the same answer.
+    `groups` names the design (singletons, logical, pairs, triples, cliques or global) or is a function that makes
+    one; with `auxiliary` groups also share the variables that nobody forecast. `sweeps` limits the passes over the
+    groups. The loop ends when no probability moves by more than `tolerance`, Dykstra's when the gap between objective
+    and bound is at most `tolerance` relative to the objective. `trace` keeps the answer after every sweep. Independent
+    components are solved on `threads` threads (0: one a processor), with the same answer.
 
     >>> import coherently as co
     >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
@@ -61,6 +62,7 @@ class AlternatingProjections:
     correction: Correction = "none"
     sweeps: int = 1000
     tolerance: float = 1e-9
+    auxiliary: bool = False
     trace: bool = False
     threads: int = 0
 
@@ -68,6 +70,11 @@ class AlternatingProjections:
         find_design(self.groups)
         if self.correction not in ("none", "dykstra"):
             raise MethodError(f"correction is {self.correction!r}; it may be none or dykstra")
+        if self.correction == "none" and (self.auxiliary or self.groups in SHARING):
+            what = "auxiliary" if self.auxiliary else f"the design {self.groups}"
+            raise MethodError(
+                f"{what} needs correction='dykstra' (the method dykstra): the loop knows forecast events only"
+            )
         if self.sweeps < 1:
             raise MethodError(f"sweeps is {self.sweeps}; it must be 1 or more")
         if self.threads < 0:
@@ -91,15 +98,17 @@ class AlternatingProjections:
             and fits(merged, self.groups)
             and not self.trace
         ):
-            found = solve_pairwise(merged, self.groups, self.tolerance, self.threads)
+            found = solve_pairwise(merged, self.groups, self.tolerance, self.threads, auxiliary=self.auxiliary)
             return self._wrap(problem, found, str(self.groups), 0.0)
-        run = _Run(problem, find_design(self.groups)(merged), traced=self.trace)
+        design = find_design(self.groups)
+        groups = with_auxiliary(design, merged) if self.auxiliary else design(merged)
+        run = _Run(problem, groups, traced=self.trace)
         tell = (lambda sweep: progress(sweep / self.sweeps)) if progress else (lambda _: None)
         return self._loop(run, tell) if self.correction == "none" else self._dykstra(run, tell)
 
     def _loop(self, run: _Run, tell: Callable[[int], None]) -> Solution:
         moved, status = 0.0, Status.SWEEP_LIMIT
-        x = _start(run.problem.merged)
+        x = run.start()
         try:
             for sweep in range(self.sweeps):
                 before = x.copy()
@@ -115,7 +124,7 @@ class AlternatingProjections:
             run.problem.as_written(x),
             status,
             "local",
-            _objective(run.problem.merged, x),
+            run.objective(x),
             guaranteed_improvement=run.problem.scatter + moved,
             groups=run.groups.design,
             sweeps=run.sweeps,
@@ -124,11 +133,11 @@ class AlternatingProjections:
         )
 
     def _dykstra(self, run: _Run, tell: Callable[[int], None]) -> Solution:
-        merged, groups = run.problem.merged, run.groups
-        x, increments = _start(merged), np.zeros(len(groups.members))
+        groups = run.groups
+        x, increments = run.start(), np.zeros(len(groups.members))
         vectors = sum(len(groups.patterns[i]) for i in groups.pattern.tolist())
         small = vectors <= LARGEST_INTERIOR
-        weightless = bool(np.any(merged.weight[groups.members] == 0))
+        weightless = bool(np.any(run.weight[groups.members] == 0))
         limit = 0 if weightless else min(self.sweeps, PATIENCE) if small else self.sweeps
         interrupted = False
         try:
@@ -150,10 +159,9 @@ class AlternatingProjections:
         return self._wrap(run.problem, found, run.groups.design, violation, run.trace(), interrupted=interrupted)
 
     def _interior(self, run: _Run) -> Solution:
-        merged = run.problem.merged
-        inner = interior_point(merged.weight, merged.mean, run.groups)
-        bound = relaxed_bound(merged.weight, merged.mean, run.groups, inner.forces)
-        found = Relaxed(inner.x, _objective(merged, inner.x), bound, run.sweeps + inner.iterations)
+        inner = interior_point(run.weight, run.target, run.groups)
+        bound = relaxed_bound(run.weight, run.target, run.groups, inner.forces)
+        found = Relaxed(inner.x, run.objective(inner.x), bound, run.sweeps + inner.iterations)
         violation = run.projector.violation(found.x)
         return self._wrap(run.problem, found, run.groups.design, violation, run.trace())
 
@@ -187,18 +195,26 @@ class AlternatingProjections:
 
 
 class _Run:
-    """The projector of a problem's groups, and what is noted on the way."""
+    """The projector of a problem's groups, auxiliary coordinates included, and what is noted on the way."""
 
     def __init__(self, problem: Problem, groups: Groups, *, traced: bool) -> None:
-        merged = problem.merged
         self.problem, self.groups, self.traced = problem, groups, traced
+        self.weight = np.concatenate([problem.merged.weight, np.zeros(groups.auxiliary)])
+        self.target = np.concatenate([problem.merged.mean, np.full(groups.auxiliary, np.nan)])
         self.projector = _core.GroupProjector(
-            groups.starts, groups.members, groups.pattern, list(groups.patterns), merged.weight
+            groups.starts, groups.members, groups.pattern, list(groups.patterns), self.weight
         )
         self.sweeps = -1
         self.noted: list[NDArray[np.float64]] = []
         self.violations: list[float] = []
-        self.note(_start(merged))
+        self.note(self.start())
+
+    def start(self) -> NDArray[np.float64]:
+        return np.where(self.weight > 0, self.target, 0.5)
+
+    def objective(self, x: NDArray[np.float64]) -> float:
+        weighty = self.weight > 0
+        return float(np.sum(self.weight[weighty] * (x - self.target)[weighty] ** 2))
 
     def note(self, x: NDArray[np.float64]) -> None:
         self.sweeps += 1
@@ -211,25 +227,14 @@ class _Run:
             return None
         return Trace(
             np.stack([self.problem.as_written(x) for x in self.noted]),
-            np.array([_objective(self.problem.merged, x) for x in self.noted]),
+            np.array([self.objective(x) for x in self.noted]),
             np.array(self.violations),
         )
 
     def judge(self, x: NDArray[np.float64], increments: NDArray[np.float64]) -> Relaxed:
         """How good Dykstra's x is, by the bound that its increments give."""
-        merged, groups = self.problem.merged, self.groups
-        forces = -2 * merged.weight[groups.members] * increments
-        bound = relaxed_bound(merged.weight, merged.mean, groups, forces)
-        return Relaxed(x, _objective(merged, x), bound, self.sweeps)
-
-
-def _start(merged: Merged) -> NDArray[np.float64]:
-    return np.where(merged.weight > 0, merged.mean, 0.5)
-
-
-def _objective(merged: Merged, x: NDArray[np.float64]) -> float:
-    weighty = merged.weight > 0
-    return float(np.sum(merged.weight[weighty] * (x - merged.mean)[weighty] ** 2))
+        forces = -2 * self.weight[self.groups.members] * increments
+        return Relaxed(x, self.objective(x), relaxed_bound(self.weight, self.target, self.groups, forces), self.sweeps)
 
 
 def _is_close(found: Relaxed, tolerance: float) -> bool:

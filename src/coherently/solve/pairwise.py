@@ -41,32 +41,24 @@ def fits(merged: Merged, design: Design) -> bool:
     return design in ("logical", "pairs") and bool((merged.sizes() <= 2).all())
 
 
-def solve_pairwise(merged: Merged, design: Design, tolerance: float, threads: int = 1) -> Relaxed:
+def solve_pairwise(
+    merged: Merged, design: Design, tolerance: float, threads: int = 1, *, auxiliary: bool = False
+) -> Relaxed:
     """Solve the relaxed problem with the groups `logical` or `pairs`.
 
-    A variable that nobody forecast has no weight and is each group's own. Components are solved in parallel.
+    A variable that nobody forecast has no weight; it is each group's own, or, with `auxiliary`, shared by its groups.
+    Components are solved in parallel.
     """
     size = merged.sizes()
     alone, double = np.flatnonzero(size == 1), np.flatnonzero(size == 2)
-    known = np.full(merged.n_variables, -1, np.int64)
-    known[merged.variables[merged.starts[alone]]] = np.arange(len(alone))
     order, starts = _grouped(merged, double, design)
     events = double[order]
-    lead = events[starts[:-1]]
-    ends = merged.variables[merged.starts[lead][:, None] + np.arange(2)]
-    owner = known[ends]
-    free = owner < 0
-    owner[free] = len(alone) + np.arange(free.sum())
-    weight = np.concatenate([merged.weight[alone], np.zeros(free.sum())])
-    target = np.concatenate([merged.mean[alone], np.full(free.sum(), 0.5)])
-    rows = np.column_stack(
-        [merged.weight[events], np.nan_to_num(merged.mean[events]), _COEFFICIENTS[merged.truth(events)[:, 0]]]
-        if len(events)
-        else [np.empty((0, 5))]
-    )
+    owner, free = _owners(merged, alone, events[starts[:-1]], auxiliary=auxiliary)
+    table = merged.truth(events)[:, 0] if len(events) else np.empty(0, np.uint64)
+    rows = np.column_stack([merged.weight[events], np.nan_to_num(merged.mean[events]), _COEFFICIENTS[table]])
     variables, values, objective, bound, sweeps = _core.solve_pairs(
-        weight,
-        np.nan_to_num(target, nan=0.5),
+        np.concatenate([merged.weight[alone], np.zeros(free)]),
+        np.nan_to_num(np.concatenate([merged.mean[alone], np.full(free, 0.5)]), nan=0.5),
         np.ascontiguousarray(owner[:, 0], np.int32),
         np.ascontiguousarray(owner[:, 1], np.int32),
         starts,
@@ -81,6 +73,20 @@ def solve_pairwise(merged: Merged, design: Design, tolerance: float, threads: in
     never = size == 0
     extra = float(np.nansum(merged.weight[never] * merged.mean[never] ** 2))
     return Relaxed(x, objective + extra, bound + extra, sweeps)
+
+
+def _owners(
+    merged: Merged, alone: NDArray[np.int64], lead: NDArray[np.int64], *, auxiliary: bool
+) -> tuple[NDArray[np.int64], int]:
+    """Number the two variables of each group, forecast ones first, and count those that nobody forecast."""
+    known = np.full(merged.n_variables, -1, np.int64)
+    known[merged.variables[merged.starts[alone]]] = np.arange(len(alone))
+    ends = merged.variables[merged.starts[lead][:, None] + np.arange(2)]
+    owner = known[ends]
+    free = owner < 0
+    own = np.unique(ends[free], return_inverse=True)[1] if auxiliary else np.arange(free.sum())
+    owner[free] = len(alone) + own
+    return owner, int(own.max(initial=-1)) + 1
 
 
 def _grouped(merged: Merged, double: NDArray[np.int64], design: Design) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,0 +1,316 @@
+"""Designs whose groups also share coordinates that nobody forecast, up to the junction tree, which is exact.
+
+Such an auxiliary coordinate is a conjunction of variables without weight, numbered after those of the problem:
+groups that both have it must agree on it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter, defaultdict
+from dataclasses import replace
+from itertools import chain, combinations
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from coherently.errors import MethodError
+from coherently.events import CERTAIN
+from coherently.problem.groups import MAX_VARIABLES, Groups, all_worlds, check_size, unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.problem.problem import Merged
+
+MAX_TRIPLES = 200_000
+"""Groups of three variables that `triples` may make."""
+MAX_ENTRIES = 4_000_000
+"""What the common variables of neighbouring cliques may cost: 4^k for k of them, conjunctions by worlds."""
+
+Variables: TypeAlias = tuple[int, ...]
+"""The numbers of some variables, ascending."""
+Graph: TypeAlias = dict[int, set[int]]
+"""The neighbours of each variable: those with which it shares an event."""
+Key: TypeAlias = tuple[tuple[int, int, int], ...]
+"""What the pattern of a group depends on: the arguments of `_Columns.column` for each member."""
+
+
+def with_auxiliary(design: Callable[[Merged], Groups], merged: Merged) -> Groups:
+    """The groups of a design, with the variables of two or more events that nobody forecast alone."""
+    within = np.repeat(merged.sizes(), merged.sizes())
+    events = np.bincount(merged.variables[within > 1], minlength=merged.n_variables)
+    events[merged.variables[within == 1]] = 0
+    unforecast = [(v,) for v in np.flatnonzero(events > 1).tolist()]
+    groups = design(_extend(merged, unforecast))
+    return replace(groups, auxiliary=len(unforecast) + groups.auxiliary)
+
+
+def triples(merged: Merged) -> Groups:
+    """All events about the same three variables together, where at least two of their pairs share an event.
+
+    A larger event comes with all events about its variables, a pair without a triple as in `pairs`. Groups
+    share the variables, and an event a pair: a conjunction where nobody forecast any. A pair's further events
+    are in one group only, which says the same.
+    """
+    check_size(np.arange(len(merged)), merged.sizes())
+    known = _by_variables(merged)
+    graph = _graph(known)
+    larger = sorted(variables for variables in known if len(variables) > 3)
+    inside = {three for variables in larger for three in combinations(variables, 3)}
+    apart = sorted(v for v in known if len(v) == 2 and len(graph[v[0]]) == len(graph[v[1]]) == 1)
+    sets = sorted(_connected_triples(graph) - inside) + larger + apart
+    uses = Counter(chain.from_iterable(_subsets(variables, 2) for variables in sets))
+    return _groups("triples", merged, sets, [subset for subset, count in uses.items() if count > 1])
+
+
+def cliques(merged: Merged) -> Groups:
+    """All events about the variables of a clique together, for the cliques of a junction tree: the whole problem.
+
+    Neighbouring cliques share every conjunction of their common variables, hence the distribution of these;
+    so there is one distribution behind all of them (Lauritzen and Spiegelhalter 1988).
+    """
+    check_size(np.arange(len(merged)), merged.sizes())
+    sets, separators = _junction_tree(_eliminate(_graph(_by_variables(merged))))
+    entries = sum(4 ** len(variables) for variables in separators)
+    if entries > MAX_ENTRIES:
+        raise MethodError(
+            f"neighbouring cliques have up to {max(map(len, separators))} variables in common, which take {entries:,} "
+            f"entries; {MAX_ENTRIES:,} is the most: choose the groups pairs or triples, or the method projections"
+        )
+    shared = {subset for variables in separators for subset in _subsets(variables, len(variables))}
+    return _groups("cliques", merged, sets, shared)
+
+
+def _by_variables(merged: Merged) -> dict[Variables, list[int]]:
+    """The coordinates about exactly the same variables."""
+    found: defaultdict[Variables, list[int]] = defaultdict(list)
+    starts, variables = merged.starts.tolist(), merged.variables.tolist()
+    for i in range(len(merged)):
+        found[tuple(variables[starts[i] : starts[i + 1]])].append(i)
+    return dict(found)
+
+
+def _graph(known: Iterable[Variables]) -> Graph:
+    graph: defaultdict[int, set[int]] = defaultdict(set)
+    for variables in known:
+        for a, b in combinations(variables, 2):
+            graph[a].add(b)
+            graph[b].add(a)
+    return dict(graph)
+
+
+def _subsets(variables: Variables, largest: int) -> Iterable[Variables]:
+    """The sets of one variable, then of two, up to `largest` variables; of no variables, the empty set."""
+    sizes = range(min(1, len(variables)), min(largest, len(variables)) + 1)
+    return chain.from_iterable(combinations(variables, size) for size in sizes)
+
+
+def _connected_triples(graph: Graph) -> set[Variables]:
+    # A triple is met at each variable that is linked to both others: once, or three times.
+    met = sum(math.comb(len(near), 2) for near in graph.values())
+    found: set[Variables] = set()
+    if met <= 3 * MAX_TRIPLES:
+        for v, near in graph.items():
+            found.update(tuple(sorted((v, a, b))) for a, b in combinations(near, 2))
+    count = len(found) if found else -(-met // 3)
+    if count > MAX_TRIPLES:
+        raise MethodError(
+            f"the panel has {'' if found else 'at least '}{count:,} triples of variables that share events; "
+            f"{MAX_TRIPLES:,} is the most: choose the groups pairs or cliques, or leave events out"
+        )
+    return found
+
+
+def _eliminate(graph: Graph) -> dict[int, Variables]:
+    """Remove one variable after the other, linking its neighbours, by least fill (Kjaerulff 1990).
+
+    Gives, in this order, each variable with its neighbours at that time.
+    """
+    graph = {v: set(near) for v, near in graph.items()}
+    heap = [_cost(graph, v) for v in graph]
+    heapq.heapify(heap)
+    order: dict[int, Variables] = {}
+    while heap:
+        cost = heapq.heappop(heap)
+        v = cost[2]
+        if v in order or cost != _cost(graph, v):
+            continue
+        near = graph[v]
+        if len(near) >= MAX_VARIABLES:
+            raise MethodError(
+                f"the junction tree has a clique of {len(near) + 1} variables or more; {MAX_VARIABLES} is the most "
+                f"whose truth vectors are enumerated: choose the groups pairs or triples, or the method projections"
+            )
+        order[v] = tuple(sorted(near))
+        for u in _remove(graph, v):
+            heapq.heappush(heap, _cost(graph, u))
+    return order
+
+
+def _cost(graph: Graph, v: int) -> tuple[float, int, int]:
+    """The links that removing a variable adds, infinite where its clique is too large; ties by degree, number."""
+    near = graph[v]
+    if len(near) >= MAX_VARIABLES:
+        return math.inf, len(near), v
+    return sum(b not in graph[a] for a, b in combinations(near, 2)), len(near), v
+
+
+def _remove(graph: Graph, v: int) -> set[int]:
+    """Remove a variable and link its neighbours; tell whose cost that changes."""
+    near = graph.pop(v)
+    changed = set(near)
+    for a in near:
+        graph[a].remove(v)
+    for a, b in combinations(near, 2):
+        if b not in graph[a]:
+            graph[a].add(b)
+            graph[b].add(a)
+            changed |= graph[a] & graph[b]
+    return changed
+
+
+def _junction_tree(order: dict[int, Variables]) -> tuple[list[Variables], set[Variables]]:
+    """The maximal cliques of an elimination, and what neighbours in the tree have in common.
+
+    A variable joins the clique of its first neighbour where it is linked to all of it, and otherwise begins
+    a new one (Blair and Peyton 1993).
+    """
+    position = {v: i for i, v in enumerate(order)}
+    found: list[list[int]] = []
+    home: dict[int, int] = {}
+    separators: set[Variables] = set()
+    for v, near in reversed(order.items()):
+        parent = home[min(near, key=position.__getitem__)] if near else -1
+        if near and len(found[parent]) == len(near):
+            found[parent].append(v)
+            home[v] = parent
+            continue
+        home[v] = len(found)
+        found.append([v, *near])
+        if near:
+            separators.add(near)
+    return sorted(tuple(sorted(clique)) for clique in found), separators
+
+
+def _groups(design: str, merged: Merged, sets: Sequence[Variables], shared: Collection[Variables]) -> Groups:
+    """One group a set of variables, which agree on the conjunctions of the shared sets."""
+    known = _by_variables(merged)
+    missing = sorted(
+        (s for s in shared if not any(_gives_conjunction(merged, i) for i in known.get(s, ()))),
+        key=lambda s: (len(s), s),
+    )
+    constant = [()] if () in known else []
+    groups = _of_sets(design, _extend(merged, missing), [*constant, *sets], set(shared))
+    return replace(groups, auxiliary=len(missing))
+
+
+def _gives_conjunction(merged: Merged, coordinate: int) -> bool:
+    """Whether an event, with the smaller conjunctions of its variables, gives the conjunction of all of them.
+
+    That is where their product has a coefficient in the event's multilinear form; of two variables, always.
+    """
+    size = int(merged.starts[coordinate + 1] - merged.starts[coordinate])
+    if size <= 2:
+        return True
+    sign = 1 - 2 * (all_worlds(size).sum(axis=1) % 2).astype(np.int64)
+    return bool(sign @ unpack(merged.truth(np.array([coordinate]))[0], 2**size))
+
+
+def _extend(merged: Merged, conjunctions: Sequence[Variables]) -> Merged:
+    """Append conjunctions of variables as coordinates without weight."""
+    none = np.full(len(conjunctions), -1, np.int32)
+    tables = [_conjunction(len(variables)) for variables in conjunctions]
+    return replace(
+        merged,
+        event=np.concatenate([merged.event, none]),
+        condition=np.concatenate([merged.condition, np.full_like(none, CERTAIN)]),
+        weight=np.concatenate([merged.weight, np.zeros(len(none))]),
+        mean=np.concatenate([merged.mean, np.full(len(none), np.nan)]),
+        starts=_continued(merged.starts, [len(variables) for variables in conjunctions]),
+        variables=np.concatenate([merged.variables, np.fromiter(chain.from_iterable(conjunctions), np.int32)]),
+        table_starts=_continued(merged.table_starts, [len(table) for table in tables]),
+        tables=np.concatenate([merged.tables, *tables]),
+    )
+
+
+def _continued(starts: NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([starts, starts[-1] + np.cumsum(np.array(sizes, np.int64))])
+
+
+def _conjunction(size: int) -> NDArray[np.uint64]:
+    """The truth table of a conjunction: true in the last world alone."""
+    table = np.zeros(-(-(2**size) // 64), np.uint64)
+    table[-1] = 1 << (2**size - 1) % 64
+    return table
+
+
+def _of_sets(design: str, merged: Merged, sets: Sequence[Variables], shared: Collection[Variables]) -> Groups:
+    """One group a set of variables, of the coordinates about some of them, by first complex event."""
+    known = _by_variables(merged)
+    columns = _Columns(merged)
+    numbers: dict[Key, int] = {}
+    found = []
+    for variables in sets:
+        members, key = [], []
+        for number, mine in _take(merged, known, variables, shared):
+            members += mine
+            key += [(len(variables), number, columns.table[i]) for i in mine]
+        first = min((i for i in members if columns.size[i] != 1), default=len(merged))
+        found.append((first, members, numbers.setdefault(tuple(key), len(numbers))))
+    found.sort(key=lambda group: group[0])
+    return Groups(
+        design,
+        np.cumsum([0] + [len(members) for _, members, _ in found], dtype=np.int64),
+        np.array([i for _, members, _ in found for i in members], np.int32),
+        np.array([number for _, _, number in found], np.int32),
+        tuple(columns.pattern(key) for key in numbers),
+    )
+
+
+def _take(
+    merged: Merged, known: dict[Variables, list[int]], variables: Variables, shared: Collection[Variables]
+) -> Iterator[tuple[int, list[int]]]:
+    """The coordinates about some of the variables, with the number of that subset.
+
+    Of those about the same shared variables only one is left in `known` for later groups: with those about
+    fewer variables, on which the groups agree too, it determines the others.
+    """
+    for number, subset in enumerate(_subsets(variables, len(variables))):
+        if mine := known.get(subset):
+            yield number, mine
+            if len(mine) > 1 and subset in shared:
+                known[subset] = [next(i for i in mine if _gives_conjunction(merged, i))]
+
+
+class _Columns:
+    """Truth tables, equal ones under one number, spread over the worlds of more variables."""
+
+    def __init__(self, merged: Merged) -> None:
+        self.size = merged.sizes().tolist()
+        starts, numbers = merged.table_starts.tolist(), dict[tuple[int, bytes], int]()
+        self.table = []
+        self.bits: list[NDArray[np.uint8]] = []
+        for i, size in enumerate(self.size):
+            words = merged.tables[starts[i] : starts[i + 1]]
+            self.table.append(numbers.setdefault((size, words.tobytes()), len(numbers)))
+            if len(numbers) > len(self.bits):
+                self.bits.append(unpack(words, 2**size))
+        self.spread: dict[tuple[int, int, int], NDArray[np.uint8]] = {}
+
+    def pattern(self, key: Key) -> NDArray[np.float64]:
+        """The distinct truth vectors of members, each given as in `column`."""
+        rows = np.column_stack([self.column(*member) for member in key])
+        return np.unique(rows, axis=0).astype(np.float64)
+
+    def column(self, count: int, subset: int, table: int) -> NDArray[np.uint8]:
+        """A table about some of `count` variables, which their number among `_subsets` tells, in every world."""
+        key = (count, subset, table)
+        if key not in self.spread:
+            chosen = list(_subsets(tuple(range(count)), count))[subset]
+            at = all_worlds(count)[:, list(chosen)].astype(np.int64) @ (1 << np.arange(len(chosen)))
+            self.spread[key] = self.bits[table][at]
+        return self.spread[key]

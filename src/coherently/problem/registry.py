@@ -1,0 +1,59 @@
+"""Group designs by name, and those of the user's own."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from coherently.errors import MethodError
+from coherently.problem.designs import cliques, triples
+from coherently.problem.groups import everything, gather, logical, pairs, singletons
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coherently.problem.groups import Groups
+    from coherently.problem.problem import Merged
+
+DESIGNS: dict[str, Callable[[Merged], Groups]] = {
+    "singletons": singletons,
+    "logical": logical,
+    "pairs": pairs,
+    "triples": triples,
+    "cliques": cliques,
+    "global": everything,
+}
+"""The designs that come with the package."""
+SHARING = ("triples", "cliques")
+"""Designs whose groups share coordinates that nobody forecast, which only Dykstra's algorithm knows."""
+
+
+Design: TypeAlias = "str | Callable[[list[tuple[int, ...]]], list[list[int]]]"
+"""The name of a design, or a function from the variables of each distinct event to the groups of events."""
+
+
+def find_design(design: Design) -> Callable[[Merged], Groups]:
+    """Give the design of a name, or make one of a user's function."""
+    if callable(design):
+        return partial(_custom, design)
+    name = design
+    if name in DESIGNS:
+        return DESIGNS[name]
+    close = difflib.get_close_matches(name, DESIGNS, 1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise MethodError(f"{name!r} is no group design; the designs are {', '.join(DESIGNS)}.{hint}")
+
+
+def _custom(design: Callable[[list[tuple[int, ...]]], list[list[int]]], merged: Merged) -> Groups:
+    cuts = merged.starts.tolist()
+    events = [tuple(merged.variables[a:b].tolist()) for a, b in itertools.pairwise(cuts)]
+    groups = [sorted(set(group)) for group in design(events)]
+    wrong = [group for group in groups if not group or group[0] < 0 or group[-1] >= len(events)]
+    name = getattr(design, "__name__", "custom")
+    if wrong:
+        raise MethodError(
+            f"the design {name} gave the group {wrong[0]}; a group lists numbers of the {len(events)} events"
+        )
+    return gather(name, groups, merged)
