@@ -37,9 +37,7 @@ def run() -> None:
         for words in (["--help"], ["aggregate", small, "--method", "linear"]):
             seconds = min(program(*words)[0] for _ in range(5))
             print(f"coherently {words[0]} (Table 2): {seconds:.2f} s")
-        seconds, memory = program(
-            "simulate", "--judges", "30000", "--variables", "1000", "--seed", "4", "-o", huge
-        )
+        seconds, memory = program("simulate", "--judges", "30000", "--variables", "1000", "--seed", "4", "-o", huge)
         print(f"coherently simulate, 1,020,000 rows: {seconds:.1f} s, {memory:.0f} MB")
         runs = [program("aggregate", huge, "--method", "linear", "-o", out) for _ in range(3)]
         seconds, memory = min(runs)

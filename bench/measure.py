@@ -30,7 +30,5 @@ def program(*arguments: str) -> tuple[float, float]:
         "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)\n"
     )
     begun = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     return time.perf_counter() - begun, int(done.stderr.split()[-1]) / 1024

@@ -198,6 +198,7 @@ double GroupProjector::violation(std::span<const double> x) {
     double worst = 0;
     for (std::size_t g = 0; g < groups_.pattern.size(); ++g) {
         load(g, x);
+        std::fill(local_weights_.begin(), local_weights_.end(), 1.0);
         project(g, false);
         const auto begin = static_cast<std::size_t>(groups_.starts[g]);
         for (std::size_t i = 0; i < local_.size(); ++i)

@@ -50,7 +50,7 @@ public:
     double sweep(std::span<double> x);
     // Dykstra: the same with an increment for each member of each group.
     void sweep(std::span<double> x, std::span<double> increments);
-    // The largest distance of a coordinate of x from its group's projection.
+    // The largest distance of a coordinate of x from the point of its group's set that is nearest without weights.
     double violation(std::span<const double> x);
 
 private:
