@@ -233,6 +233,10 @@ struct Several {
     }
 };
 
+bool is_proved(const PairAnswer& answer, double tolerance) {
+    return answer.objective - answer.lower_bound <= tolerance * std::max(1e-3, answer.objective);
+}
+
 // A lower bound on the objective from a linear minorant of each group's cost.
 class LinearBound {
 public:
@@ -276,9 +280,9 @@ public:
 
     bool run(PairAnswer& answer, double tolerance, int max_iterations) {
         approach(answer, std::min(approach_steps, max_iterations));
-        const bool found = active_set(answer, tolerance, std::min(answer.iterations + patience, max_iterations));
+        active_set(answer, tolerance, std::min(answer.iterations + patience, max_iterations));
         finish(answer);
-        return found;
+        return is_proved(answer, tolerance);
     }
 
 private:
@@ -314,7 +318,7 @@ private:
     }
 
     // Full Newton steps; kinks that are crossed are held shut until their multiplier says no.
-    bool active_set(PairAnswer& answer, double tolerance, int max_iterations) {
+    void active_set(PairAnswer& answer, double tolerance, int max_iterations) {
         while (answer.iterations < max_iterations) {
             ++answer.iterations;
             double moved = 0;
@@ -323,9 +327,8 @@ private:
             });
             const double decrease = system_.solve(x_);
             step(1, x_, x_);
-            if (decrease <= tolerance * std::max(1e-3, value) && moved < settled) return true;
+            if (decrease <= tolerance * std::max(1e-3, value) && moved < settled) return;
         }
-        return false;
     }
 
     double variables_value(const std::vector<double>& x) const {
@@ -442,7 +445,7 @@ public:
             const double length = std::min(1.0, 0.995 * longest_step(barrier));
             move(length);
             finish(answer);
-            if (answer.objective - answer.lower_bound <= tolerance * std::max(1e-3, answer.objective)) return;
+            if (is_proved(answer, tolerance)) return;
             barrier *= length > 0.9 ? 0.1 : length > 0.5 ? 0.4 : 0.9;
         }
     }

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
@@ -55,11 +55,13 @@ def test_patterns_are_the_truth_vectors(events, design):
     check_patterns(panel_of(*events), design)
 
 
+@settings(max_examples=40)
 @given(panels(most=4, max_size=12), st.sampled_from(sorted(SMALL)))
 def test_patterns_are_the_truth_vectors_of_any_events(panel, design):
     check_patterns(panel, design)
 
 
+@settings(max_examples=40)
 @given(panels(most=4, max_size=12))
 def test_logical_and_pair_groups_follow_the_complex_events(panel):
     merged = pose(panel).merged
@@ -73,6 +75,7 @@ def test_logical_and_pair_groups_follow_the_complex_events(panel):
     assert [set(members.tolist()) for members, _ in members_of(find_design("pairs")(merged))] == pairs
 
 
+@settings(max_examples=40)
 @given(panels(most=4, max_size=12))
 def test_global_groups_are_the_components(panel):
     problem, groups = grouped(panel, "global")

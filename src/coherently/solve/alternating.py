@@ -99,7 +99,8 @@ class AlternatingProjections:
             and not self.trace
         ):
             found = solve_pairwise(merged, self.groups, self.tolerance, self.threads, auxiliary=self.auxiliary)
-            return self._wrap(problem, found, str(self.groups), 0.0)
+            if _is_close(found, self.tolerance):
+                return self._wrap(problem, found, str(self.groups), 0.0)
         design = find_design(self.groups)
         groups = with_auxiliary(design, merged) if self.auxiliary else design(merged)
         run = _Run(problem, groups, traced=self.trace)
@@ -138,6 +139,11 @@ class AlternatingProjections:
         vectors = sum(len(groups.patterns[i]) for i in groups.pattern.tolist())
         small = vectors <= LARGEST_INTERIOR
         weightless = bool(np.any(run.weight[groups.members] == 0))
+        if weightless and not small:
+            raise MethodError(
+                f"the design {groups.design} makes {vectors:,} truth vectors with events of no weight; "
+                f"{LARGEST_INTERIOR:,} is the most: choose the groups logical or pairs, without auxiliary"
+            )
         limit = 0 if weightless else min(self.sweeps, PATIENCE) if small else self.sweeps
         interrupted = False
         try:
@@ -146,8 +152,8 @@ class AlternatingProjections:
                 run.note(x)
                 tell(sweep)
                 if sweep % 10 == 0:
-                    found = run.judge(x, increments)
-                    if _is_close(found, self.tolerance) and run.projector.violation(x) <= self.tolerance:
+                    strict = 0.1 * self.tolerance
+                    if _is_close(run.judge(x, increments), strict) and run.projector.violation(x) <= strict:
                         break
             else:
                 if small:
@@ -238,4 +244,5 @@ class _Run:
 
 
 def _is_close(found: Relaxed, tolerance: float) -> bool:
-    return found.objective - found.lower_bound <= tolerance * max(1.0, found.objective)
+    """Whether the bound proves the objective; one below its bound is no better, it is not feasible."""
+    return abs(found.objective - found.lower_bound) <= tolerance * max(1.0, found.objective)
