@@ -20,6 +20,7 @@ constexpr int max_halvings = 40;
 constexpr std::size_t factorised = 96;          // variables up to which a Newton step factorises its matrix
 constexpr std::size_t interior_factorised = 4000;  // the same for the interior point method, whose matrices are worse
 constexpr int interior_iterations = 100;
+constexpr std::size_t small_problem = 5000;  // groups
 
 // Where a bound changes sides. `share` is that of the side which binds where the difference is positive.
 struct Kink {
@@ -296,7 +297,8 @@ private:
     double stiffness(const Group& group) const { return stiff / give(group); }
 
     void measure_give() {
-        const double largest = *std::max_element(system_.diagonal.begin(), system_.diagonal.end());
+        double largest = 0;
+        for (const double value : system_.diagonal) largest = std::max(largest, value);
         for (std::size_t v = 0; v < n_; ++v) give_[v] = 1 / std::max(system_.diagonal[v], 1e-9 * largest + 1e-300);
     }
 
@@ -412,6 +414,7 @@ private:
             const double sa = group.first & 1 ? -1 : 1, sb = group.second & 1 ? -1 : 1;
             bound.add(i, j, x_[i], x_[j], minorant.value, sa * minorant.ga, sb * minorant.gb);
         }
+        answer.objective = std::max(0.0, answer.objective);
         answer.lower_bound = std::clamp(bound.total(), 0.0, answer.objective);
         answer.variables = x_;
     }
@@ -437,6 +440,8 @@ public:
     }
 
     void run(PairAnswer& answer, double tolerance) {
+        // Probabilities are off by about the root of the gap, so small problems are finished to the last digit.
+        const double sharpness = groups_.size() <= small_problem ? 1e-6 : 1;
         double barrier = 0.01;
         for (State& state : groups_) std::fill_n(state.z, 4, barrier / 0.25);
         for (int iteration = 0; iteration < interior_iterations; ++iteration, ++answer.iterations) {
@@ -444,8 +449,15 @@ public:
             system_.solve(interior_);
             const double length = std::min(1.0, 0.995 * longest_step(barrier));
             move(length);
-            finish(answer);
-            if (is_proved(answer, tolerance)) return;
+            PairAnswer here;
+            finish(here);
+            const double gap = here.objective - here.lower_bound;
+            if (!std::isfinite(gap)) return;
+            if (gap < answer.objective - answer.lower_bound) {
+                here.iterations = answer.iterations;
+                answer = std::move(here);
+            }
+            if (is_proved(answer, tolerance * sharpness)) return;
             barrier *= length > 0.9 ? 0.1 : length > 0.5 ? 0.4 : 0.9;
         }
     }
@@ -553,6 +565,7 @@ private:
             answer.variables[v] = x_[v];
             answer.objective += weight_[v] * (x_[v] - target_[v]) * (x_[v] - target_[v]);
         }
+        answer.objective = std::max(0.0, answer.objective);
         answer.lower_bound = std::clamp(bound.total(), 0.0, answer.objective);
     }
 
@@ -568,10 +581,8 @@ template <typename Group>
 PairAnswer solve_as(const PairProblem& problem, double tolerance, int max_iterations) {
     PairAnswer answer;
     if (PairSolver<Group>(problem).run(answer, tolerance, max_iterations)) return answer;
-    PairAnswer second;
-    second.iterations = answer.iterations;
-    PairInterior(problem).run(second, tolerance);
-    return second.objective < answer.objective || second.lower_bound > answer.lower_bound ? second : answer;
+    PairInterior(problem).run(answer, tolerance);
+    return answer;
 }
 
 PairAnswer solve_component(const PairProblem& problem, double tolerance, int max_iterations) {

@@ -79,7 +79,7 @@ def everything(merged: Merged) -> Groups:
     component = merged.components()
     order = np.argsort(component, kind="stable")
     cuts = np.flatnonzero(np.diff(component[order])) + 1
-    return gather("global", [part.tolist() for part in np.split(order, cuts)], merged)
+    return gather("global", [part.tolist() for part in np.split(order, cuts) if len(part)], merged)
 
 
 def _coordinate_of_variable(merged: Merged) -> NDArray[np.int64]:

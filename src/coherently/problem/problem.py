@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,6 +48,20 @@ class Merged:
         first = self.table_starts[coordinates]
         length = self.table_starts[coordinates[:1] + 1] - first[:1]
         return self.tables[first[:, None] + np.arange(length[0] if len(length) else 0)]
+
+    def keep(self, kept: NDArray[np.bool_]) -> Merged:
+        """The coordinates of a mask alone, in their order."""
+        return replace(
+            self,
+            event=self.event[kept],
+            condition=self.condition[kept],
+            weight=self.weight[kept],
+            mean=self.mean[kept],
+            starts=np.concatenate([[0], np.cumsum(self.sizes()[kept])]),
+            variables=self.variables[np.repeat(kept, self.sizes())],
+            table_starts=np.concatenate([[0], np.cumsum(np.diff(self.table_starts)[kept])]),
+            tables=self.tables[np.repeat(kept, np.diff(self.table_starts))],
+        )
 
     def components(self) -> NDArray[np.int32]:
         """Label each coordinate with its connected component: those that share no variable are apart."""

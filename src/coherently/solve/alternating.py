@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -30,7 +30,13 @@ Correction: TypeAlias = Literal["none", "dykstra"]
 PATIENCE = 200
 """Sweeps of Dykstra's algorithm before the interior point method takes over."""
 LARGEST_INTERIOR = 300_000
-"""Truth vectors, over all groups, up to which the interior point method is tried."""
+"""Truth vectors, over all groups, up to which the interior point method finishes the work."""
+FEW = 20_000
+"""Truth vectors up to which it does all of it."""
+SMALL = 5_000
+"""Coordinates up to which an answer is finished to the last digit: probabilities are off by the root of the gap."""
+EXACT = 1e-13
+"""A relative gap that rounding alone may leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +105,37 @@ class AlternatingProjections:
             and not self.trace
         ):
             found = solve_pairwise(merged, self.groups, self.tolerance, self.threads, auxiliary=self.auxiliary)
-            if _is_close(found, self.tolerance):
+            if _is_close(found, EXACT) or (len(merged) > SMALL and _is_close(found, self.tolerance)):
                 return self._wrap(problem, found, str(self.groups), 0.0)
+        if self.correction == "none" and np.any(merged.weight == 0):
+            return self._without_weightless(problem, progress)
         design = find_design(self.groups)
         groups = with_auxiliary(design, merged) if self.auxiliary else design(merged)
         run = _Run(problem, groups, traced=self.trace)
         tell = (lambda sweep: progress(sweep / self.sweeps)) if progress else (lambda _: None)
         return self._loop(run, tell) if self.correction == "none" else self._dykstra(run, tell)
+
+    def _without_weightless(self, problem: Problem, progress: Progress | None) -> Solution:
+        """The loop knows nothing of events whose forecasts have no weight: they stay NaN and are in no group."""
+        merged = problem.merged
+        kept = merged.weight > 0
+        number = np.where(kept, np.cumsum(kept) - 1, -1)[problem.coordinate]
+        weighty = number >= 0
+        part = replace(
+            problem,
+            coordinate=number[weighty].astype(np.int32),
+            complemented=problem.complemented[weighty],
+            merged=merged.keep(kept),
+        )
+        solution = self.solve(part, progress)
+
+        def spread(value: NDArray[np.float64]) -> NDArray[np.float64]:
+            whole = np.full((*value.shape[:-1], len(weighty)), np.nan)
+            whole[..., weighty] = value
+            return whole
+
+        trace = solution.trace and replace(solution.trace, value=spread(solution.trace.value))
+        return replace(solution, value=spread(solution.value), trace=trace)
 
     def _loop(self, run: _Run, tell: Callable[[int], None]) -> Solution:
         moved, status = 0.0, Status.SWEEP_LIMIT
@@ -144,7 +174,8 @@ class AlternatingProjections:
                 f"the design {groups.design} makes {vectors:,} truth vectors with events of no weight; "
                 f"{LARGEST_INTERIOR:,} is the most: choose the groups logical or pairs, without auxiliary"
             )
-        limit = 0 if weightless else min(self.sweeps, PATIENCE) if small else self.sweeps
+        direct = weightless or (vectors <= FEW and not self.trace)
+        limit = 0 if direct else min(self.sweeps, PATIENCE) if small else self.sweeps
         interrupted = False
         try:
             for sweep in range(1, limit + 1):
@@ -155,11 +186,10 @@ class AlternatingProjections:
                     strict = 0.1 * self.tolerance
                     if _is_close(run.judge(x, increments), strict) and run.projector.violation(x) <= strict:
                         break
-            else:
-                if small:
-                    return self._interior(run)
         except KeyboardInterrupt:
             interrupted = True
+        if small and not interrupted:
+            return self._interior(run)
         found = run.judge(x, increments)
         violation = run.projector.violation(x)
         return self._wrap(run.problem, found, run.groups.design, violation, run.trace(), interrupted=interrupted)

@@ -1,0 +1,156 @@
+"""Slow answers that use none of the package's solvers, and random panels to ask for."""
+
+import clarabel
+import numpy as np
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import nnls
+
+import coherently as co
+from coherently.problem import find_design
+
+PROBABILITIES = st.one_of(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), st.integers(0, 10**6).map(lambda n: n / 1e6))
+WEIGHTS = {
+    "flat": st.just(1.0),
+    "hundred": st.floats(1, 100),
+    "skewed": st.floats(-3, 3).map(lambda power: 10.0**power),
+    "some zero": st.sampled_from([0.0, 0.0, 1.0, 7.0]),
+}
+
+
+@st.composite
+def formulas(draw, names, most):
+    """Events of one to `most` literals, with a constant now and then."""
+    if draw(st.integers(0, 30)) == 30:
+        return draw(st.sampled_from(["true", "false", f"{names[0]} & ~{names[0]}"]))
+    literal = st.builds(str.__add__, st.sampled_from(["", "~"]), st.sampled_from(names))
+    text = draw(literal)
+    for _ in range(draw(st.integers(0, most - 1))):
+        text = f"({text}) {draw(st.sampled_from(['&', '|', '^', '->']))} {draw(literal)}"
+    return text
+
+
+@st.composite
+def records(draw, weights="flat", most=2, n_variables=5, max_size=20, prefix="v"):
+    """Forecasts of random events by two judges."""
+    names = [f"{prefix}{i}" for i in range(draw(st.integers(2, n_variables)))]
+    row = st.tuples(st.sampled_from("AB"), formulas(names, most), PROBABILITIES, WEIGHTS[weights])
+    return draw(st.lists(row, min_size=1, max_size=max_size))
+
+
+def panels(*args, **options):
+    return records(*args, **options).map(co.Panel.from_records)
+
+
+def every_world(panel):
+    n = len(panel.events.variables)
+    return (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(bool)
+
+
+def truth(panel, sides):
+    """The truth of some sides in every world, a row a world."""
+    return panel.events.evaluate(np.asarray(sides), every_world(panel)).astype(float)
+
+
+def briers(panel, values):
+    """The weighted sum of squared errors of the panel's forecasts, once its events have `values`, by world."""
+    outcome = truth(panel, panel.written.event)[:, panel.event_index]
+    # An event without weight may have no value.
+    return np.sum(panel.weight * (np.nan_to_num(values)[panel.event_index] - outcome) ** 2, axis=1)
+
+
+def raw_briers(panel):
+    """The same of the forecasts as given."""
+    outcome = truth(panel, panel.written.event)[:, panel.event_index]
+    return np.sum(panel.weight * (panel.probability - outcome) ** 2, axis=1)
+
+
+def coordinates(problem, values):
+    """The merged coordinates' part of values for the events as written."""
+    x = np.empty(len(problem.merged))
+    x[problem.coordinate] = np.where(problem.complemented, 1.0 - values, values)
+    return x
+
+
+def objective(merged, x):
+    return float(np.nansum(merged.weight * (x - merged.mean) ** 2))
+
+
+def members_of(groups):
+    """The members and the pattern of each group."""
+    return [
+        (groups.members[groups.starts[g] : groups.starts[g + 1]], groups.patterns[pattern])
+        for g, pattern in enumerate(groups.pattern)
+    ]
+
+
+def distance_from_hull(rows, x):
+    return nnls(np.vstack([rows.T, np.ones(len(rows))]), np.append(x, 1.0))[1]
+
+
+def violation(groups, x):
+    """The largest distance of a group from the hull of its pattern."""
+    return max((distance_from_hull(rows, x[members]) for members, rows in members_of(groups)), default=0.0)
+
+
+def by_clarabel(merged, groups, *, sharp=False):
+    """The relaxed problem as a quadratic program in x and a mixture of truth vectors a group.
+
+    An interior point answer may be off by the root of its gap where the active set is in doubt. A sharp one is
+    solved again on the face of the mixtures that outweigh their multipliers, which is right whatever the doubt.
+    """
+    weight, target = merged.weight, np.nan_to_num(merged.mean)
+    if not len(groups):
+        return target
+    m, count = len(weight), len(groups.members)
+    mixed = sparse.block_diag([groups.patterns[k].T for k in groups.pattern])
+    sums = sparse.block_diag([np.ones((1, len(groups.patterns[k]))) for k in groups.pattern])
+    chosen = sparse.csr_array((np.ones(count), (np.arange(count), groups.members)), shape=(count, m))
+    size = mixed.shape[1]
+    equal = sparse.block_array([[-chosen, mixed], [None, sums]])
+    bounds = sparse.hstack([sparse.csr_array((size, m)), -sparse.eye_array(size)])
+    right = np.concatenate([np.zeros(count), np.ones(len(groups)), np.zeros(size)])
+    curvature = 2.0 * np.concatenate([weight, np.zeros(size)]) / (weight.max() or 1.0)
+    linear = -curvature * np.concatenate([target, np.zeros(size)])
+    cones = [clarabel.ZeroConeT(count + len(groups)), clarabel.NonnegativeConeT(size)]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    quadratic, constraints = sparse.diags_array(curvature).tocsc(), sparse.vstack([equal, bounds]).tocsc()
+    answer = clarabel.DefaultSolver(quadratic, linear, constraints, right, cones, settings).solve()
+    assert answer.status == clarabel.SolverStatus.Solved
+    x = np.array(answer.x)
+    if sharp:
+        face = np.append(np.full(m, True), x[m:] > np.array(answer.z)[-size:])
+        x[face] = _on_face(curvature[face], linear[face], equal.toarray()[:, face], right[: count + len(groups)])
+    return x[:m]
+
+
+def _on_face(curvature, linear, equal, right):
+    """The least 1/2 x'Dx + l'x with Ex = r."""
+    system = np.block([[np.diag(curvature), equal.T], [equal, np.zeros((len(equal), len(equal)))]])
+    return np.linalg.lstsq(system, np.concatenate([-linear, right]), rcond=1e-12)[0][: len(linear)]
+
+
+def check_relaxed(problem, solution, *, even):
+    """Hold an answer against the definition of the relaxed problem and against another solver's.
+
+    `even` says that the weights lie in [1, 100], where each probability must be right, too.
+    """
+    merged, groups = problem.merged, find_design(solution.groups)(problem.merged)
+    x = coordinates(problem, solution.value)
+    unit = max(1.0, solution.objective)
+    assert solution.status.word == "converged"
+    assert np.all((x >= -1e-12) & (x <= 1 + 1e-12))
+    assert violation(groups, x) <= 1e-8
+    assert solution.violation <= 1e-8
+    assert abs(solution.objective - objective(merged, x)) <= 1e-12 * unit
+    assert 0 <= solution.objective - solution.lower_bound <= 1e-8 * unit
+    other = by_clarabel(merged, groups, sharp=even)
+    least = objective(merged, other)
+    assert abs(solution.objective - least) <= 1e-9 * unit
+    assert solution.lower_bound <= least + 1e-9 * unit
+    weighty = merged.weight > 0
+    assert np.sum(merged.weight[weighty] * (x - other)[weighty] ** 2) <= 1e-9 * unit
+    if even:
+        np.testing.assert_allclose(x[weighty], other[weighty], rtol=0, atol=1e-7)
