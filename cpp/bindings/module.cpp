@@ -4,6 +4,7 @@ namespace coherently::bindings {
 void bind_events(nanobind::module_& module);
 void bind_problem(nanobind::module_& module);
 void bind_solve(nanobind::module_& module);
+void bind_bregman(nanobind::module_& module);
 }  // namespace coherently::bindings
 
 NB_MODULE(_core, module) {
@@ -12,4 +13,5 @@ NB_MODULE(_core, module) {
     coherently::bindings::bind_events(module);
     coherently::bindings::bind_problem(module);
     coherently::bindings::bind_solve(module);
+    coherently::bindings::bind_bregman(module);
 }

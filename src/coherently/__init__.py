@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         PanelError,
     )
     from coherently.panel import Panel, read_panel
+    from coherently.problem import Brier, Log, Spherical
     from coherently.result import Result, aggregate, individual
     from coherently.scoring import Calibration, Scores, score
     from coherently.simulation import simulate
@@ -37,6 +38,7 @@ _ROOMS = {
         "PanelError",
     ],
     "coherently.panel": ["Panel", "read_panel"],
+    "coherently.problem": ["Brier", "Log", "Spherical"],
     "coherently.result": ["Result", "aggregate", "individual"],
     "coherently.scoring": ["Calibration", "Scores", "score"],
     "coherently.simulation": ["simulate"],
@@ -46,16 +48,19 @@ _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "AlternatingProjections",
+    "Brier",
     "Calibration",
     "CoherentlyError",
     "EventError",
     "LinearAverage",
+    "Log",
     "MethodError",
     "MissingDependencyError",
     "Panel",
     "PanelError",
     "Result",
     "Scores",
+    "Spherical",
     "aggregate",
     "individual",
     "read_panel",

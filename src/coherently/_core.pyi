@@ -39,6 +39,20 @@ class GroupProjector:
     def dykstra(self, x: NDArray[np.float64], increments: NDArray[np.float64]) -> None: ...
     def violation(self, x: NDArray[np.float64]) -> float: ...
 
+class BregmanProjector:
+    def __init__(
+        self,
+        loss: str,
+        starts: NDArray[np.int64],
+        members: NDArray[np.int32],
+        pattern: NDArray[np.int32],
+        patterns: list[NDArray[np.float64]],
+        weights: NDArray[np.float64],
+    ) -> None: ...
+    def sweep(self, z: NDArray[np.float64]) -> float: ...
+    def dykstra(self, z: NDArray[np.float64], increments: NDArray[np.float64]) -> None: ...
+    def violation(self, z: NDArray[np.float64]) -> float: ...
+
 def solve_pairs(
     weight: NDArray[np.float64],
     target: NDArray[np.float64],

@@ -61,6 +61,15 @@ def test_local_coherence(table_2, method):
     assert "Brier penalty saved" in run("aggregate", table_2, "--method", method, check=0).stdout
 
 
+def test_log_loss_says_what_it_clips(table_2):
+    done = run(
+        "aggregate", table_2, "--method", "dykstra", "--groups", "global", "--loss", "log", "--clip", "0.01", "--json"
+    )
+    assert "beyond the clip of the loss log, moved to it: 1" in done.stderr
+    means = [forecast["probability"] for forecast in json.loads(done.stdout)["forecasts"]]
+    np.testing.assert_allclose(means, [0.815001, 0.116301, 0.116301], atol=1e-6)
+
+
 def test_trace(tmp_path):
     panel, trace = tmp_path / "panel.csv", tmp_path / "trace.csv"
     run("simulate", "--judges", 20, "--variables", 10, "-o", panel, check=0)
@@ -216,6 +225,8 @@ def test_missing_files_and_folders(tmp_path):
         (["--method", "dykstra", "--groups", "pears"], "Did you mean 'pairs'"),
         (["--method", "projections", "--tolerance", "-1"], "tolerance is -1"),
         (["--method", "projections", "--sweeps", "0"], "sweeps is 0"),
+        (["--method", "dykstra", "--loss", "logs"], "Did you mean 'log'"),
+        (["--method", "dykstra", "--clip", "0.1"], "--clip goes with --loss log"),
         (["-o", "out.xlsx"], "ending"),
         (["-o", "nowhere/out.csv"], "no folder"),
         (["--repeats", "never"], "--repeats"),

@@ -25,6 +25,7 @@ from coherently.cli.reading import read
 from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
+    from coherently.problem import Loss
     from coherently.result import Result
 
 INTERRUPTED = 130
@@ -39,6 +40,12 @@ def aggregate(
     groups: Annotated[
         str | None,
         typer.Option("--groups", metavar="DESIGN", help="Which events are made coherent together: logical, pairs ..."),
+    ] = None,
+    loss: Annotated[
+        str, typer.Option("--loss", metavar="LOSS", help="What near means: brier, log or spherical.")
+    ] = "brier",
+    clip: Annotated[
+        float | None, typer.Option("--clip", help="The log loss takes probabilities below this for this (1e-4).")
     ] = None,
     sweeps: Annotated[int | None, typer.Option("--sweeps", help="The most passes over the groups.")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", help="When a method has converged.")] = None,
@@ -67,6 +74,7 @@ def aggregate(
     chosen = choose(
         method, groups=groups, sweeps=sweeps, tolerance=tolerance, threads=threads, trace=True if trace else None
     )
+    measure = _find_loss(loss, clip)
     for file in (output, trace):
         if file is not None:
             check_output(file)
@@ -81,7 +89,10 @@ def aggregate(
         plain_events=plain_events,
     )
     with progress_bar("Aggregating", quiet=quiet) as progress:
-        result = run(panel, chosen, progress=progress)
+        result = run(panel, chosen, measure, progress=progress)
+    moved = int((measure.clipped(panel.probability) != panel.probability).sum())
+    if moved:
+        say(f"note: forecasts beyond the clip of the loss {measure.name}, moved to it: {moved:,}", quiet=quiet)
     if trace is not None:
         from coherently.scoring import trace_columns
 
@@ -101,6 +112,17 @@ def aggregate(
             show(summary(result))
     if result.status == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+def _find_loss(loss: str, clip: float | None) -> Loss:
+    from coherently.errors import MethodError
+    from coherently.problem import Log, find_loss
+
+    if clip is None:
+        return find_loss(loss)
+    if loss != "log":
+        raise MethodError(f"--clip goes with --loss log, not with {loss}")
+    return Log(clip)
 
 
 def _as_json(result: Result, *, by_rows: bool) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from coherently.errors import PanelError
 from coherently.panel.frames import to_frame
+from coherently.panel.texts import by_appearance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,7 +44,7 @@ class WrittenEvents:
     def __len__(self) -> int:
         return len(self.text)
 
-    def take(self, index: NDArray[np.int64]) -> WrittenEvents:
+    def take(self, index: NDArray[np.integer]) -> WrittenEvents:
         """Keep the events of the index, in its order."""
         return WrittenEvents(
             tuple(self.text[i] for i in index.tolist()),
@@ -159,14 +160,15 @@ class Panel:
 
     def select(self, rows: NDArray[Any]) -> Panel:
         """Keep some forecasts, by mask or index, and only the judges and events that they mention."""
-        judges, judge_index = np.unique(self.judge_index[rows], return_inverse=True)
-        written, event_index = np.unique(self.event_index[rows], return_inverse=True)
+        judge_index, judge_rows = by_appearance(self.judge_index[rows])
+        event_index, event_rows = by_appearance(self.event_index[rows])
+        judges, written = self.judge_index[rows][judge_rows], self.event_index[rows][event_rows]
         return replace(
             self,
             judges=tuple(self.judges[i] for i in judges.tolist()),
             written=self.written.take(written),
-            judge_index=judge_index.astype(np.int32),
-            event_index=event_index.astype(np.int32),
+            judge_index=judge_index,
+            event_index=event_index,
             probability=self.probability[rows],
             weight=self.weight[rows],
             lower=None if self.lower is None else self.lower[rows],

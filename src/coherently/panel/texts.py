@@ -32,7 +32,7 @@ def encode(values: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
     return codes, list(numbers)
 
 
-def by_appearance(keys: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def by_appearance(keys: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Number the distinct keys in the order of their first appearance, and say where each one's first is.
 
     >>> number, first = by_appearance(np.array([7, 3, 7]))

@@ -2,17 +2,24 @@
 
 from coherently.problem.designs import with_auxiliary
 from coherently.problem.groups import Groups
+from coherently.problem.losses import BRIER, Brier, Log, Loss, Spherical, find_loss
 from coherently.problem.problem import Merged, Problem, pose, pose_individually
 from coherently.problem.registry import DESIGNS, SHARING, Design, find_design
 
 __all__ = [
+    "BRIER",
     "DESIGNS",
     "SHARING",
+    "Brier",
     "Design",
     "Groups",
+    "Log",
+    "Loss",
     "Merged",
     "Problem",
+    "Spherical",
     "find_design",
+    "find_loss",
     "pose",
     "pose_individually",
     "with_auxiliary",

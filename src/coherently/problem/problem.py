@@ -9,11 +9,14 @@ import numpy as np
 
 from coherently import _core
 from coherently.panel import by_appearance
+from coherently.problem.losses import BRIER
+from coherently.problem.losses import merged_mean as merged_mean_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.panel import Panel
+    from coherently.problem.losses import Loss
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +77,8 @@ class Problem:
 
     `weight` and `mean` have an entry a unit (NaN where the weight is 0): an event as written, or, where judges are
     apart, one of a judge's. `unit` gives the unit of each forecast; `coordinate` and `complemented` lead from units
-    to `merged`. `scatter` is the sum of w (p - q)^2, which merging leaves out of the objective.
+    to `merged`, whose means are those of the loss. `scatter` is the sum of w (p - q)^2, which merging leaves out of
+    the objective under the Brier loss.
     """
 
     unit: NDArray[np.int32]
@@ -84,6 +88,7 @@ class Problem:
     complemented: NDArray[np.bool_]
     merged: Merged
     scatter: float
+    loss: Loss
 
     def as_written(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Carry an answer for each coordinate back to the units."""
@@ -91,7 +96,7 @@ class Problem:
         return np.where(self.complemented, 1.0 - answer, answer)
 
 
-def pose(panel: Panel) -> Problem:
+def pose(panel: Panel, loss: Loss = BRIER) -> Problem:
     """Merge the panel's forecasts of equal events, and of events with their complements.
 
     >>> from coherently.panel import Panel
@@ -100,16 +105,18 @@ def pose(panel: Panel) -> Problem:
     ([0.7, 0.6], [0.6], [3.0])
     """
     index = np.arange(len(panel.written))
-    return _pose(panel, panel.event_index, index, np.zeros(len(index), np.int64))
+    return _pose(panel, panel.event_index, index, np.zeros(len(index), np.int64), loss)
 
 
-def pose_individually(panel: Panel) -> Problem:
+def pose_individually(panel: Panel, loss: Loss = BRIER) -> Problem:
     """Pose the problems of all judges side by side, as if each had variables of its own."""
     unit, first = by_appearance(panel.judge_index.astype(np.int64) * len(panel.written) + panel.event_index)
-    return _pose(panel, unit, panel.event_index[first], panel.judge_index[first].astype(np.int64))
+    return _pose(panel, unit, panel.event_index[first], panel.judge_index[first].astype(np.int64), loss)
 
 
-def _pose(panel: Panel, unit: NDArray[np.int32], index: NDArray[np.integer], owner: NDArray[np.int64]) -> Problem:
+def _pose(
+    panel: Panel, unit: NDArray[np.int32], index: NDArray[np.integer], owner: NDArray[np.int64], loss: Loss
+) -> Problem:
     """Merge within owners; `index` is the written event of each unit and `owner` whose it is."""
     written = panel.written
     complemented = written.event[index] > written.rest[index]
@@ -121,7 +128,11 @@ def _pose(panel: Panel, unit: NDArray[np.int32], index: NDArray[np.integer], own
     weight, mean = _weighted_mean(unit, panel.probability, panel.weight, len(index))
     turned = np.where(complemented[unit], 1.0 - panel.probability, panel.probability)
     own = coordinate[unit]
-    merged_weight, merged_mean = _weighted_mean(own, turned, panel.weight, len(event))
+    if loss.name == BRIER.name:
+        merged_weight, merged_mean = _weighted_mean(own, turned, panel.weight, len(event))
+    else:
+        merged_weight = np.bincount(own, panel.weight, len(event)).astype(np.float64)
+        merged_mean = merged_mean_of(loss, own, turned, panel.weight, len(event))
     starts, variables = _supports(panel, event, condition)
     owned = np.repeat(owner[first], np.diff(starts)) * len(panel.events.variables) + variables
     distinct, variables = np.unique(owned, return_inverse=True)
@@ -136,7 +147,7 @@ def _pose(panel: Panel, unit: NDArray[np.int32], index: NDArray[np.integer], own
         *panel.events.tables(event // 2),
     )
     scatter = float(np.sum(panel.weight * (turned - merged_mean[own]) ** 2, where=panel.weight > 0))
-    return Problem(unit, weight, mean, coordinate, complemented, merged, scatter)
+    return Problem(unit, weight, mean, coordinate, complemented, merged, scatter, loss)
 
 
 def _weighted_mean(

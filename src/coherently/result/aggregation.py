@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel
-from coherently.problem import pose
+from coherently.problem import find_loss, pose
 from coherently.result.result import Result
 from coherently.solve import AlternatingProjections, LinearAverage, Method
 
 if TYPE_CHECKING:
+    from coherently.problem import Loss
     from coherently.solve import Progress
 
 METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
@@ -23,12 +24,15 @@ METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
 """The methods by the word for them: a class, and the options that the word stands for."""
 
 
-def aggregate(panel: Panel, method: str | Method = "linear", *, progress: Progress | None = None) -> Result:
+def aggregate(
+    panel: Panel, method: str | Method = "linear", loss: str | Loss = "brier", *, progress: Progress | None = None
+) -> Result:
     """Make one set of forecasts of a panel's.
 
     `method` is a method object or the word for one with its default options: "linear", "projections" (the
-    paper's algorithm) or "dykstra" (the nearest locally coherent forecasts). `progress` is called with the
-    fraction of the work that is done; an interruption (Ctrl-C) ends a loop with the answer so far.
+    paper's algorithm) or "dykstra" (the nearest locally coherent forecasts). `loss` says what near means: "brier",
+    "log" (or `co.Log(clip=...)`) or "spherical". `progress` is called with the fraction of the work
+    that is done; an interruption (Ctrl-C) ends a loop with the answer so far.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])
@@ -39,8 +43,8 @@ def aggregate(panel: Panel, method: str | Method = "linear", *, progress: Progre
     """
     if not isinstance(panel, Panel):
         raise PanelError(f"aggregate takes a Panel, not a {type(panel).__name__}; see Panel.from_frame")
-    chosen = choose(method)
-    problem = pose(panel)
+    chosen, measure = choose(method), find_loss(loss)
+    problem = pose(panel, measure)
     return Result(panel, chosen, problem, chosen.solve(problem, progress))
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MethodError
 from coherently.events import CERTAIN
-from coherently.problem import SHARING, find_design, with_auxiliary
+from coherently.problem import BRIER, SHARING, find_design, with_auxiliary
 from coherently.solve.bound import relaxed_bound
+from coherently.solve.bregman import BregmanRun
 from coherently.solve.interior import interior_point
 from coherently.solve.pairwise import Relaxed, fits, solve_pairwise
 from coherently.solve.solution import Solution, Status, Trace
@@ -98,21 +99,22 @@ class AlternatingProjections:
         merged = problem.merged
         if np.any(merged.condition != CERTAIN):
             raise MethodError("conditional forecasts have no coherent set of their own; use the method linear")
-        if (
-            self.correction == "dykstra"
-            and isinstance(self.groups, str)
-            and fits(merged, self.groups)
-            and not self.trace
-        ):
+        brier = problem.loss.name == BRIER.name
+        if brier and self.correction == "dykstra" and not self.trace and fits(merged, self.groups):
             found = solve_pairwise(merged, self.groups, self.tolerance, self.threads, auxiliary=self.auxiliary)
             if _is_close(found, EXACT) or (len(merged) > SMALL and _is_close(found, self.tolerance)):
                 return self._wrap(problem, found, str(self.groups), 0.0)
-        if self.correction == "none" and np.any(merged.weight == 0):
+        if (self.correction == "none" or not brier) and np.any(merged.weight == 0):
             return self._without_weightless(problem, progress)
         design = find_design(self.groups)
         groups = with_auxiliary(design, merged) if self.auxiliary else design(merged)
-        run = _Run(problem, groups, traced=self.trace)
         tell = (lambda sweep: progress(sweep / self.sweeps)) if progress else (lambda _: None)
+        if not brier:
+            if groups.auxiliary:
+                raise MethodError(f"events that nobody forecast need the loss brier, not {problem.loss.name}")
+            corrected = self.correction == "dykstra"
+            return BregmanRun(problem, groups, corrected, self.tolerance).solve(self.sweeps, tell, traced=self.trace)
+        run = _Run(problem, groups, traced=self.trace)
         return self._loop(run, tell) if self.correction == "none" else self._dykstra(run, tell)
 
     def _without_weightless(self, problem: Problem, progress: Progress | None) -> Solution:

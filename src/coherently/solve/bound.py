@@ -45,10 +45,12 @@ def relaxed_bound(
     with np.errstate(over="ignore"):
         shift = np.divide(pull, 2.0 * weight, out=np.where(pull > 0, 1.0, 0.0), where=known)
     t = np.clip(center + shift, 0.0, 1.0)
-    value = np.sum(weight * (t - center) ** 2 - pull * t)
-    for vertices, _, slots in by_shape(groups):
-        value += np.sum(np.min(vertices @ forces[slots][:, :, None], axis=1))
-    return float(value)
+    return float(np.sum(weight * (t - center) ** 2 - pull * t)) + least_on_rows(groups, forces)
+
+
+def least_on_rows(groups: Groups, forces: NDArray[np.float64]) -> float:
+    """The sum over groups of the least <e_g, v> on a row v of the pattern."""
+    return float(sum(np.sum(np.min(rows @ forces[slots][:, :, None], axis=1)) for rows, _, slots in by_shape(groups)))
 
 
 def by_shape(

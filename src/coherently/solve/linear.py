@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coherently.errors import MethodError
+from coherently.problem import BRIER
 from coherently.solve.solution import Solution, Status
 
 if TYPE_CHECKING:
@@ -32,4 +34,8 @@ class LinearAverage:
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:  # noqa: ARG002
         """Answer with the means that the problem already holds."""
+        if problem.loss.name != BRIER.name:
+            raise MethodError(
+                f"linear averaging goes with the loss brier; for {problem.loss.name} choose another method"
+            )
         return Solution(problem.mean, Status.AVERAGED, "none")
