@@ -1,4 +1,7 @@
-"""Slow answers that use none of the package's solvers, and random panels to ask for."""
+"""Slow answers by other solvers, and random panels to ask for.
+
+Only `sharpness` asks the package's own solver, to choose how closely probabilities are compared.
+"""
 
 import clarabel
 import numpy as np
@@ -12,6 +15,7 @@ from coherently.solve.alternating import EXACT
 from coherently.solve.pairwise import fits, solve_pairwise
 
 ROOT_OF_GAP = 1e-5
+"""What an interior point may leave in a probability where the optimum is degenerate; 3e-6 was seen."""
 
 PROBABILITIES = st.one_of(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), st.integers(0, 10**6).map(lambda n: n / 1e6))
 WEIGHTS = {
