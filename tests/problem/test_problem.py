@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently.problem import pose
+from coherently.problem import pose, pose_individually
 from tests.panels import TABLE_2, TABLE_3
 
 EVENTS = ["p", "~p", "q", "p & q", "~(q & p)", "p | q", "~p & ~q", "p given q", "~p given q", "r", "true"]
@@ -51,6 +51,25 @@ def test_components_share_no_variable():
     events = ["a & b", "c", "b | d", "e ^ f", "~c", "f given g", "true"]
     problem = pose(co.Panel.from_records([("A", event, 0.5) for event in events]))
     assert problem.merged.components()[problem.coordinate].tolist() == [0, 1, 0, 2, 1, 2, 3]
+
+
+@given(ROWS, st.booleans())
+def test_variables_are_numbered_densely_and_known_by_their_origin(rows, apart):
+    panel = co.Panel.from_records(rows)
+    problem = pose_individually(panel) if apart else pose(panel)
+    merged = problem.merged
+    assert np.array_equal(np.unique(merged.variables), np.arange(merged.n_variables))
+    starts, variables = panel.events.supports(np.stack([merged.event, merged.condition], axis=1).ravel() // 2)
+    np.testing.assert_array_equal(merged.starts, starts[::2])
+    np.testing.assert_array_equal(merged.origin[merged.variables], variables)
+    judge = np.zeros(len(merged), np.int64)
+    if apart:
+        judge[problem.coordinate[problem.unit]] = panel.judge_index
+    owner = np.repeat(judge, merged.sizes())
+    pairs = set(zip(owner.tolist(), variables.tolist(), strict=True))
+    assert len(pairs) == merged.n_variables
+    assert len(set(zip(owner.tolist(), merged.variables.tolist(), strict=True))) == merged.n_variables
+    assert merged.keep(merged.weight > 0).origin is merged.origin
 
 
 @given(ROWS)

@@ -26,7 +26,8 @@ class Merged:
     An entry a coordinate: `event` and `condition` are sides (see `coherently.events.Reading`), `weight` is
     the total weight N, `mean` the weighted mean q of the forecasts turned to this side (NaN where N is 0).
     `starts` and `variables` list the variables of each coordinate, `table_starts` and `tables` its truth table
-    (see `coherently.events.Events.tables`).
+    (see `coherently.events.Events.tables`). `origin` is the panel's variable behind each variable; with judges apart
+    each has variables of his own, and a panel's variable may occur several times.
     """
 
     event: NDArray[np.int32]
@@ -35,9 +36,14 @@ class Merged:
     mean: NDArray[np.float64]
     starts: NDArray[np.int64]
     variables: NDArray[np.int32]
-    n_variables: int
+    origin: NDArray[np.int32]
     table_starts: NDArray[np.int64]
     tables: NDArray[np.uint64]
+
+    @property
+    def n_variables(self) -> int:
+        """The number of variables, used or not."""
+        return len(self.origin)
 
     def __len__(self) -> int:
         return len(self.event)
@@ -104,8 +110,7 @@ def pose(panel: Panel, loss: Loss = BRIER) -> Problem:
     >>> problem.mean.round(3).tolist(), problem.merged.mean.round(3).tolist(), problem.merged.weight.tolist()
     ([0.7, 0.6], [0.6], [3.0])
     """
-    index = np.arange(len(panel.written))
-    return _pose(panel, panel.event_index, index, np.zeros(len(index), np.int64), loss)
+    return _pose(panel, panel.event_index, np.arange(len(panel.written)), None, loss)
 
 
 def pose_individually(panel: Panel, loss: Loss = BRIER) -> Problem:
@@ -115,14 +120,15 @@ def pose_individually(panel: Panel, loss: Loss = BRIER) -> Problem:
 
 
 def _pose(
-    panel: Panel, unit: NDArray[np.int32], index: NDArray[np.integer], owner: NDArray[np.int64], loss: Loss
+    panel: Panel, unit: NDArray[np.int32], index: NDArray[np.integer], owner: NDArray[np.int64] | None, loss: Loss
 ) -> Problem:
-    """Merge within owners; `index` is the written event of each unit and `owner` whose it is."""
+    """Merge within owners; `index` is the written event of each unit and `owner` whose it is, if they are apart."""
     written = panel.written
     complemented = written.event[index] > written.rest[index]
     side = np.minimum(written.event, written.rest)[index]
-    asked, _ = by_appearance(side.astype(np.int64) << 32 | written.condition[index])
-    coordinate, first = by_appearance(owner * len(index) + asked)
+    coordinate, first = by_appearance(side.astype(np.int64) << 32 | written.condition[index])
+    if owner is not None:
+        coordinate, first = by_appearance(owner * len(index) + coordinate)
     event, condition = side[first], written.condition[index][first]
 
     weight, mean = _weighted_mean(unit, panel.probability, panel.weight, len(index))
@@ -134,18 +140,9 @@ def _pose(
         merged_weight = np.bincount(own, panel.weight, len(event)).astype(np.float64)
         merged_mean = merged_mean_of(loss, own, turned, panel.weight, len(event))
     starts, variables = _supports(panel, event, condition)
-    owned = np.repeat(owner[first], np.diff(starts)) * len(panel.events.variables) + variables
-    distinct, variables = np.unique(owned, return_inverse=True)
-    merged = Merged(
-        event,
-        condition,
-        merged_weight,
-        merged_mean,
-        starts,
-        variables.astype(np.int32),
-        len(distinct),
-        *panel.events.tables(event // 2),
-    )
+    own_variables = _number_variables(variables, None if owner is None else np.repeat(owner[first], np.diff(starts)))
+    tables = panel.events.tables(event // 2)
+    merged = Merged(event, condition, merged_weight, merged_mean, starts, *own_variables, *tables)
     scatter = float(np.sum(panel.weight * (turned - merged_mean[own]) ** 2, where=panel.weight > 0))
     return Problem(unit, weight, mean, coordinate, complemented, merged, scatter, loss)
 
@@ -166,3 +163,17 @@ def _supports(
     coordinates = np.stack([event, condition], axis=1).ravel() // 2
     starts, variables = panel.events.supports(coordinates)
     return starts[::2], variables
+
+
+def _number_variables(
+    variables: NDArray[np.int32], owner: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Number the variables that occur from 0 on, those of each owner apart, and say which is behind each number."""
+    if owner is None:
+        origin = np.flatnonzero(np.bincount(variables)).astype(np.int32)
+        number = np.zeros(int(variables.max(initial=-1)) + 1, np.int32)
+        number[origin] = np.arange(len(origin))
+        return number[variables], origin
+    count = int(variables.max(initial=0)) + 1
+    owned, number = np.unique(owner * count + variables, return_inverse=True)
+    return number.astype(np.int32), (owned % count).astype(np.int32)
