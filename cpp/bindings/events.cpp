@@ -149,7 +149,7 @@ std::tuple<NewArray<std::int64_t>, NewArray<std::uint64_t>> tables(const EventTa
     for (const std::int32_t coordinate : view(coordinates)) {
         check_coordinate(table, coordinate);
         const Function function = table.function(coordinate);
-        if (function.kind == FunctionKind::table) words.insert(words.end(), function.words.begin(), function.words.end());
+        words.insert(words.end(), function.words.begin(), function.words.end());
         starts.push_back(static_cast<std::int64_t>(words.size()));
     }
     return {give(std::move(starts)), give(std::move(words))};

@@ -52,6 +52,31 @@ def test_evaluation_of_large_cardinalities(seed):
     assert events.evaluate(side, worlds).ravel().tolist() == expected
 
 
+def bits(words, count):
+    return np.unpackbits(words.astype("<u8").view(np.uint8), count=count, bitorder="little").astype(bool)
+
+
+@pytest.mark.parametrize("count", [17, 63, 64, 65, 90])
+def test_the_words_of_large_cardinalities(count):
+    rng = random.Random(count)
+    names = [f"y{i}" for i in range(count)]
+    events = Events()
+    events.add_names(names)
+    side = events.add([generate.write(rng, generate.wide_cardinality(rng, names)), "y0 & y1"]).event
+    (begin, end, last), words = events.tables(side // 2)
+    assert (end - begin, words[end:last].tolist()) == (-(-count // 64) + -(-(count + 1) // 64), [0b1000])
+    own = words[begin:end]
+    counted, allowed = bits(own[: -(-count // 64)], count), bits(own[-(-count // 64) :], count + 1)
+    for worlds in (np.random.default_rng(count).random((500, count)) < 0.5, all_counts(counted)):
+        expected = allowed[(worlds == counted).sum(axis=1)]
+        np.testing.assert_array_equal(events.evaluate(side[:1] & ~1, worlds)[:, 0], expected)
+
+
+def all_counts(counted):
+    """Worlds with every number of true literals."""
+    return np.tri(len(counted) + 1, len(counted), -1, dtype=bool) == counted
+
+
 def test_evaluation_by_name():
     events = Events()
     side = events.add(["p -> q"]).event

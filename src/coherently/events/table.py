@@ -122,9 +122,11 @@ class Events:
         return self._table.supports(np.ascontiguousarray(coordinates, np.int32))
 
     def tables(self, coordinates: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Give the truth table of each coordinate as starts and words; large cardinalities have none.
+        """Give the truth table of each coordinate as starts and words.
 
-        Bit i of a table is the event's truth where variable j of its `supports` has bit j of i.
+        Bit i of a table is the event's truth where variable j of its `supports` has bit j of i. A coordinate of
+        more than 16 variables is a cardinality and has, in whole words, a bit a variable (set if the variable's
+        truth is counted, else its falsity), then a bit for each number from 0, set if the event is true at that count.
         """
         return self._table.tables(np.ascontiguousarray(coordinates, np.int32))
 

@@ -26,8 +26,9 @@ class Merged:
     An entry a coordinate: `event` and `condition` are sides (see `coherently.events.Reading`), `weight` is
     the total weight N, `mean` the weighted mean q of the forecasts turned to this side (NaN where N is 0).
     `starts` and `variables` list the variables of each coordinate, `table_starts` and `tables` its truth table
-    (see `coherently.events.Events.tables`). `origin` is the panel's variable behind each variable; with judges apart
-    each has variables of his own, and a panel's variable may occur several times.
+    or, for large cardinalities, the counts that make it true (see `coherently.events.Events.tables`). `origin` is the
+    panel's variable behind each variable; with judges apart each has variables of his own, and a panel's variable may
+    occur several times.
     """
 
     event: NDArray[np.int32]

@@ -2,6 +2,6 @@
 
 from coherently.solve.alternating import AlternatingProjections
 from coherently.solve.linear import LinearAverage
-from coherently.solve.solution import Method, Progress, Solution, Status, Trace
+from coherently.solve.solution import Method, Progress, Solution, Status, Trace, Worlds
 
-__all__ = ["AlternatingProjections", "LinearAverage", "Method", "Progress", "Solution", "Status", "Trace"]
+__all__ = ["AlternatingProjections", "LinearAverage", "Method", "Progress", "Solution", "Status", "Trace", "Worlds"]

@@ -44,12 +44,24 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Worlds:
+    """Distinct worlds and their probabilities: `weight` sums to 1.
+
+    `truth` has a row a world and a column a variable, numbered as in `coherently.problem.Merged.variables`.
+    """
+
+    weight: NDArray[np.float64]
+    truth: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Solution:
     """An answer: `value` has a probability for each event as written (NaN where nothing is known).
 
-    `coherence` is none or local. `objective` is the weighted squared distance from the merged forecasts and
-    `lower_bound` a valid bound on the least such distance; `violation` is the largest distance of a
-    probability from its group's coherent set. What a method does not know is None.
+    `coherence` is none, local or global; a globally coherent answer has the `worlds` that it is made of.
+    `objective` is the weighted squared distance from the merged forecasts and `lower_bound` a valid bound on the least
+    such distance; `violation` is the largest distance of a probability from its group's coherent set. What a method
+    does not know is None.
     """
 
     value: NDArray[np.float64]
@@ -62,6 +74,7 @@ class Solution:
     sweeps: int | None = None
     violation: float | None = None
     trace: Trace | None = None
+    worlds: Worlds | None = None
 
 
 @runtime_checkable
