@@ -12,7 +12,6 @@ from coherently.problem import find_design, pose
 from coherently.solve import Status
 from tests.panels import TABLE_2, TABLE_3
 from tests.solve.reference import (
-    ROOT_OF_GAP,
     briers,
     check_relaxed,
     coordinates,
@@ -280,8 +279,7 @@ def test_order_names_and_sides_do_not_matter(groups, data):
     for i, (_, event, _, _) in zip(order, others, strict=True):
         flipped = event == f"~({rows[i][1].translate(rename)})"
         p = other.probability(event)
-        # Larger events go by the interior point: off by the root of its gap where the optimum is degenerate.
-        assert abs((1 - p if flipped else p) - answer.probability(rows[i][1])) <= ROOT_OF_GAP
+        assert abs((1 - p if flipped else p) - answer.probability(rows[i][1])) <= 1e-7
 
 
 @pytest.mark.parametrize("groups", LOCAL)
@@ -294,7 +292,7 @@ def test_independent_parts_are_solved_apart(groups, left, right):
     for part, rows in zip(apart, (left, right), strict=True):
         expected = [part.probability(event) for _, event, _, _ in rows]
         found = [together.probability(event) for _, event, _, _ in rows]
-        np.testing.assert_allclose(found, expected, rtol=0, atol=ROOT_OF_GAP)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)
     assert together.objective == pytest.approx(sum(part.objective for part in apart), rel=1e-8, abs=1e-8)
 
 
@@ -306,7 +304,7 @@ def test_a_forecast_of_weight_n_is_n_copies(groups, rows, data):
     weighted = [(judge, event, p, float(n)) for (judge, event, p, _), n in zip(rows, counts, strict=True)]
     copies = [row for row, n in zip(rows, counts, strict=True) for _ in range(n)]
     one, many = (nearest(co.Panel.from_records(part), groups) for part in (weighted, copies))
-    np.testing.assert_allclose(one.solution.value, many.solution.value, rtol=0, atol=ROOT_OF_GAP)
+    np.testing.assert_allclose(one.solution.value, many.solution.value, rtol=0, atol=1e-7)
     assert one.objective == pytest.approx(many.objective, rel=1e-8, abs=1e-8)
 
 
@@ -319,14 +317,14 @@ def test_coherent_judges_are_averaged(panel, seed):
     rows = [(f"j{j}", event, p) for j, judge in enumerate(values) for event, p in zip(events, judge, strict=True)]
     coherent = co.Panel.from_records(rows)
     for result in (nearest(coherent, "global"), solve(coherent, "global")):
-        np.testing.assert_allclose(result.solution.value, values.mean(axis=0), rtol=0, atol=ROOT_OF_GAP)
+        np.testing.assert_allclose(result.solution.value, values.mean(axis=0), rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize("groups", LOCAL)
 def test_weightless_events_follow_the_others(groups):
     rows = [("A", "p", 0.9, 1.0), ("A", "q", 0.8, 1.0), ("A", "p & q", 0.1, 0.0), ("A", "p | q & r", 0.0, 0.0)]
     result = nearest(co.Panel.from_records(rows), groups)
-    np.testing.assert_allclose(result.solution.value[:2], [0.9, 0.8], rtol=0, atol=ROOT_OF_GAP)
+    np.testing.assert_allclose(result.solution.value[:2], [0.9, 0.8], rtol=0, atol=1e-7)
     assert result.objective == pytest.approx(0.0, abs=1e-12)
     merged = result.problem.merged
     assert violation(find_design(groups)(merged), coordinates(result.problem, result.solution.value)) <= 1e-8

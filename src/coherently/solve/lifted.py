@@ -1,0 +1,185 @@
+"""The relaxed problem in mixtures of the truth vectors of each group, and the linear systems of its solvers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from coherently.solve.bound import by_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.problem.groups import Groups
+
+Vector: TypeAlias = "NDArray[np.float64]"
+Positions: TypeAlias = "NDArray[np.signedinteger[Any]]"
+Residuals: TypeAlias = tuple[Vector, Vector, Vector, Vector]
+
+# Proximal terms of coordinates and forces, for weights up to 1. With one of mixtures they bound what is
+# eliminated, whatever is redundant in the groups, and vanish at the solution (Friedlander and Orban 2012).
+PROXIMAL_X, PROXIMAL_FORCE = 1e-12, 1e-4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lifted:
+    """The problem in mixtures of vertices: `transposed @ mixture` = x[members], with sums of 1.
+
+    `blocks` has, for the groups whose patterns have the same shape, their vertices and the positions of their
+    memberships and of their mixtures, an entry a group. `width` has the number of members for each mixture.
+    """
+
+    curvature: Vector
+    center: Vector
+    members: NDArray[np.int32]
+    blocks: Sequence[tuple[Vector, Positions, Positions]]
+    starts: Positions
+    sizes: Positions
+    width: Positions
+    vertices: Any
+    transposed: Any
+
+    def total(self, mixture: Vector) -> Vector:
+        """The sum of each group's mixture."""
+        return np.add.reduceat(mixture, self.starts)
+
+    def spread(self, value: Vector) -> Vector:
+        """Give the value of a group to each of its vertices."""
+        return np.repeat(value, self.sizes)
+
+    def pull(self, forces: Vector) -> Vector:
+        """The sum of the forces on each coordinate."""
+        return np.bincount(self.members, forces, len(self.center)).astype(np.float64, copy=False)
+
+    def residuals(self, point: Point) -> Residuals:
+        """What is missing in the equations that `System` solves, slacks taken away from the second."""
+        return (
+            self.pull(point.forces) - self.curvature * (point.x - self.center),
+            point.slack - self.vertices @ point.forces - self.spread(point.level),
+            point.x[self.members] - self.transposed @ point.mixture,
+            1.0 - self.total(point.mixture),
+        )
+
+    def feasible(self, point: Point) -> tuple[Vector, float]:
+        """Average each coordinate over what its groups' mixtures say of it; how far they differ."""
+        mixture = np.maximum(point.mixture, 0.0)
+        local = self.transposed @ (mixture / self.spread(self.total(mixture)))
+        count = np.bincount(self.members, minlength=len(self.center))
+        x = np.divide(self.pull(local), count, out=np.clip(self.center, 0.0, 1.0), where=count > 0)
+        return np.clip(x, 0.0, 1.0), float(np.max(np.abs(local - x[self.members]), initial=0.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """Coordinates, forces, mixtures with their slacks, the levels that fix the sums; or a step.
+
+    The slack of a vertex is the product of its group's forces with it, and the group's level.
+    """
+
+    x: Vector
+    forces: Vector
+    mixture: Vector
+    slack: Vector
+    level: Vector
+
+    def plus(self, step: Point, length: float = 1.0) -> Point:
+        """The point after a step."""
+        return Point(*(getattr(self, name) + length * getattr(step, name) for name in self.__slots__))
+
+
+def lift(weight: Vector, center: Vector, groups: Groups) -> Lifted:
+    """Pose the problem in mixtures."""
+    sizes = np.array([len(vertices) for vertices in groups.patterns], np.int64)[groups.pattern]
+    starts = np.cumsum(sizes) - sizes
+    blocks = [
+        (vertices, slots, starts[found][:, None] + np.arange(vertices.shape[1]))
+        for vertices, found, slots in by_shape(groups)
+    ]
+    parts = [(vertices, rows, slots) for vertices, slots, rows in blocks]
+    vertices = _assemble(parts, int(sizes.sum()), len(groups.members))
+    return Lifted(
+        2.0 * weight,
+        center,
+        groups.members,
+        blocks,
+        starts,
+        sizes,
+        np.repeat(np.diff(groups.starts), sizes),
+        vertices,
+        vertices.T.tocsr(),
+    )
+
+
+def _assemble(parts: Sequence[tuple[Vector, Positions, Positions]], height: int, width: int) -> Any:
+    """Add stacks of small matrices, each at its rows and columns, up to one sparse matrix."""
+    from scipy import sparse
+
+    values = np.concatenate([np.ravel(block) for block, _, _ in parts])
+    rows = np.concatenate([np.repeat(i, j.shape[1], axis=1).ravel() for _, i, j in parts])
+    columns = np.concatenate([np.tile(j, (1, i.shape[1])).ravel() for _, i, j in parts])
+    return sparse.coo_array((values, (rows, columns)), shape=(height, width)).tocsr()
+
+
+class System:
+    """A linear system in a step, by elimination of mixtures, levels and forces, group by group.
+
+    What remains is positive definite in the coordinates. With h = 1 / give, up to proximal terms:
+
+        curvature dx - pull(df) = ..,   vertices df + dlevel + h dmixture = ..,
+        vertices^T dmixture - dx[members] = ..,   total(dmixture) = ..
+
+    Where `give` is 0 the mixture stays as it is and the equation of its vertex is left out.
+    """
+
+    def __init__(self, problem: Lifted, give: Vector) -> None:
+        from scipy.sparse import csc_array, diags_array
+        from scipy.sparse.linalg import splu
+
+        self.problem, self.give = problem, give
+        self.curvature = problem.curvature + PROXIMAL_X
+        self.total_give = problem.total(give)
+        inverses = [_inverse(vertices, give[rows]) for vertices, _, rows in problem.blocks]
+        slots = [at for _, at, _ in problem.blocks]
+        at_forces = [(h, at, at) for h, at in zip(inverses, slots, strict=True)]
+        at_x = [(h, problem.members[at], problem.members[at]) for h, at in zip(inverses, slots, strict=True)]
+        count, members = len(problem.center), len(problem.members)
+        self.inverse = _assemble(at_forces, members, members)
+        schur = _assemble(at_x, count, count) + diags_array(self.curvature)
+        self.factor = splu(csc_array(schur), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+
+    def apply(self, step: Point) -> Residuals:
+        """The left sides, where every `give` is positive."""
+        problem = self.problem
+        return (
+            self.curvature * step.x - problem.pull(step.forces),
+            problem.vertices @ step.forces + problem.spread(step.level) + step.mixture / self.give,
+            problem.transposed @ step.mixture - step.x[problem.members] - PROXIMAL_FORCE * step.forces,
+            problem.total(step.mixture),
+        )
+
+    def solve(self, at_x: Vector, at_mixture: Vector, at_member: Vector, at_total: Vector) -> Point:
+        """The step for right sides; its slacks are 0."""
+        problem = self.problem
+        mixture, _ = self._mixture(at_mixture, at_total)
+        local = problem.transposed @ mixture - at_member
+        x = self.factor.solve(at_x + problem.pull(self.inverse @ local))
+        forces = self.inverse @ (local - x[problem.members])
+        mixture, level = self._mixture(at_mixture - problem.vertices @ forces, at_total)
+        return Point(x, forces, mixture, np.zeros_like(mixture), level)
+
+    def _mixture(self, residual: Vector, at_total: Vector) -> tuple[Vector, Vector]:
+        """Solve dlevel + h dmixture = residual, total(dmixture) = at_total."""
+        level = (self.problem.total(self.give * residual) - at_total) / self.total_give
+        return self.give * (residual - self.problem.spread(level)), level
+
+
+def _inverse(vertices: Vector, give: Vector) -> Vector:
+    """Invert each group's covariance of the vertices under the masses `give`, with the proximal term."""
+    mean = give[:, None] @ vertices / give.sum(axis=1)[:, None, None]
+    centered = vertices - mean
+    covariance = (centered * give[:, :, None]).transpose(0, 2, 1) @ centered
+    return np.linalg.inv(covariance + PROXIMAL_FORCE * np.eye(vertices.shape[2]))
