@@ -5,6 +5,7 @@ void bind_events(nanobind::module_& module);
 void bind_problem(nanobind::module_& module);
 void bind_solve(nanobind::module_& module);
 void bind_bregman(nanobind::module_& module);
+void bind_nearest(nanobind::module_& module);
 }  // namespace coherently::bindings
 
 NB_MODULE(_core, module) {
@@ -14,4 +15,5 @@ NB_MODULE(_core, module) {
     coherently::bindings::bind_problem(module);
     coherently::bindings::bind_solve(module);
     coherently::bindings::bind_bregman(module);
+    coherently::bindings::bind_nearest(module);
 }

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coherently.result import Result, aggregate, individual
     from coherently.scoring import Calibration, Scores, score
     from coherently.simulation import simulate
-    from coherently.solve import AlternatingProjections, LinearAverage
+    from coherently.solve import AlternatingProjections, Exact, LinearAverage
 
 __version__ = "0.1.0"
 
@@ -42,7 +42,7 @@ _ROOMS = {
     "coherently.result": ["Result", "aggregate", "individual"],
     "coherently.scoring": ["Calibration", "Scores", "score"],
     "coherently.simulation": ["simulate"],
-    "coherently.solve": ["AlternatingProjections", "LinearAverage"],
+    "coherently.solve": ["AlternatingProjections", "Exact", "LinearAverage"],
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -52,6 +52,7 @@ __all__ = [
     "Calibration",
     "CoherentlyError",
     "EventError",
+    "Exact",
     "LinearAverage",
     "Log",
     "MethodError",

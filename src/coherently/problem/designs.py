@@ -67,6 +67,25 @@ def triples(merged: Merged) -> Groups:
     return _groups("triples", merged, sets, [subset for subset, count in uses.items() if count > 1])
 
 
+def clusters(merged: Merged) -> Groups:
+    """All events about a triangle of variables together, those that all share events with each other.
+
+    A larger event comes with all events about its variables, a pair without a triangle as in `pairs`. Groups share
+    every variable and every pair.
+    """
+    check_size(np.arange(len(merged)), merged.sizes())
+    known = _by_variables(merged)
+    graph = _graph(known)
+    larger = sorted(variables for variables in known if len(variables) > 3)
+    inside = {three for variables in larger for three in combinations(variables, 3)}
+    sets = sorted(_triangles(graph) - inside) + larger
+    covered = {two for variables in sets for two in combinations(variables, 2)}
+    sets += sorted({(a, b) for a, near in graph.items() for b in near if a < b} - covered)
+    sets += sorted((v,) for (v,) in (k for k in known if len(k) == 1) if v not in graph)
+    uses = Counter(chain.from_iterable(_subsets(variables, 2) for variables in sets))
+    return _groups("clusters", merged, sets, [s for s, count in uses.items() if count > 1 or len(s) == 1])
+
+
 def cliques(merged: Merged) -> Groups:
     """All events about the variables of a clique together, for the cliques of a junction tree: the whole problem.
 
@@ -123,6 +142,10 @@ def _connected_triples(graph: Graph) -> set[Variables]:
             f"{MAX_TRIPLES:,} is the most: choose the groups pairs or cliques, or leave events out"
         )
     return found
+
+
+def _triangles(graph: Graph) -> set[Variables]:
+    return {(a, b, c) for a, near in graph.items() for b in near if a < b for c in near & graph[b] if b < c}
 
 
 def _eliminate(graph: Graph) -> dict[int, Variables]:

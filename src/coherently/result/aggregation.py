@@ -10,7 +10,7 @@ from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel
 from coherently.problem import find_loss, pose
 from coherently.result.result import Result
-from coherently.solve import AlternatingProjections, LinearAverage, Method
+from coherently.solve import AlternatingProjections, Exact, LinearAverage, Method
 
 if TYPE_CHECKING:
     from coherently.problem import Loss
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
     "linear": (LinearAverage, {}),
     "projections": (AlternatingProjections, {"correction": "none"}),
+    "exact": (Exact, {}),
     "dykstra": (AlternatingProjections, {"correction": "dykstra"}),
 }
 """The methods by the word for them: a class, and the options that the word stands for."""

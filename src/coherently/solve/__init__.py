@@ -1,7 +1,19 @@
 """Methods: Problem in, Solution out."""
 
 from coherently.solve.alternating import AlternatingProjections
+from coherently.solve.exact import Exact
 from coherently.solve.linear import LinearAverage
-from coherently.solve.solution import Method, Progress, Solution, Status, Trace, Worlds
+from coherently.solve.solution import Component, Method, Progress, Solution, Status, Trace, Worlds
 
-__all__ = ["AlternatingProjections", "LinearAverage", "Method", "Progress", "Solution", "Status", "Trace", "Worlds"]
+__all__ = [
+    "AlternatingProjections",
+    "Component",
+    "Exact",
+    "LinearAverage",
+    "Method",
+    "Progress",
+    "Solution",
+    "Status",
+    "Trace",
+    "Worlds",
+]

@@ -22,6 +22,12 @@ class Status(Enum):
     """How a method ended: a word, and a sentence with what to do."""
 
     AVERAGED = ("averaged", "Each event was averaged on its own; the averages may contradict each other.")
+    OPTIMAL = ("optimal", "These are the nearest coherent forecasts, to within the tolerance, and that is proved.")
+    TIME_LIMIT = (
+        "time_limit",
+        "The time limit came before the proof; the gap says how much nearer coherent forecasts might be. "
+        "Raise it (--time-limit) for more.",
+    )
     CONVERGED = ("converged", "The method converged: every group of events is coherent.")
     SWEEP_LIMIT = (
         "sweep_limit",
@@ -45,23 +51,39 @@ class Trace:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worlds:
-    """Distinct worlds and their probabilities: `weight` sums to 1.
+    """Distinct worlds of some variables and their probabilities: `weight` sums to 1.
 
-    `truth` has a row a world and a column a variable, numbered as in `coherently.problem.Merged.variables`.
+    `truth` has a row a world and a column for each of the `variables`, which are numbered as in
+    `coherently.problem.Merged.variables`.
     """
 
+    variables: NDArray[np.int32]
     weight: NDArray[np.float64]
     truth: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """What was done about a connected component of the problem, and on what its bound rests."""
+
+    variables: int
+    events: int
+    coherence: str
+    route: str
+    proof: str
+    objective: float
+    lower_bound: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
     """An answer: `value` has a probability for each event as written (NaN where nothing is known).
 
-    `coherence` is none, local or global; a globally coherent answer has the `worlds` that it is made of.
-    `objective` is the weighted squared distance from the merged forecasts and `lower_bound` a valid bound on the least
-    such distance; `violation` is the largest distance of a probability from its group's coherent set. What a method
-    does not know is None.
+    `coherence` is none, local or global; a globally coherent answer has the `worlds` that it is made of, for each
+    independent part of the problem. `objective` is the weighted squared distance from the merged forecasts and
+    `lower_bound` a valid bound on the least such distance; `violation` is the largest distance of a probability from
+    its group's coherent set. What a method does not know is None. `note` says what a reader should know of how the
+    answer was found.
     """
 
     value: NDArray[np.float64]
@@ -74,7 +96,9 @@ class Solution:
     sweeps: int | None = None
     violation: float | None = None
     trace: Trace | None = None
-    worlds: Worlds | None = None
+    worlds: tuple[Worlds, ...] | None = None
+    components: tuple[Component, ...] = ()
+    note: str | None = None
 
 
 @runtime_checkable

@@ -1,0 +1,147 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include "arrays.hpp"
+#include "coherently/diagonal.hpp"
+#include "coherently/nearest.hpp"
+
+namespace coherently::bindings {
+namespace {
+
+Deadline after(double seconds) {
+    const double bounded = std::min(seconds, 1e6);
+    return std::chrono::steady_clock::now() + std::chrono::duration_cast<Deadline::duration>(std::chrono::duration<double>(bounded));
+}
+
+struct OwnedEvents {
+    std::size_t n_variables;
+    std::vector<std::int64_t> starts;
+    std::vector<std::int32_t> variables;
+    std::vector<std::int64_t> word_starts;
+    std::vector<std::uint64_t> words;
+
+    OwnedEvents(std::size_t n, Vector<std::int64_t> s, Vector<std::int32_t> v, Vector<std::int64_t> ws,
+                Vector<std::uint64_t> w)
+        : n_variables(n), starts(copy(s)), variables(copy(v)), word_starts(copy(ws)), words(copy(w)) {
+        if (starts.empty() || starts.size() != word_starts.size() ||
+            static_cast<std::size_t>(starts.back()) != variables.size() ||
+            static_cast<std::size_t>(word_starts.back()) != words.size())
+            throw nb::value_error("arrays differ in length");
+        for (const std::int32_t variable : variables)
+            if (variable < 0 || static_cast<std::size_t>(variable) >= n) throw nb::index_error("a variable is out of range");
+    }
+    template <typename T>
+    static std::vector<T> copy(const Vector<T>& array) {
+        return {array.data(), array.data() + array.size()};
+    }
+    EventView view() const { return {n_variables, starts, variables, word_starts, words}; }
+};
+
+class Nearest {
+public:
+    Nearest(std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
+            Vector<std::uint64_t> words, Vector<double> weight, Vector<double> target, std::uint64_t seed)
+        : events_(n, starts, variables, word_starts, words),
+          weight_(OwnedEvents::copy(weight)),
+          target_(OwnedEvents::copy(target)),
+          nearest_((check(), events_.view()), weight_, target_, seed) {}
+
+    bool search(double seconds) {
+        nb::gil_scoped_release release;
+        return nearest_.search(after(seconds));
+    }
+    bool eliminate(double seconds) {
+        nb::gil_scoped_release release;
+        return nearest_.eliminate(after(seconds));
+    }
+    bool offer(Vector<std::uint8_t> world) {
+        if (world.size() != events_.n_variables) throw nb::value_error("arrays differ in length");
+        return nearest_.offer(OwnedEvents::copy(world));
+    }
+    double energy(Vector<std::uint8_t> world) const {
+        if (world.size() != events_.n_variables) throw nb::value_error("arrays differ in length");
+        return nearest_.energy().value(OwnedEvents::copy(world));
+    }
+    double objective() const { return nearest_.objective(); }
+    void certify(double least) { nearest_.certify(least); }
+    double lower_bound() const { return nearest_.lower_bound(); }
+    double shortfall() const { return nearest_.shortfall(); }
+    double level() const { return nearest_.level(); }
+    NewArray<double> x() const { return give(std::vector<double>(nearest_.x())); }
+    NewArray<double> gradient() const { return give(std::vector<double>(nearest_.gradient())); }
+    NewArray<std::uint8_t> lowest() const { return give(std::vector<std::uint8_t>(nearest_.lowest())); }
+    std::pair<NewArray<double>, NewArray<std::uint8_t>> worlds() const {
+        const Mixture& mixture = nearest_.mixture();
+        std::vector<double> shares;
+        std::vector<std::uint8_t> truth;
+        for (std::size_t i = 0; i < mixture.size(); ++i) {
+            if (mixture.shares()[i] == 0) continue;
+            shares.push_back(mixture.shares()[i]);
+            truth.insert(truth.end(), mixture.world(i).begin(), mixture.world(i).end());
+        }
+        const std::size_t count = shares.size();
+        return {give(std::move(shares)), give(std::move(truth), {count, events_.n_variables})};
+    }
+
+    // Begins to prove that no world's energy is below the cutoff.
+    void start_proof(double cutoff) {
+        if (!proof_) proof_ = std::make_unique<DiagonalBound>(nearest_.energy(), 0);
+        nb::gil_scoped_release release;
+        proof_->start(cutoff);
+    }
+    const char* prove(double seconds) {
+        nb::gil_scoped_release release;
+        const auto outcome = proof_->run(after(seconds));
+        return outcome == DiagonalBound::Outcome::better ? "better" : outcome == DiagonalBound::Outcome::proved ? "proved" : "unfinished";
+    }
+    double bound() const { return proof_->bound(); }
+    std::size_t nodes() const { return proof_->nodes(); }
+    NewArray<std::uint8_t> better() const { return give(std::vector<std::uint8_t>(proof_->world())); }
+
+private:
+    void check() const {
+        if (weight_.size() + 1 != events_.starts.size() || target_.size() != weight_.size())
+            throw nb::value_error("arrays differ in length");
+    }
+
+    OwnedEvents events_;
+    std::vector<double> weight_, target_;
+    NearestMixture nearest_;
+    std::unique_ptr<DiagonalBound> proof_;
+};
+
+}  // namespace
+
+void bind_nearest(nb::module_& module) {
+    nb::class_<Nearest>(module, "NearestMixture")
+        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::uint64_t>,
+                      Vector<double>, Vector<double>, std::uint64_t>(),
+             nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
+             nb::arg("weight"), nb::arg("target"), nb::arg("seed"))
+        .def("search", &Nearest::search, nb::arg("seconds"))
+        .def("eliminate", &Nearest::eliminate, nb::arg("seconds"))
+        .def("offer", &Nearest::offer, nb::arg("world"))
+        .def("energy", &Nearest::energy, nb::arg("world"))
+        .def("objective", &Nearest::objective)
+        .def("certify", &Nearest::certify, nb::arg("least"))
+        .def("lower_bound", &Nearest::lower_bound)
+        .def("shortfall", &Nearest::shortfall)
+        .def("level", &Nearest::level)
+        .def("x", &Nearest::x)
+        .def("gradient", &Nearest::gradient)
+        .def("lowest", &Nearest::lowest)
+        .def("start_proof", &Nearest::start_proof, nb::arg("cutoff"))
+        .def("prove", &Nearest::prove, nb::arg("seconds"))
+        .def("bound", &Nearest::bound)
+        .def("nodes", &Nearest::nodes)
+        .def("better", &Nearest::better)
+        .def("worlds", &Nearest::worlds);
+    module.def("elimination_cost", [](std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
+                                      Vector<std::int64_t> word_starts, Vector<std::uint64_t> words, double limit) {
+        const OwnedEvents events(n, starts, variables, word_starts, words);
+        return Elimination::cost(events.view(), limit);
+    }, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
+       nb::arg("limit"));
+}
+
+}  // namespace coherently::bindings

@@ -1,0 +1,92 @@
+// A weighted sum of events as a function of worlds.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace coherently {
+
+using World = std::vector<std::uint8_t>;  // 0 or 1 a variable
+
+// Event j is about variables[starts[j] .. starts[j + 1]); its words are a truth table up to 16 variables, past that a
+// count function (see boolean_function.hpp). Every event is false where all of its variables are.
+struct EventView {
+    std::size_t n_variables = 0;
+    std::span<const std::int64_t> starts;
+    std::span<const std::int32_t> variables;
+    std::span<const std::int64_t> word_starts;
+    std::span<const std::uint64_t> words;
+
+    std::size_t size() const { return starts.size() - 1; }
+    std::span<const std::int32_t> variables_of(std::size_t j) const {
+        return variables.subspan(static_cast<std::size_t>(starts[j]),
+                                 static_cast<std::size_t>(starts[j + 1] - starts[j]));
+    }
+    std::span<const std::uint64_t> words_of(std::size_t j) const {
+        return words.subspan(static_cast<std::size_t>(word_starts[j]),
+                             static_cast<std::size_t>(word_starts[j + 1] - word_starts[j]));
+    }
+};
+
+// An event of more than two variables: its truth follows from the number of its row, or of its true literals.
+struct LargeEvent {
+    std::size_t event;
+    std::span<const std::int32_t> variables;
+    std::span<const std::uint64_t> words;
+    bool counted;
+
+    std::uint32_t row(const World& world) const;
+    bool holds(std::uint32_t row) const;
+    // The row after the variable at `position` has turned to `value`.
+    std::uint32_t turned(std::uint32_t row, std::size_t position, bool value) const;
+};
+
+// sum_v linear[v] x_v + sum over pairs of interaction x_v x_w + the larger events, times their coefficients.
+class Energy {
+public:
+    explicit Energy(EventView events);
+
+    void set(std::span<const double> coefficients);
+    double value(const World& world) const;
+    // A bit an event: whether it holds.
+    void evaluate(const World& world, std::span<std::uint8_t> bits) const;
+
+    std::size_t n_variables() const { return events_.n_variables; }
+    const EventView& events() const { return events_; }
+    const std::vector<double>& linear() const { return linear_; }
+    std::span<const std::int32_t> neighbours(std::size_t v) const { return slice(to_, v); }
+    std::span<const double> interactions(std::size_t v) const { return slice(interaction_, v); }
+    const std::vector<LargeEvent>& large() const { return large_; }
+    double coefficient(const LargeEvent& large) const { return coefficients_[large.event]; }
+
+    struct Place {
+        std::int32_t large, position;
+    };
+    std::span<const Place> places(std::size_t v) const {
+        return std::span(places_).subspan(place_starts_[v], place_starts_[v + 1] - place_starts_[v]);
+    }
+
+private:
+    struct Small {  // first x_a + second x_b + both x_a x_b
+        std::int32_t event, a, b, pair;
+        double first, second, both;
+    };
+    template <typename T>
+    std::span<const T> slice(const std::vector<T>& values, std::size_t v) const {
+        return std::span(values).subspan(arc_starts_[v], arc_starts_[v + 1] - arc_starts_[v]);
+    }
+    void sort_events();
+    void link_pairs();
+    void place_large();
+
+    EventView events_;
+    std::vector<Small> small_;
+    std::vector<LargeEvent> large_;
+    std::vector<std::size_t> arc_starts_, place_starts_;
+    std::vector<std::int32_t> to_, pair_of_arc_;
+    std::vector<Place> places_;
+    std::vector<double> linear_, pair_, interaction_, coefficients_;
+};
+
+}  // namespace coherently

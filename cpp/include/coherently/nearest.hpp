@@ -1,0 +1,70 @@
+// The nearest coherent forecasts by column generation: a mixture of worlds that grows by those that improve it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "coherently/elimination.hpp"
+#include "coherently/energy.hpp"
+#include "coherently/mixture.hpp"
+#include "coherently/search.hpp"
+
+namespace coherently {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+// Minimises sum_j weight_j (x_j - target_j)^2 over the mixtures of worlds. Every x on the way is coherent.
+class NearestMixture {
+public:
+    NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target,
+                   std::uint64_t seed);
+
+    // Takes in worlds that local search finds; true when it finds none that improves, false at the deadline.
+    bool search(Deadline deadline);
+    // Takes in the best world of all, by elimination, until none improves; false at the deadline.
+    bool eliminate(Deadline deadline);
+    // Takes in a world from elsewhere; false where it does not improve.
+    bool offer(const World& world);
+
+    // Takes note that no world has less than this sum of the gradient.
+    void certify(double least);
+
+    double objective() const { return objective_; }
+    // What has been proved of the least objective, and the most by which a world's sum lies below the level.
+    double lower_bound() const { return lower_bound_; }
+    double shortfall() const { return shortfall_; }
+    // The x, and the coefficients weight (x - target) that an improving world has less of than `level`.
+    const std::vector<double>& x() const { return x_; }
+    const std::vector<double>& gradient() const { return gradient_; }
+    double level() const { return level_; }
+    const Mixture& mixture() const { return mixture_; }
+    const Energy& energy() const { return energy_; }
+    const World& lowest() const { return lowest_; }
+
+private:
+    void begin();
+    void update();
+    bool take();
+    World start_world(std::size_t attempt);
+    double slack() const;
+
+    Energy energy_;
+    std::span<const double> weight_, target_;
+    Mixture mixture_;
+    TabuSearch tabu_;
+    std::unique_ptr<Elimination> elimination_;
+    std::uint64_t state_;
+    double total_weight_ = 0, objective_ = 0, level_ = 0, lower_bound_ = 0;
+    double shortfall_ = std::numeric_limits<double>::infinity();  // for the present x
+    std::vector<double> x_, gradient_;
+    std::vector<std::uint8_t> bits_;
+    std::vector<TabuSearch::Found> found_;
+    std::size_t attempt_ = 0;  // to find a better world than those within
+    World lowest_;             // the last world that was the best to take in
+};
+
+}  // namespace coherently

@@ -1,0 +1,200 @@
+#include "coherently/diagonal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "random.hpp"
+#include "semidefinite.hpp"
+
+namespace coherently {
+namespace {
+
+constexpr int retune_every = 6;   // levels of the tree
+constexpr int most_sweeps = 50;   // of coordinate descent at a node
+constexpr double worth_it = 0.1;  // of the way to the cutoff that a sweep must gain
+constexpr int between_clocks = 16;
+
+}  // namespace
+
+DiagonalBound::DiagonalBound(const Energy& energy, std::uint64_t seed)
+    : energy_(energy), n_(energy.n_variables()), state_(seed) {}
+
+// The energy over signs.
+void DiagonalBound::read() {
+    matrix_.assign(n_ * n_, 0.0);
+    field_.assign(n_, 0.0);
+    constant_ = magnitude_ = 0;
+    for (std::size_t v = 0; v < n_; ++v) {
+        const double linear = energy_.linear()[v];
+        const auto to = energy_.neighbours(v);
+        const auto interaction = energy_.interactions(v);
+        field_[v] = 0.5 * linear;
+        constant_ += 0.5 * linear;
+        magnitude_ += std::abs(linear);
+        for (std::size_t k = 0; k < to.size(); ++k) {
+            matrix_[v * n_ + static_cast<std::size_t>(to[k])] = interaction[k] / 8;
+            field_[v] += interaction[k] / 4;
+            constant_ += interaction[k] / 8;
+            magnitude_ += std::abs(interaction[k]);
+        }
+    }
+}
+
+void DiagonalBound::start(double cutoff) {
+    read();
+    cutoff_ = cutoff;
+    nodes_ = 0;
+    Node root;
+    root.free.resize(n_);
+    for (std::size_t i = 0; i < n_; ++i) root.free[i] = static_cast<std::int32_t>(i);
+    root.field = field_;
+    root.fixed.assign(n_, 0);
+    root.s.assign(n_, 0.0);
+    root.constant = constant_;
+    tune(root);
+    measure(root);
+    settle(root);
+    open_.clear();
+    open_.push_back(std::move(root));
+}
+
+void DiagonalBound::tune(Node& node) {
+    const std::size_t m = node.free.size();
+    std::vector<double> matrix(m * m);
+    for (std::size_t a = 0; a < m; ++a)
+        for (std::size_t b = 0; b < m; ++b) matrix[a * m + b] = row(node.free[a])[static_cast<std::size_t>(node.free[b])];
+    Random random(state_);
+    const std::vector<double> y = best_diagonal(matrix, node.field, node.depth == 0 ? 1e-6 : 1e-3, random.next());
+    state_ = random.next();
+    auto diagonal = std::make_shared<std::vector<double>>(n_, 0.0);
+    for (std::size_t a = 0; a < m; ++a) (*diagonal)[static_cast<std::size_t>(node.free[a])] = y[a];
+    node.diagonal = std::move(diagonal);
+    node.gradient.assign(m, 0.0);
+    for (std::size_t a = 0; a < m; ++a) {
+        double sum = -y[a] * node.s[a];
+        for (std::size_t b = 0; b < m; ++b) sum += matrix[a * m + b] * node.s[b];
+        node.gradient[a] = node.field[a] + 2 * sum;
+    }
+}
+
+// The bound that the linear approximation at s gives over the box: valid at any s, as the form is convex.
+void DiagonalBound::measure(Node& node) const {
+    double bound = node.constant;
+    for (std::size_t a = 0; a < node.free.size(); ++a) {
+        const double g = node.gradient[a];
+        bound += (*node.diagonal)[static_cast<std::size_t>(node.free[a])] + 0.5 * (node.field[a] + g) * node.s[a] -
+                 (g * node.s[a] + std::abs(g));
+    }
+    node.measured = bound - safety();
+    node.bound = std::max(node.bound, node.measured);
+}
+
+// Coordinate descent on the box; true once the bound reaches the cutoff.
+bool DiagonalBound::settle(Node& node) const {
+    const std::size_t m = node.free.size();
+    for (int sweep = 0; sweep < most_sweeps && node.bound < cutoff_; ++sweep) {
+        for (std::size_t a = 0; a < m; ++a) {
+            const std::int32_t i = node.free[a];
+            const double curvature = -2 * (*node.diagonal)[static_cast<std::size_t>(i)], g = node.gradient[a];
+            const double to = curvature > 0 ? std::clamp(node.s[a] - g / curvature, -1.0, 1.0) : (g > 0 ? -1.0 : 1.0);
+            const double twice = 2 * (to - node.s[a]);
+            if (twice == 0) continue;
+            const double* entries = row(i);
+            for (std::size_t b = 0; b < m; ++b) node.gradient[b] += twice * entries[node.free[b]];
+            node.gradient[a] += curvature * (to - node.s[a]);
+            node.s[a] = to;
+        }
+        const double before = node.bound;
+        measure(node);
+        if (node.bound - before < worth_it * (cutoff_ - node.bound) && sweep > 0) break;
+    }
+    return node.bound >= cutoff_;
+}
+
+void DiagonalBound::fix(Node& node, std::size_t at, int side) const {
+    const std::int32_t i = node.free[at];
+    const double* entries = row(i);
+    const double moved = side - node.s[at];
+    for (std::size_t b = 0; b < node.free.size(); ++b) {
+        const double entry = entries[node.free[b]];
+        node.field[b] += 2 * entry * side;
+        node.gradient[b] += 2 * entry * moved;
+    }
+    node.constant += node.field[at] * side;
+    node.fixed[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(side);
+    const auto place = static_cast<std::ptrdiff_t>(at);
+    node.free.erase(node.free.begin() + place);
+    node.field.erase(node.field.begin() + place);
+    node.gradient.erase(node.gradient.begin() + place);
+    node.s.erase(node.s.begin() + place);
+}
+
+// Fixes the variables whose other side the gradient alone lifts past the cutoff.
+void DiagonalBound::narrow(Node& node) const {
+    for (std::size_t a = node.free.size(); a-- > 0;) {
+        if (std::abs(node.s[a]) < 1 || node.measured + 2 * std::abs(node.gradient[a]) < cutoff_) continue;
+        if (node.gradient[a] * node.s[a] < 0) fix(node, a, node.s[a] > 0 ? 1 : -1);
+    }
+}
+
+bool DiagonalBound::is_better(const Node& node) {
+    World world(n_);
+    for (std::size_t v = 0; v < n_; ++v) world[v] = node.fixed[v] > 0;
+    for (std::size_t a = 0; a < node.free.size(); ++a) world[static_cast<std::size_t>(node.free[a])] = node.s[a] > 0;
+    if (energy_.value(world) >= cutoff_) return false;
+    world_ = std::move(world);
+    return true;
+}
+
+void DiagonalBound::branch(Node& node) {
+    std::size_t chosen = 0;
+    double most = -1;
+    for (std::size_t a = 0; a < node.free.size(); ++a) {
+        const double d = -(*node.diagonal)[static_cast<std::size_t>(node.free[a])] * (1 - node.s[a] * node.s[a]);
+        if (d > most) most = d, chosen = a;
+    }
+    const int near = node.s[chosen] > 0 ? 1 : -1;
+    Node far = node;
+    ++far.depth;
+    fix(far, chosen, -near);
+    ++node.depth;
+    fix(node, chosen, near);
+    open_.push_back(std::move(far));
+    open_.push_back(std::move(node));
+}
+
+DiagonalBound::Outcome DiagonalBound::run(std::chrono::steady_clock::time_point deadline) {
+    for (int step = 1; !open_.empty(); ++step) {
+        if (step % between_clocks == 0 && std::chrono::steady_clock::now() >= deadline) return Outcome::unfinished;
+        Node node = std::move(open_.back());
+        open_.pop_back();
+        ++nodes_;
+        if (node.depth > 0 && node.depth % retune_every == 0 && !node.free.empty()) tune(node);
+        measure(node);
+        if (settle(node)) continue;
+        if (is_better(node)) {
+            open_.push_back(std::move(node));
+            return Outcome::better;
+        }
+        if (node.free.empty()) continue;
+        narrow(node);
+        if (node.free.empty()) {
+            if (is_better(node)) {
+                open_.push_back(std::move(node));
+                return Outcome::better;
+            }
+            continue;
+        }
+        branch(node);
+    }
+    return Outcome::proved;
+}
+
+double DiagonalBound::bound() const {
+    double least = cutoff_;
+    for (const Node& node : open_) least = std::min(least, node.bound);
+    return least;
+}
+
+}  // namespace coherently

@@ -1,0 +1,133 @@
+#include "coherently/nearest.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "random.hpp"
+
+namespace coherently {
+namespace {
+
+constexpr std::size_t batch = 8;     // worlds to take in at a time
+constexpr std::size_t few = 3;         // searches that are short and end when a batch is full
+constexpr std::size_t attempts = 100;  // searches before giving up
+constexpr double relative_slack = 1e-10, rounding = 1e-15;
+
+}  // namespace
+
+NearestMixture::NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target,
+                               std::uint64_t seed)
+    : energy_(events),
+      weight_(weight),
+      target_(target),
+      mixture_(weight, target),
+      tabu_(energy_, seed),
+      state_(seed),
+      x_(events.size()),
+      gradient_(events.size()),
+      bits_((events.size() + 7) / 8) {
+    for (const double w : weight) total_weight_ += w;
+    begin();
+}
+
+void NearestMixture::begin() {
+    for (std::size_t j = 0; j < gradient_.size(); ++j) gradient_[j] = weight_[j] * (0.5 - target_[j]);
+    energy_.set(gradient_);
+    std::vector<TabuSearch::Found> unused;
+    tabu_.run(World(energy_.n_variables()), 2 * energy_.n_variables(), -total_weight_, unused);
+    lowest_ = tabu_.best();
+    energy_.evaluate(lowest_, bits_);
+    mixture_.add(lowest_, bits_);
+    update();
+}
+
+void NearestMixture::update() {
+    mixture_.blend(x_);
+    objective_ = level_ = 0;
+    shortfall_ = std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < x_.size(); ++j) {
+        const double away = x_[j] - target_[j];
+        gradient_[j] = weight_[j] * away;
+        objective_ += gradient_[j] * away;
+        level_ += gradient_[j] * x_[j];
+    }
+    energy_.set(gradient_);
+    attempt_ = 0;
+}
+
+// With f = |x - q|^2 and g = max <x - q, x - s> over worlds s, in the metric of the weights, every coherent point lies
+// beyond a hyperplane at the distance (f - g) / sqrt(f) from q.
+void NearestMixture::certify(double least) {
+    shortfall_ = std::min(shortfall_, std::max(0.0, level_ - least));
+    const double reach = objective_ - shortfall_;
+    if (reach > 0) lower_bound_ = std::max(lower_bound_, reach * reach / objective_);
+}
+
+double NearestMixture::slack() const { return relative_slack * objective_ + rounding * total_weight_; }
+
+World NearestMixture::start_world(std::size_t attempt) {
+    if (attempt == 0) return lowest_;
+    Random random(state_);
+    World world = mixture_.world(random.below(mixture_.size()));
+    if (attempt % 2 == 0)
+        for (auto& value : world) value = static_cast<std::uint8_t>(random.next() >> 63);
+    state_ = random.next();
+    return world;
+}
+
+bool NearestMixture::search(Deadline deadline) {
+    const std::size_t n = energy_.n_variables();
+    for (; attempt_ < attempts; ++attempt_) {
+        if (std::chrono::steady_clock::now() >= deadline) return false;
+        const bool brief = attempt_ < few;
+        tabu_.run(start_world(attempt_), (brief ? 2 : 20) * n + 20, level_ - slack(), found_);
+        if (found_.empty() || (found_.size() < batch && attempt_ + 1 < few)) continue;
+        take();
+    }
+    return true;
+}
+
+// Takes in the lowest of the worlds found; false where none is new.
+bool NearestMixture::take() {
+    auto found = std::exchange(found_, {});
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.energy < b.energy; });
+    lowest_ = found.front().world;
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < found.size() && taken < batch; ++i) {
+        if (i > 0 && found[i].world == found[i - 1].world) continue;
+        energy_.evaluate(found[i].world, bits_);
+        taken += mixture_.add(found[i].world, bits_);
+    }
+    if (taken == 0) return false;
+    mixture_.settle();
+    update();
+    return true;
+}
+
+bool NearestMixture::offer(const World& world) {
+    const double energy = energy_.value(world);
+    if (!(energy < level_)) return false;
+    found_.assign(1, {energy, world});
+    return take();
+}
+
+bool NearestMixture::eliminate(Deadline deadline) {
+    if (!elimination_) elimination_ = std::make_unique<Elimination>(energy_.events());
+    World world;
+    double before = 0;
+    for (bool finished = false;; finished = true) {
+        for (;;) {
+            if (std::chrono::steady_clock::now() >= deadline) return false;
+            elimination_->minimise(gradient_, world);
+            const double least = energy_.value(world);
+            certify(least);
+            if (!(least < level_ - rounding * total_weight_) || !offer(world)) break;
+        }
+        if (finished && objective_ >= before) return true;
+        before = objective_;
+        mixture_.refine();
+        update();
+    }
+}
+
+}  // namespace coherently

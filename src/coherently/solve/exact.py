@@ -1,0 +1,121 @@
+"""The nearest coherent forecasts themselves, with worlds that prove coherence and a bound that proves nearness."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.errors import MethodError
+from coherently.events import CERTAIN
+from coherently.problem import BRIER, split
+from coherently.solve.nearest import Nearest
+from coherently.solve.solution import Component, Solution, Status, Worlds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coherently.problem import Part, Problem
+    from coherently.solve.solution import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """Finds the coherent forecasts that are nearest to the panel's: the problem CAP of the paper, solved.
+
+    Each independent component is a mixture of possible worlds, to which worlds are added as long as one brings it
+    nearer. Where the component has few variables or is like a tree, the best world of all is found each time, and the
+    answer is exact; elsewhere local search finds worlds, and a relaxation with branch and bound proves how
+    near the answer is. The method ends when the gap between the objective and the proved bound is at most `tolerance`
+    times the objective (or 1, if that is more), or after `time_limit` seconds, with the best answer so far.
+
+    >>> import coherently as co
+    >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
+    >>> result = co.aggregate(co.Panel.from_records(rows), co.Exact())
+    >>> [round(result.probability(event), 6) for event in ("p", "q", "p & q", "p | q")]
+    [0.425, 0.525, 0.275, 0.675]
+    """
+
+    tolerance: float = 1e-6
+    time_limit: float = 60.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tolerance < math.inf:
+            raise MethodError(f"tolerance is {self.tolerance}; it must be a number of 0 or more")
+        if not 0 <= self.time_limit < math.inf:
+            raise MethodError(f"time_limit is {self.time_limit}; it must be a number of seconds, 0 or more")
+        if not 0 <= self.seed < 2**64:
+            raise MethodError(f"seed is {self.seed}; it must be a whole number from 0 to 2^64 - 1")
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+        return "exact"
+
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
+        """Answer the problem; an interruption gives the answer so far."""
+        if np.any(problem.merged.condition != CERTAIN):
+            raise MethodError("conditional forecasts have no coherent set of their own; use the method linear")
+        if problem.loss.name != BRIER.name:
+            raise MethodError(f"the method exact has the loss brier alone, not {problem.loss.name}; use dykstra")
+        deadline = time.monotonic() + self.time_limit
+        parts = split(problem.merged)
+        answers = [Nearest(part.merged, self.seed, 1.0 / len(parts)) for part in parts]
+        interrupted = _improve(answers, 0.5 * self.tolerance, deadline, progress or (lambda _: None))
+        return _solution(problem, parts, answers, self.tolerance, interrupted=interrupted)
+
+
+def _improve(answers: Sequence[Nearest], tolerance: float, deadline: float, tell: Progress) -> bool:
+    """Work on each component, the small ones first; whether that was interrupted."""
+    begun, total = time.monotonic(), len(answers)
+    done = 0
+
+    def report() -> None:
+        tell(max(done / total, (time.monotonic() - begun) / max(1e-9, deadline - begun)))
+
+    try:
+        for answer in sorted(answers, key=lambda answer: len(answer.part)):
+            answer.improve(tolerance, deadline, report)
+            done += 1
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def _solution(
+    problem: Problem, parts: Sequence[Part], answers: Sequence[Nearest], tolerance: float, *, interrupted: bool
+) -> Solution:
+    x = np.empty(len(problem.merged))
+    worlds = []
+    for part, answer in zip(parts, answers, strict=True):
+        weight, truth = answer.core.worlds()
+        x[part.coordinates] = np.clip(answer.core.x(), 0.0, 1.0)
+        worlds.append(Worlds(part.merged.origin, weight / weight.sum(), truth.view(np.bool_)))
+    components = tuple(
+        Component(a.part.n_variables, len(a.part), "global", a.route, a.proof, a.objective, a.bound) for a in answers
+    )
+    objective, bound = sum(c.objective for c in components), sum(c.lower_bound for c in components)
+    optimal = objective - bound <= tolerance * max(1.0, objective)
+    return Solution(
+        problem.as_written(x),
+        Status.OPTIMAL if optimal else Status.INTERRUPTED if interrupted else Status.TIME_LIMIT,
+        "global",
+        objective,
+        bound,
+        _guaranteed(problem, answers, objective, bound),
+        violation=0.0,
+        worlds=tuple(worlds),
+        components=components,
+    )
+
+
+def _guaranteed(problem: Problem, answers: Sequence[Nearest], objective: float, bound: float) -> float:
+    """The Brier penalty saved in every world: of x with its shortfall g, or of the optimum less the way to it."""
+    shortfall = sum(answer.core.shortfall() for answer in answers)
+    gap = objective - bound
+    way = 2 * math.sqrt(gap * problem.merged.weight.sum()) + gap
+    return max(0.0, problem.scatter + max(objective - 2 * shortfall, bound - way))

@@ -1,0 +1,141 @@
+"""One connected component: the nearest mixture of worlds, and a proof of how near it is."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently import _core
+from coherently.solve.relaxation import Relaxation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coherently.problem import Merged
+
+SLICE = 0.05
+"""Seconds between two looks at the clock and the keyboard."""
+EAGER_STATES = 2**14
+"""States of a junction tree up to which the best world of all is looked for every time."""
+MOST_STATES = 2**22
+"""States up to which it is looked for at all."""
+DENSE_VARIABLES = 300
+"""Variables up to which the semidefinite bound is tried."""
+STAGES = (1e-2, 1e-3, 1e-4)
+"""Relative gaps to prove on the way to the tolerance, each far cheaper than the next."""
+SAFETY = 0.98
+"""The part of a gap that is aimed at, so that rounding does not spoil it."""
+
+
+class Nearest:
+    """A component's answer so far; `bound` is proved, `route` says how it was found and `proof` on what it rests.
+
+    Tolerances are relative to the objective, or to `floor` where the objective is less.
+    """
+
+    def __init__(self, part: Merged, seed: int, floor: float) -> None:
+        self.part, self.floor = part, floor
+        self.arrays = (part.n_variables, part.starts, part.variables, part.table_starts, part.tables)
+        self.core = _core.NearestMixture(*self.arrays, part.weight, np.nan_to_num(part.mean), seed)
+        self.route, self.proof = "column generation", "nothing"
+        self.relaxed = 0.0
+
+    @property
+    def objective(self) -> float:
+        """The weighted squared distance from the merged forecasts."""
+        return self.core.objective()
+
+    @property
+    def bound(self) -> float:
+        """A lower bound on the least objective."""
+        return min(self.objective, max(self.core.lower_bound(), self.relaxed))
+
+    @property
+    def scale(self) -> float:
+        """What tolerances are relative to."""
+        return max(self.objective, self.floor)
+
+    def is_done(self, tolerance: float) -> bool:
+        """Whether the gap is at most the tolerance."""
+        return self.objective - self.bound <= tolerance * self.scale
+
+    def improve(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
+        """Work until the gap is at most the tolerance, or until the deadline."""
+        run = _Run(self, tolerance, deadline, tell)
+        cost = _core.elimination_cost(*self.arrays, MOST_STATES)
+        if cost <= EAGER_STATES:
+            run.eliminate()
+        elif math.isfinite(cost):
+            if run.search():
+                run.eliminate()
+        elif self.part.n_variables <= DENSE_VARIABLES and int(self.part.sizes().max()) <= 2:
+            if run.search():
+                run.branch()
+        else:
+            run.relax()
+
+
+class _Run:
+    """The work on a component, in slices between which it can be stopped."""
+
+    def __init__(self, nearest: Nearest, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
+        self.nearest, self.core = nearest, nearest.core
+        self.tolerance, self.deadline, self.tell = tolerance, deadline, tell
+
+    def left(self) -> float:
+        self.tell()
+        return self.deadline - time.monotonic()
+
+    def search(self) -> bool:
+        """Local search until it finds nothing or nothing is left to gain; false at the deadline."""
+        while (left := self.left()) > 0:
+            if self.core.search(min(SLICE, left)) or self.nearest.is_done(self.tolerance):
+                return True
+        return False
+
+    def eliminate(self) -> None:
+        """The best world of all, until none improves."""
+        few = self.nearest.part.n_variables <= math.log2(EAGER_STATES)
+        self.nearest.route = "enumeration" if few else "junction tree"
+        self.nearest.proof = "dynamic programming over all worlds"
+        while (left := self.left()) > 0:
+            if self.core.eliminate(min(SLICE, left)):
+                return
+
+    def branch(self) -> None:
+        """Prove ever smaller gaps by branch and bound; a better world that turns up is taken in."""
+        self.nearest.proof = "semidefinite bound with branch and bound"
+        for stage in (*(s for s in STAGES if s > self.tolerance), self.tolerance):
+            while not self.nearest.is_done(stage):
+                if not self._branch(0.5 * SAFETY * stage * self.nearest.scale):
+                    return
+
+    def _branch(self, shortfall: float) -> bool:
+        """Prove that no world falls short by so much, or take in one that does; false at the deadline."""
+        core = self.core
+        core.start_proof(core.level() - shortfall)
+        core.certify(core.bound())
+        while (left := self.left()) > 0:
+            outcome = core.prove(min(SLICE, left))
+            core.certify(core.bound())
+            if outcome == "proved":
+                return True
+            if outcome == "better":
+                return core.offer(core.better()) and self.search()
+        return False
+
+    def relax(self) -> None:
+        """Bound by the relaxation to clusters of variables; where search does not reach it, by a MIP's best worlds."""
+        nearest, core = self.nearest, self.core
+        relaxation = Relaxation(nearest.part)
+        nearest.proof = "relaxation to clusters of variables"
+        nearest.relaxed = relaxation.bound(self.deadline)
+        while self.search() and not nearest.is_done(self.tolerance):
+            nearest.proof = "mixed-integer programming (HiGHS)"
+            world, least = relaxation.best_world(core.gradient(), self.left())
+            core.certify(least)
+            if world is None or nearest.is_done(self.tolerance) or not core.offer(world):
+                return

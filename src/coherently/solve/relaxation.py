@@ -1,0 +1,103 @@
+"""A component relaxed to clusters of variables: a bound on the nearest forecasts, and a program for the best world."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.problem import clusters
+from coherently.solve.bound import by_shape, relaxed_bound
+from coherently.solve.interior import interior_point
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Merged
+
+
+class Relaxation:
+    """The groups of a component's clusters; their mixtures need not come from one distribution over worlds."""
+
+    def __init__(self, part: Merged) -> None:
+        self.part = part
+        self.groups = clusters(part)
+
+    def bound(self, deadline: float) -> float:
+        """The least objective of the relaxed problem, from below."""
+        none = np.zeros(self.groups.auxiliary)
+        weight = np.concatenate([self.part.weight, none])
+        target = np.concatenate([self.part.mean, none])
+        inner = interior_point(weight, target, self.groups)
+        return relaxed_bound(weight, target, self.groups, inner.forces)
+
+    def best_world(self, coefficients: NDArray[np.float64], seconds: float) -> tuple[NDArray[np.uint8] | None, float]:
+        """The world of least sum of coefficients over the events that hold, as far as found, and a bound on that sum."""
+        import highspy
+
+        solver = highspy.Highs()
+        solver.silent()
+        solver.setOptionValue("time_limit", seconds)
+        solver.setOptionValue("threads", 1)
+        solver.setOptionValue("mip_rel_gap", 0.0)
+        solver.passModel(self._program(coefficients))
+        solver.run()
+        info = solver.getInfo()
+        bound = float(info.mip_dual_bound)
+        if not info.valid or info.primal_solution_status == 0:
+            return None, bound if np.isfinite(bound) else -float(np.abs(coefficients).sum())
+        x = np.array(solver.getSolution().col_value)
+        return (x[self._singles()] > 0.5).astype(np.uint8), bound
+
+    def _singles(self) -> NDArray[np.int64]:
+        """The coordinate of each variable alone: the forecast ones, then, first of the auxiliary ones, the others."""
+        part = self.part
+        alone = np.flatnonzero(part.sizes() == 1)
+        found = np.full(part.n_variables, -1, np.int64)
+        found[part.variables[part.starts[alone]]] = alone
+        missing = found < 0
+        found[missing] = len(part) + np.arange(missing.sum())
+        return found
+
+    def _program(self, coefficients: NDArray[np.float64]) -> Any:
+        """Mixtures of each cluster's truth vectors that agree on their coordinates, variables being 0 or 1."""
+        import highspy
+
+        matrix, right = self._constraints()
+        program = highspy.HighsLp()
+        program.num_row_, program.num_col_ = matrix.shape
+        program.col_cost_ = np.concatenate([coefficients, np.zeros(program.num_col_ - len(coefficients))])
+        program.col_lower_ = np.zeros(program.num_col_)
+        program.col_upper_ = np.ones(program.num_col_)
+        program.row_lower_ = program.row_upper_ = right
+        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        program.a_matrix_.start_ = matrix.indptr
+        program.a_matrix_.index_ = matrix.indices
+        program.a_matrix_.value_ = matrix.data
+        kinds = [highspy.HighsVarType.kContinuous] * program.num_col_
+        for i in self._singles().tolist():
+            kinds[i] = highspy.HighsVarType.kInteger
+        program.integrality_ = kinds
+        return program
+
+    def _constraints(self) -> tuple[Any, NDArray[np.float64]]:
+        """Columns: the coordinates, then the mixtures. Rows: a membership each, sum of vertices = x; then sums of 1."""
+        from scipy import sparse
+
+        groups = self.groups
+        n_x, n_members = len(self.part) + groups.auxiliary, len(groups.members)
+        sizes = np.array([len(pattern) for pattern in groups.patterns], np.int64)[groups.pattern]
+        starts = n_x + np.cumsum(sizes) - sizes
+        rows, columns, values = [np.arange(n_members)], [groups.members.astype(np.int64)], [-np.ones(n_members)]
+        for vertices, found, slots in by_shape(groups):
+            mixture = starts[found][:, None] + np.arange(vertices.shape[1])
+            rows.append(np.repeat(slots[:, None, :], vertices.shape[1], axis=1).ravel())
+            columns.append(np.repeat(mixture, vertices.shape[2], axis=1).ravel())
+            values.append(vertices.ravel())
+            rows.append(np.repeat(n_members + found, vertices.shape[1]))
+            columns.append(mixture.ravel())
+            values.append(np.ones(mixture.size))
+        entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+        matrix = sparse.coo_array(entries, shape=(n_members + len(groups), int(n_x + sizes.sum()))).tocsc()
+        matrix.eliminate_zeros()
+        return matrix, np.concatenate([np.zeros(n_members), np.ones(len(groups))])
