@@ -137,18 +137,18 @@ bool force_count(const Function& function, bool value, std::span<std::int8_t> kn
 
 }  // namespace
 
+std::uint64_t evaluate(const Function& function, const std::uint64_t* worlds, std::size_t words, std::size_t w) {
+    if (function.kind == FunctionKind::count) return count_true(function, worlds, words, w);
+    if (function.variables.size() > 6) return look_up(function, worlds, words, w);
+    return fold(function.words[0], function.variables, worlds, words, w);
+}
+
 void evaluate(const EventTable& table, std::span<const std::int32_t> sides, const std::uint64_t* worlds,
               std::size_t words, std::uint64_t* out) {
     for (std::size_t s = 0; s < sides.size(); ++s) {
         const Function function = table.function(sides[s] / 2);
         const std::uint64_t flip = sides[s] & 1 ? ~std::uint64_t{0} : 0;
-        for (std::size_t w = 0; w < words; ++w) {
-            std::uint64_t value;
-            if (function.kind == FunctionKind::count) value = count_true(function, worlds, words, w);
-            else if (function.variables.size() > 6) value = look_up(function, worlds, words, w);
-            else value = fold(function.words[0], function.variables, worlds, words, w);
-            out[s * words + w] = value ^ flip;
-        }
+        for (std::size_t w = 0; w < words; ++w) out[s * words + w] = evaluate(function, worlds, words, w) ^ flip;
     }
 }
 

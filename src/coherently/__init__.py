@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coherently.result import Result, aggregate, individual
     from coherently.scoring import Calibration, Scores, score
     from coherently.simulation import simulate
-    from coherently.solve import AlternatingProjections, Exact, LinearAverage
+    from coherently.solve import AlternatingProjections, Annealing, Exact, LinearAverage
 
 __version__ = "0.1.0"
 
@@ -42,12 +42,13 @@ _ROOMS = {
     "coherently.result": ["Result", "aggregate", "individual"],
     "coherently.scoring": ["Calibration", "Scores", "score"],
     "coherently.simulation": ["simulate"],
-    "coherently.solve": ["AlternatingProjections", "Exact", "LinearAverage"],
+    "coherently.solve": ["AlternatingProjections", "Annealing", "Exact", "LinearAverage"],
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "AlternatingProjections",
+    "Annealing",
     "Brier",
     "Calibration",
     "CoherentlyError",

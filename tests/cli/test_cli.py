@@ -61,6 +61,18 @@ def test_local_coherence(table_2, method):
     assert "Brier penalty saved" in run("aggregate", table_2, "--method", method, check=0).stdout
 
 
+def test_annealing(table_2):
+    arguments = ["aggregate", table_2, "--method", "annealing", "--columns", 600, "--steps", 50_000, "--json", "--seed"]
+    answers = [json.loads(run(*arguments, seed, check=0).stdout) for seed in (1, 1, 2)]
+    assert answers[0] == answers[1]
+    for answer in answers:
+        means = [forecast["probability"] for forecast in answer["forecasts"]]
+        np.testing.assert_allclose(means, [0.766667, 0.183333, 0.183333], atol=1e-6)
+        assert (answer["status"], answer["coherence"], answer["method"]) == ("converged", "global", "annealing")
+        assert (answer["lower_bound"], answer["guaranteed_improvement"], answer["groups"]) == (0.0, None, None)
+    assert "converged" in run("aggregate", table_2, "--method", "annealing", check=0).stdout
+
+
 def test_log_loss_says_what_it_clips(table_2):
     done = run(
         "aggregate", table_2, "--method", "dykstra", "--groups", "global", "--loss", "log", "--clip", "0.01", "--json"
@@ -225,6 +237,11 @@ def test_missing_files_and_folders(tmp_path):
         (["--method", "dykstra", "--groups", "pears"], "Did you mean 'pairs'"),
         (["--method", "projections", "--tolerance", "-1"], "tolerance is -1"),
         (["--method", "projections", "--sweeps", "0"], "sweeps is 0"),
+        (["--columns", "9"], "linear has no option columns"),
+        (["--method", "annealing", "--columns", "0"], "columns is 0"),
+        (["--method", "annealing", "--steps", "-1"], "steps is -1"),
+        (["--method", "annealing", "--seed", "-1"], "seed is -1"),
+        (["--method", "annealing", "--loss", "log"], "the loss brier alone, not log"),
         (["--method", "dykstra", "--loss", "logs"], "Did you mean 'log'"),
         (["--method", "dykstra", "--clip", "0.1"], "--clip goes with --loss log"),
         (["-o", "out.xlsx"], "ending"),

@@ -76,6 +76,9 @@ private:
     std::vector<std::int32_t> slots_;  // open addressing; -1 is free; a power of two long
 };
 
+// Truth of a function in the 64 worlds of word `w`: worlds[v * words + w].
+std::uint64_t evaluate(const Function& function, const std::uint64_t* worlds, std::size_t words, std::size_t w);
+
 // Truth of the events in 64 worlds a word: worlds[v * words + w] -> out[s * words + w].
 void evaluate(const EventTable& table, std::span<const std::int32_t> sides, const std::uint64_t* worlds,
               std::size_t words, std::uint64_t* out);

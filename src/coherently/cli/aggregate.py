@@ -35,7 +35,9 @@ def aggregate(
     panel_file: PanelFile,
     method: Annotated[
         str,
-        typer.Option("--method", metavar="METHOD", help="linear, projections (the paper's algorithm) or dykstra."),
+        typer.Option(
+            "--method", metavar="METHOD", help="linear, projections (the paper's algorithm), dykstra or annealing."
+        ),
     ] = "linear",
     groups: Annotated[
         str | None,
@@ -50,6 +52,9 @@ def aggregate(
     sweeps: Annotated[int | None, typer.Option("--sweeps", help="The most passes over the groups.")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", help="When a method has converged.")] = None,
     threads: Annotated[int | None, typer.Option("--threads", help="Threads; 0 is one a processor.")] = None,
+    columns: Annotated[int | None, typer.Option("--columns", help="Annealing: equally likely worlds.")] = None,
+    steps: Annotated[int | None, typer.Option("--steps", help="Annealing: random flips before the descent.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Annealing: the seed of its random numbers.")] = None,
     trace: Annotated[
         Path | None, typer.Option("--trace", metavar="FILE", help="Write a table of how each sweep did.")
     ] = None,
@@ -72,7 +77,15 @@ def aggregate(
     from coherently.result import choose
 
     chosen = choose(
-        method, groups=groups, sweeps=sweeps, tolerance=tolerance, threads=threads, trace=True if trace else None
+        method,
+        groups=groups,
+        sweeps=sweeps,
+        tolerance=tolerance,
+        threads=threads,
+        columns=columns,
+        steps=steps,
+        seed=seed,
+        trace=True if trace else None,
     )
     measure = _find_loss(loss, clip)
     for file in (output, trace):
@@ -99,9 +112,9 @@ def aggregate(
         write_table(trace_columns(panel, result.problem, result.solution.trace), trace)
         say(f"{trace}: {result.sweeps} sweeps written", quiet=quiet or as_json)
     if output is not None:
-        columns = result.row_columns() if by_rows else result.columns()
-        write_table(columns, output)
-        say(f"{output}: {len(columns['event']):,} rows written", quiet=quiet or as_json)
+        table = result.row_columns() if by_rows else result.columns()
+        write_table(table, output)
+        say(f"{output}: {len(table['event']):,} rows written", quiet=quiet or as_json)
     if as_json:
         show_json(_as_json(result, by_rows=by_rows))
     elif output is None:

@@ -10,7 +10,7 @@ from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel
 from coherently.problem import find_loss, pose
 from coherently.result.result import Result
-from coherently.solve import AlternatingProjections, Exact, LinearAverage, Method
+from coherently.solve import AlternatingProjections, Annealing, Exact, LinearAverage, Method
 
 if TYPE_CHECKING:
     from coherently.problem import Loss
@@ -21,6 +21,7 @@ METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
     "projections": (AlternatingProjections, {"correction": "none"}),
     "exact": (Exact, {}),
     "dykstra": (AlternatingProjections, {"correction": "dykstra"}),
+    "annealing": (Annealing, {}),
 }
 """The methods by the word for them: a class, and the options that the word stands for."""
 
@@ -31,7 +32,8 @@ def aggregate(
     """Make one set of forecasts of a panel's.
 
     `method` is a method object or the word for one with its default options: "linear", "projections" (the
-    paper's algorithm) or "dykstra" (the nearest locally coherent forecasts). `loss` says what near means: "brier",
+    paper's algorithm), "dykstra" (the nearest locally coherent forecasts) or "annealing" (globally coherent ones by
+    random search). `loss` says what near means: "brier",
     "log" (or `co.Log(clip=...)`) or "spherical". `progress` is called with the fraction of the work
     that is done; an interruption (Ctrl-C) ends a loop with the answer so far.
 

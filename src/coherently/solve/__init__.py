@@ -1,12 +1,14 @@
 """Methods: Problem in, Solution out."""
 
 from coherently.solve.alternating import AlternatingProjections
+from coherently.solve.annealing import Annealing
 from coherently.solve.exact import Exact
 from coherently.solve.linear import LinearAverage
 from coherently.solve.solution import Component, Method, Progress, Solution, Status, Trace, Worlds
 
 __all__ = [
     "AlternatingProjections",
+    "Annealing",
     "Component",
     "Exact",
     "LinearAverage",

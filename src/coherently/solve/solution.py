@@ -33,6 +33,10 @@ class Status(Enum):
         "sweep_limit",
         "The method stopped at its limit of sweeps; raise it (--sweeps) if the violation is too large.",
     )
+    PASS_LIMIT = (
+        "pass_limit",
+        "The forecasts are coherent, but single flips would still improve them; raise the limit of passes.",
+    )
     INTERRUPTED = ("interrupted", "The method was interrupted; this is where it stood.")
 
     def __init__(self, word: str, sentence: str) -> None:

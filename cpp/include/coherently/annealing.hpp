@@ -1,0 +1,90 @@
+// Simulated annealing of equally likely worlds (Osherson and Vardi's SAPA).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "coherently/boolean_function.hpp"
+#include "coherently/random.hpp"
+
+namespace coherently {
+
+// Boolean functions with a weight and the probability that each is wanted to have (any where the weight is 0).
+struct WeightedFunctions {
+    std::size_t n_variables;
+    std::vector<std::int64_t> starts;  // of each function's variables, which ascend
+    std::vector<std::int32_t> variables;
+    std::vector<std::int64_t> word_starts;  // of its words: a table up to max_table_variables, else a count
+    std::vector<std::uint64_t> words;
+    std::vector<double> weight, target;
+
+    std::size_t size() const { return weight.size(); }
+    Function at(std::size_t i) const;
+};
+
+// Worlds whose bits are flipped to lessen the energy: the sum of weight * (share of worlds - target)^2.
+// The energy is kept in whole quanta, so that what a flip changes the flip back restores exactly.
+class Annealer {
+public:
+    Annealer(WeightedFunctions functions, std::size_t columns, std::uint64_t seed);
+
+    std::size_t columns() const { return columns_; }
+    std::size_t n_variables() const { return functions_.n_variables; }
+
+    // The mean size of the change of energy over so many random flips, none of which is made.
+    double roughness(std::size_t samples);
+    // Proposes random flips; each is made with the probability min(1, exp(-change / temperature)).
+    void advance(std::size_t steps, double temperature);
+    // Looks at so many bits, where it left off, and makes each flip that lessens the energy. True once all bits in
+    // a row were left alone: the worlds are a local minimum.
+    bool descend(std::size_t steps);
+    // The number of worlds in which each function is true.
+    std::vector<std::int64_t> counts() const;
+    // A row a world and a column a variable.
+    std::vector<std::uint8_t> worlds() const;
+
+private:
+    // A function of one or two variables as one of them sees it: where in effect_ the change is that its flip
+    // makes, by its own truth and that of the other.
+    struct Narrow {
+        std::int32_t other;
+        std::int32_t at[2][2];
+    };
+    // A larger function as one of its variables, the `rank`-th, sees it; `tally` is where the true literals of a
+    // count are counted, a number a column.
+    struct Wide {
+        std::int32_t function;
+        std::int32_t rank;
+        std::int64_t tally;
+    };
+    struct Flip {
+        std::size_t variable, column;
+    };
+
+    void add_narrow(std::size_t function, std::vector<std::vector<Narrow>>& narrow) const;
+    void add_wide(std::size_t function, std::vector<std::vector<Wide>>& wide);
+    bool truth(std::size_t variable, std::size_t column) const;
+    int change(const Wide& wide, Flip flip) const;
+    std::int64_t effect(Flip flip) const;
+    void make(Flip flip);
+    void count(std::size_t function, std::int64_t by);
+    std::int64_t energy(std::size_t function, std::int64_t count) const;
+    Flip draw();
+
+    WeightedFunctions functions_;
+    std::size_t columns_, row_words_;
+    Random random_;
+    double quanta_;                      // a unit of energy
+    std::vector<std::uint64_t> rows_;    // the worlds, a row of row_words_ words a column
+    std::vector<std::int64_t> counts_;   // of weighty functions
+    std::vector<std::int64_t> effect_;   // four a function: what one world less, as many and one more do to the energy
+    std::vector<std::size_t> active_;    // the variables that matter to a weighty function
+    std::vector<std::size_t> narrow_starts_, wide_starts_;  // by variable
+    std::vector<Narrow> narrow_;
+    std::vector<Wide> wide_;
+    std::vector<std::int32_t> tallies_;
+    std::size_t next_ = 0, calm_ = 0;  // of the descent: the bit to look at, and how many before it were left alone
+};
+
+}  // namespace coherently

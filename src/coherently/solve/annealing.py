@@ -1,0 +1,166 @@
+"""Simulated annealing of possible worlds: globally coherent forecasts of any events."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently import _core
+from coherently.errors import MethodError
+from coherently.events import CERTAIN
+from coherently.problem import BRIER
+from coherently.solve.solution import Solution, Status, Worlds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from coherently.problem import Merged, Problem
+    from coherently.solve.solution import Progress
+
+MAX_COLUMNS = 100_000
+"""Equally likely worlds that an answer may be made of."""
+MAX_STEPS = 10**15
+"""Random flips that may be asked for."""
+MAX_PASSES = 10**6
+"""Passes over all bits that may be asked for."""
+MAX_BITS = 500_000_000
+"""Columns times variables."""
+STEPS_PER_BIT = 500
+"""Random flips of each bit, unless told otherwise."""
+STAGES = 100
+"""Temperatures that the steps go through."""
+SAMPLES = 1000
+"""Flips that the unit of temperature is measured on."""
+WORK = 10_000_000
+"""Events looked at between two looks at the keyboard."""
+_LARGEST_TABLE = 16  # variables; a larger event is a cardinality, which keeps its count
+
+
+@dataclass(frozen=True, slots=True)
+class Annealing:
+    """Flips bits of equally likely worlds until they fit the forecasts (SAPA; Osherson and Vardi 2006).
+
+    An event's probability is its share of the `columns` worlds, so the answer is globally coherent whatever the
+    schedule, and a multiple of 1/columns. The energy is the weighted squared distance from the merged forecasts.
+    A step flips the truth of a random variable in a random world, and takes it back with the probability
+    1 - exp(-change/temperature) if the energy grows. There are `steps` of them (None: 500 for each bit, of which there
+    are columns times variables). `temperature` is the first one, in units of the mean change that a flip makes at
+    the random start; it is multiplied by `cooling` after each hundredth of the steps. At last up to `passes` passes
+    over all bits make every flip that lessens the energy; the method has converged when there is none left.
+    The same `seed` gives the same answer.
+
+    >>> import coherently as co
+    >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
+    >>> result = co.aggregate(co.Panel.from_records(rows), co.Annealing(columns=200))
+    >>> [round(result.probability(event), 3) for event in ("p", "q", "p & q", "p | q")]
+    [0.425, 0.525, 0.275, 0.675]
+    """
+
+    columns: int = 1000
+    steps: int | None = None
+    seed: int = 0
+    temperature: float = 0.1
+    cooling: float = 0.95
+    passes: int = 100
+
+    def __post_init__(self) -> None:
+        _check_whole("columns", self.columns, 1, MAX_COLUMNS)
+        if self.steps is not None:
+            _check_whole("steps", self.steps, 0, MAX_STEPS)
+        _check_whole("seed", self.seed, 0, 2**64 - 1)
+        _check_whole("passes", self.passes, 0, MAX_PASSES)
+        if not 0 <= self.temperature < math.inf:
+            raise MethodError(f"temperature is {self.temperature}; it must be a number of 0 or more")
+        if not 0 < self.cooling <= 1:
+            raise MethodError(f"cooling is {self.cooling}; it must be above 0 and at most 1")
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+        return "annealing"
+
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
+        """Answer the problem; an interruption gives the answer so far."""
+        merged = problem.merged
+        self._check(problem)
+        annealer = _core.Annealer(
+            merged.n_variables,
+            merged.starts,
+            merged.variables,
+            merged.table_starts,
+            merged.tables,
+            merged.weight,
+            np.nan_to_num(merged.mean),
+            self.columns,
+            self.seed,
+        )
+        try:
+            self._cool(annealer, merged, progress or (lambda _: None))
+            status = Status.CONVERGED if self._descend(annealer, merged) else Status.PASS_LIMIT
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        value = annealer.counts() / self.columns
+        weighty = merged.weight > 0
+        objective = float(np.sum(merged.weight[weighty] * (value - merged.mean)[weighty] ** 2))
+        worlds = _distinct(annealer.worlds().view(np.bool_))
+        return Solution(problem.as_written(value), status, "global", objective, lower_bound=0.0, worlds=worlds)
+
+    def _check(self, problem: Problem) -> None:
+        merged = problem.merged
+        if np.any(merged.condition != CERTAIN):
+            raise MethodError("annealing knows no conditional forecasts; use the method linear")
+        if problem.loss.name != BRIER.name:
+            raise MethodError(f"annealing has the loss brier alone, not {problem.loss.name}; use the method dykstra")
+        bits = self.columns * merged.n_variables
+        if bits > MAX_BITS:
+            raise MethodError(
+                f"{self.columns:,} columns of {merged.n_variables:,} variables are {bits:,} bits; "
+                f"{MAX_BITS:,} is the most: choose at most {MAX_BITS // merged.n_variables:,} columns"
+            )
+
+    def _cool(self, annealer: _core.Annealer, merged: Merged, tell: Progress) -> None:
+        steps = STEPS_PER_BIT * self.columns * merged.n_variables if self.steps is None else self.steps
+        temperature = self.temperature * annealer.roughness(SAMPLES)
+        for stage in range(STAGES):
+            begin, end = steps * stage // STAGES, steps * (stage + 1) // STAGES
+            for done, size in _slices(begin, end, merged):
+                annealer.advance(size, temperature)
+                tell(done / steps)
+            temperature *= self.cooling
+
+    def _descend(self, annealer: _core.Annealer, merged: Merged) -> bool:
+        """Whether no flip is left that lessens the energy."""
+        bits = self.columns * merged.n_variables
+        calm = annealer.descend(0)
+        for _, size in _slices(0, self.passes * bits, merged):
+            calm = annealer.descend(size)
+            if calm:
+                break
+        return calm
+
+
+def _check_whole(name: str, value: object, low: int, high: int) -> None:
+    if not isinstance(value, int) or not low <= value <= high:
+        raise MethodError(f"{name} is {value}; it must be a whole number from {low:,} to {high:,}")
+
+
+def _slices(begin: int, end: int, merged: Merged) -> Iterator[tuple[int, int]]:
+    """Cut steps into parts of about the same work: where each ends, and its size."""
+    size = merged.sizes()
+    seen = np.sum(size * np.minimum(size, _LARGEST_TABLE)) / max(1, merged.n_variables)
+    most = max(1, int(WORK / max(1.0, seen)))
+    while begin < end:
+        part = min(most, end - begin)
+        begin += part
+        yield begin, part
+
+
+def _distinct(truth: NDArray[np.bool_]) -> Worlds:
+    """The worlds, equal ones as one; `truth` has a row a world, all equally likely."""
+    _, first, count = np.unique(np.packbits(truth, axis=1), axis=0, return_index=True, return_counts=True)
+    return Worlds(count / len(truth), truth[first])
