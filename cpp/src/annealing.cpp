@@ -65,12 +65,12 @@ void Annealer::add_narrow(std::size_t function, std::vector<std::vector<Narrow>>
     const Function f = functions_.at(function);
     const std::size_t n = f.variables.size();
     for (std::size_t rank = 0; rank < n; ++rank) {
-        Narrow seen{f.variables[n - 1 - rank], {}};
+        Narrow seen{static_cast<std::int32_t>(function), f.variables[n - 1 - rank], {}};
         for (std::size_t own = 0; own < 2; ++own)
             for (std::size_t other = 0; other < 2; ++other) {
                 const std::size_t before = own << rank | (n == 2 ? other << (1 - rank) : 0);
                 const int change = bit_at(f.words, before ^ std::size_t{1} << rank) - bit_at(f.words, before);
-                seen.at[own][other] = static_cast<std::int32_t>(4 * function) + 1 + change;
+                seen.change[own][other] = static_cast<std::uint8_t>(1 + change);
             }
         narrow[static_cast<std::size_t>(f.variables[rank])].push_back(seen);
     }
@@ -115,7 +115,7 @@ std::int64_t Annealer::energy(std::size_t function, std::int64_t count) const {
     return static_cast<std::int64_t>(functions_.weight[function] * miss * miss * quanta_);
 }
 
-void Annealer::count(std::size_t function, std::int64_t by) {
+void Annealer::count(std::size_t function, int by) {
     const std::int64_t now = counts_[function] += by, here = energy(function, now);
     effect_[4 * function] = energy(function, now - 1) - here;
     effect_[4 * function + 2] = energy(function, now + 1) - here;
@@ -126,7 +126,7 @@ std::int64_t Annealer::effect(Flip flip) const {
     const bool own = truth(flip.variable, flip.column);
     for (std::size_t i = narrow_starts_[flip.variable]; i < narrow_starts_[flip.variable + 1]; ++i) {
         const bool other = truth(static_cast<std::size_t>(narrow_[i].other), flip.column);
-        sum += effect_[static_cast<std::size_t>(narrow_[i].at[own][other])];
+        sum += effect_[4 * static_cast<std::size_t>(narrow_[i].function) + narrow_[i].change[own][other]];
     }
     for (std::size_t i = wide_starts_[flip.variable]; i < wide_starts_[flip.variable + 1]; ++i)
         sum += effect_[4 * static_cast<std::size_t>(wide_[i].function) + 1 +
@@ -137,8 +137,8 @@ std::int64_t Annealer::effect(Flip flip) const {
 void Annealer::make(Flip flip) {
     const bool own = truth(flip.variable, flip.column);
     for (std::size_t i = narrow_starts_[flip.variable]; i < narrow_starts_[flip.variable + 1]; ++i) {
-        const std::int32_t at = narrow_[i].at[own][truth(static_cast<std::size_t>(narrow_[i].other), flip.column)];
-        if (at % 4 != 1) count(static_cast<std::size_t>(at / 4), at % 4 - 1);
+        const int next = narrow_[i].change[own][truth(static_cast<std::size_t>(narrow_[i].other), flip.column)];
+        if (next != 1) count(static_cast<std::size_t>(narrow_[i].function), next - 1);
     }
     for (std::size_t i = wide_starts_[flip.variable]; i < wide_starts_[flip.variable + 1]; ++i) {
         const auto function = static_cast<std::size_t>(wide_[i].function);

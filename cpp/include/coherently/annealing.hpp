@@ -45,11 +45,12 @@ public:
     std::vector<std::uint8_t> worlds() const;
 
 private:
-    // A function of one or two variables as one of them sees it: where in effect_ the change is that its flip
-    // makes, by its own truth and that of the other.
+    // A function of one or two variables as one of them sees it: one more than the change that its flip makes to the
+    // function's truth, by its own truth and that of the other.
     struct Narrow {
+        std::int32_t function;
         std::int32_t other;
-        std::int32_t at[2][2];
+        std::uint8_t change[2][2];
     };
     // A larger function as one of its variables, the `rank`-th, sees it; `tally` is where the true literals of a
     // count are counted, a number a column.
@@ -68,7 +69,7 @@ private:
     int change(const Wide& wide, Flip flip) const;
     std::int64_t effect(Flip flip) const;
     void make(Flip flip);
-    void count(std::size_t function, std::int64_t by);
+    void count(std::size_t function, int by);
     std::int64_t energy(std::size_t function, std::int64_t count) const;
     Flip draw();
 
