@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "random.hpp"
 #include "semidefinite.hpp"
 
 namespace coherently {
@@ -18,7 +17,7 @@ constexpr int between_clocks = 16;
 }  // namespace
 
 DiagonalBound::DiagonalBound(const Energy& energy, std::uint64_t seed)
-    : energy_(energy), n_(energy.n_variables()), state_(seed) {}
+    : energy_(energy), n_(energy.n_variables()), random_(seed) {}
 
 // The energy over signs.
 void DiagonalBound::read() {
@@ -64,9 +63,7 @@ void DiagonalBound::tune(Node& node) {
     std::vector<double> matrix(m * m);
     for (std::size_t a = 0; a < m; ++a)
         for (std::size_t b = 0; b < m; ++b) matrix[a * m + b] = row(node.free[a])[static_cast<std::size_t>(node.free[b])];
-    Random random(state_);
-    const std::vector<double> y = best_diagonal(matrix, node.field, node.depth == 0 ? 1e-6 : 1e-3, random.next());
-    state_ = random.next();
+    const std::vector<double> y = best_diagonal(matrix, node.field, node.depth == 0 ? 1e-6 : 1e-3, random_.next());
     auto diagonal = std::make_shared<std::vector<double>>(n_, 0.0);
     for (std::size_t a = 0; a < m; ++a) (*diagonal)[static_cast<std::size_t>(node.free[a])] = y[a];
     node.diagonal = std::move(diagonal);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "random.hpp"
 
 namespace coherently {
 namespace {
@@ -22,7 +21,7 @@ NearestMixture::NearestMixture(EventView events, std::span<const double> weight,
       target_(target),
       mixture_(weight, target),
       tabu_(energy_, seed),
-      state_(seed),
+      random_(seed + 1),
       x_(events.size()),
       gradient_(events.size()),
       bits_((events.size() + 7) / 8) {
@@ -67,11 +66,9 @@ double NearestMixture::slack() const { return relative_slack * objective_ + roun
 
 World NearestMixture::start_world(std::size_t attempt) {
     if (attempt == 0) return lowest_;
-    Random random(state_);
-    World world = mixture_.world(random.below(mixture_.size()));
+    World world = mixture_.world(random_.below(mixture_.size()));
     if (attempt % 2 == 0)
-        for (auto& value : world) value = static_cast<std::uint8_t>(random.next() >> 63);
-    state_ = random.next();
+        for (auto& value : world) value = static_cast<std::uint8_t>(random_.next() >> 63);
     return world;
 }
 

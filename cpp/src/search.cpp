@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "random.hpp"
 
 namespace coherently {
 
@@ -68,10 +67,9 @@ void Walk::disturb(const Energy::Place& place, bool value) {
 }
 
 TabuSearch::TabuSearch(const Energy& energy, std::uint64_t seed)
-    : walk_(energy), state_(seed), free_at_(energy.n_variables()) {}
+    : walk_(energy), random_(seed), free_at_(energy.n_variables()) {}
 
 void TabuSearch::run(const World& from, std::size_t patience, double threshold, std::vector<Found>& found) {
-    Random random(state_);
     const std::size_t n = from.size(), tenure = n / 10 + 2;
     walk_.start(from);
     std::fill(free_at_.begin(), free_at_.end(), std::size_t{0});
@@ -89,12 +87,11 @@ void TabuSearch::run(const World& from, std::size_t patience, double threshold, 
         fresh = lowest < 0;
         if (chosen == n) continue;
         walk_.flip(chosen);
-        free_at_[chosen] = move + tenure + random.below(n / 10 + 3);
+        free_at_[chosen] = move + tenure + random_.below(n / 10 + 3);
         if (walk_.energy() < best_energy_ - 1e-12 * std::abs(best_energy_)) {
             best_ = walk_.world(), best_energy_ = walk_.energy(), last = move;
         }
     }
-    state_ = random.next();
 }
 
 }  // namespace coherently

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "random.hpp"
+#include "coherently/random.hpp"
+
 
 namespace coherently {
 namespace {
@@ -43,7 +44,7 @@ public:
           pull_(width_),
           strength_(n_ + 1) {
         Random random(seed);
-        for (double& value : vectors_) value = static_cast<double>(random.next() >> 11) * 0x1p-52 - 1.0;
+        for (double& value : vectors_) value = 2 * random.uniform() - 1;
         for (std::size_t i = 0; i <= n_; ++i) scale(vector(i));
     }
 

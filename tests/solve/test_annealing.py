@@ -53,7 +53,7 @@ def shares(panel, merged, worlds):
 def check_promises(panel, result, columns):
     """Hold an answer against its worlds."""
     solution, merged = result.solution, result.problem.merged
-    worlds = solution.worlds
+    (worlds,) = solution.worlds
     assert (result.coherence, result.lower_bound, result.guaranteed_improvement) == ("global", 0.0, None)
     assert worlds.truth.shape == (len(worlds.weight), merged.n_variables)
     assert worlds.truth.dtype == bool
@@ -139,7 +139,7 @@ def test_no_flip_improves_where_the_method_converged(data):
     result = anneal(panel, columns=columns, steps=data.draw(st.integers(0, 500)))
     merged = result.problem.merged
     assert result.status == "converged"
-    truth = columns_of(result.solution.worlds, columns)
+    truth = columns_of(result.solution.worlds[0], columns)
     assert truth.shape == (columns, merged.n_variables)
     assert best_flip(panel, merged, truth) >= result.objective - 1e-12 * max(1.0, panel.weight.sum())
 
@@ -165,7 +165,7 @@ def test_large_events(seed):
     result = anneal(panel, columns=9, steps=3000, seed=seed)
     check_promises(panel, result, 9)
     assert result.status == "converged"
-    truth = columns_of(result.solution.worlds, 9)
+    truth = columns_of(result.solution.worlds[0], 9)
     assert best_flip(panel, result.problem.merged, truth) >= result.objective - 1e-10
 
 
@@ -239,8 +239,8 @@ def test_a_seed_settles_the_answer():
     panel = co.simulate(5, 12, seed=1)
     first, second, other = (anneal(panel, columns=100, steps=20_000, seed=seed) for seed in (7, 7, 8))
     np.testing.assert_array_equal(first.solution.value, second.solution.value)
-    np.testing.assert_array_equal(first.solution.worlds.truth, second.solution.worlds.truth)
-    np.testing.assert_array_equal(first.solution.worlds.weight, second.solution.worlds.weight)
+    np.testing.assert_array_equal(first.solution.worlds[0].truth, second.solution.worlds[0].truth)
+    np.testing.assert_array_equal(first.solution.worlds[0].weight, second.solution.worlds[0].weight)
     assert np.any(first.solution.value != other.solution.value)
 
 
@@ -293,7 +293,7 @@ def test_weightless_and_constant_events():
     assert result.objective == pytest.approx(0.5)
     constant = anneal(co.Panel.from_records([("A", "true", 0.25)]))
     assert (constant.status, constant.objective) == ("converged", pytest.approx(0.5625))
-    assert (constant.solution.worlds.weight.tolist(), constant.solution.worlds.truth.shape) == ([1.0], (1, 0))
+    assert (constant.solution.worlds[0].weight.tolist(), constant.solution.worlds[0].truth.shape) == ([1.0], (1, 0))
 
 
 def test_equal_worlds_are_one():

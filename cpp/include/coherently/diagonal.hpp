@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coherently/energy.hpp"
+#include "coherently/random.hpp"
 
 namespace coherently {
 
@@ -56,7 +57,7 @@ private:
 
     const Energy& energy_;
     std::size_t n_, nodes_ = 0;
-    std::uint64_t state_;
+    Random random_;
     std::vector<double> matrix_, field_;
     double constant_ = 0, cutoff_ = 0, magnitude_ = 0;
     std::vector<Node> open_;

@@ -11,6 +11,7 @@
 #include "coherently/elimination.hpp"
 #include "coherently/energy.hpp"
 #include "coherently/mixture.hpp"
+#include "coherently/random.hpp"
 #include "coherently/search.hpp"
 
 namespace coherently {
@@ -57,7 +58,7 @@ private:
     Mixture mixture_;
     TabuSearch tabu_;
     std::unique_ptr<Elimination> elimination_;
-    std::uint64_t state_;
+    Random random_;
     double total_weight_ = 0, objective_ = 0, level_ = 0, lower_bound_ = 0;
     double shortfall_ = std::numeric_limits<double>::infinity();  // for the present x
     std::vector<double> x_, gradient_;

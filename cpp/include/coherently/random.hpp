@@ -32,6 +32,7 @@ public:
         return result;
     }
 
+    std::size_t below(std::size_t beyond);
     // Below 1, of 53 bits.
     double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
@@ -42,6 +43,10 @@ private:
 // A number below `beyond` out of 32 random bits, uneven by less than beyond / 2^32.
 inline std::size_t below(std::uint32_t bits, std::size_t beyond) {
     return static_cast<std::size_t>(std::uint64_t{bits} * beyond >> 32);
+}
+
+inline std::size_t Random::below(std::size_t beyond) {
+    return coherently::below(static_cast<std::uint32_t>(next() >> 32), beyond);
 }
 
 }  // namespace coherently

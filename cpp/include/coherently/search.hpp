@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "coherently/energy.hpp"
+#include "coherently/random.hpp"
 
 namespace coherently {
 
@@ -46,7 +47,7 @@ public:
 
 private:
     Walk walk_;
-    std::uint64_t state_;
+    Random random_;
     std::vector<std::size_t> free_at_;  // the move from which a variable may be flipped again
     World best_;
     double best_energy_ = 0;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from coherently.problem.problem import Merged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +66,9 @@ def split(merged: Merged) -> list[Part]:
     return [part(c) for c in range(len(cuts) - 1)]
 
 
-def _rows(starts: NDArray[np.int64], values: NDArray, index: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray]:
+def _rows(
+    starts: NDArray[np.int64], values: NDArray[T], index: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[T]]:
     """Take rows of different lengths in the order of an index."""
     sizes = np.diff(starts)[index]
     new = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

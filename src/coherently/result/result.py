@@ -10,13 +10,14 @@ import numpy as np
 from coherently.errors import EventError
 from coherently.events import NEVER
 from coherently.panel import to_frame
+from coherently.result.worlds import Mixture
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.panel import Columns, Panel
     from coherently.problem import Problem
-    from coherently.solve import Method, Solution
+    from coherently.solve import Component, Method, Solution
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -38,7 +39,7 @@ class Result:
 
     @property
     def coherence(self) -> str:
-        """How far the forecasts are coherent: "none" for plain averages, "local" within groups of events."""
+        """How far the forecasts are coherent: "global", "local" (within groups of events) or "none" (averages)."""
         return self.solution.coherence
 
     @property
@@ -77,6 +78,24 @@ class Result:
     def violation(self) -> float | None:
         """The largest distance of a probability from its group's coherent set."""
         return self.solution.violation
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """What was done about each independent component of the problem, as far as the method takes them apart."""
+        return self.solution.components
+
+    @property
+    def worlds(self) -> Mixture | None:
+        """The weighted worlds that a globally coherent result consists of; None for others."""
+        if self.solution.worlds is None:
+            return None
+        names = self.panel.events.variables
+        return Mixture(self.solution.worlds, [names[v] for v in self.problem.merged.origin.tolist()])
+
+    @property
+    def note(self) -> str | None:
+        """What a reader should know of how the answer was found."""
+        return self.solution.note
 
     def columns(self) -> Columns:
         """The columns of `frame`."""

@@ -108,7 +108,7 @@ class Annealing:
         weighty = merged.weight > 0
         objective = float(np.sum(merged.weight[weighty] * (value - merged.mean)[weighty] ** 2))
         worlds = _distinct(annealer.worlds().view(np.bool_))
-        return Solution(problem.as_written(value), status, "global", objective, lower_bound=0.0, worlds=worlds)
+        return Solution(problem.as_written(value), status, "global", objective, lower_bound=0.0, worlds=(worlds,))
 
     def _check(self, problem: Problem) -> None:
         merged = problem.merged
@@ -163,4 +163,4 @@ def _slices(begin: int, end: int, merged: Merged) -> Iterator[tuple[int, int]]:
 def _distinct(truth: NDArray[np.bool_]) -> Worlds:
     """The worlds, equal ones as one; `truth` has a row a world, all equally likely."""
     _, first, count = np.unique(np.packbits(truth, axis=1), axis=0, return_index=True, return_counts=True)
-    return Worlds(count / len(truth), truth[first])
+    return Worlds(np.arange(truth.shape[1], dtype=np.int32), count / len(truth), truth[first])

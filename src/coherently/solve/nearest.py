@@ -132,7 +132,7 @@ class _Run:
         nearest, core = self.nearest, self.core
         relaxation = Relaxation(nearest.part)
         nearest.proof = "relaxation to clusters of variables"
-        nearest.relaxed = relaxation.bound(self.deadline)
+        nearest.relaxed = relaxation.bound()
         while self.search() and not nearest.is_done(self.tolerance):
             nearest.proof = "mixed-integer programming (HiGHS)"
             world, least = relaxation.best_world(core.gradient(), self.left())

@@ -23,7 +23,7 @@ class Relaxation:
         self.part = part
         self.groups = clusters(part)
 
-    def bound(self, deadline: float) -> float:
+    def bound(self) -> float:
         """The least objective of the relaxed problem, from below."""
         none = np.zeros(self.groups.auxiliary)
         weight = np.concatenate([self.part.weight, none])
@@ -32,7 +32,7 @@ class Relaxation:
         return relaxed_bound(weight, target, self.groups, inner.forces)
 
     def best_world(self, coefficients: NDArray[np.float64], seconds: float) -> tuple[NDArray[np.uint8] | None, float]:
-        """The world of least sum of coefficients over the events that hold, as far as found, and a bound on that sum."""
+        """The world of the least sum of coefficients of events that hold, as far as found, and a bound on that sum."""
         import highspy
 
         solver = highspy.Highs()
