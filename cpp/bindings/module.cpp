@@ -6,6 +6,7 @@ void bind_problem(nanobind::module_& module);
 void bind_solve(nanobind::module_& module);
 void bind_bregman(nanobind::module_& module);
 void bind_nearest(nanobind::module_& module);
+void bind_oracle(nanobind::module_& module);
 void bind_annealing(nanobind::module_& module);
 }  // namespace coherently::bindings
 
@@ -17,5 +18,6 @@ NB_MODULE(_core, module) {
     coherently::bindings::bind_solve(module);
     coherently::bindings::bind_bregman(module);
     coherently::bindings::bind_nearest(module);
+    coherently::bindings::bind_oracle(module);
     coherently::bindings::bind_annealing(module);
 }

@@ -1,41 +1,12 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
-#include "arrays.hpp"
 #include "coherently/diagonal.hpp"
 #include "coherently/nearest.hpp"
+#include "owned_events.hpp"
 
 namespace coherently::bindings {
 namespace {
-
-Deadline after(double seconds) {
-    const double bounded = std::min(seconds, 1e6);
-    return std::chrono::steady_clock::now() + std::chrono::duration_cast<Deadline::duration>(std::chrono::duration<double>(bounded));
-}
-
-struct OwnedEvents {
-    std::size_t n_variables;
-    std::vector<std::int64_t> starts;
-    std::vector<std::int32_t> variables;
-    std::vector<std::int64_t> word_starts;
-    std::vector<std::uint64_t> words;
-
-    OwnedEvents(std::size_t n, Vector<std::int64_t> s, Vector<std::int32_t> v, Vector<std::int64_t> ws,
-                Vector<std::uint64_t> w)
-        : n_variables(n), starts(copy(s)), variables(copy(v)), word_starts(copy(ws)), words(copy(w)) {
-        if (starts.empty() || starts.size() != word_starts.size() ||
-            static_cast<std::size_t>(starts.back()) != variables.size() ||
-            static_cast<std::size_t>(word_starts.back()) != words.size())
-            throw nb::value_error("arrays differ in length");
-        for (const std::int32_t variable : variables)
-            if (variable < 0 || static_cast<std::size_t>(variable) >= n) throw nb::index_error("a variable is out of range");
-    }
-    template <typename T>
-    static std::vector<T> copy(const Vector<T>& array) {
-        return {array.data(), array.data() + array.size()};
-    }
-    EventView view() const { return {n_variables, starts, variables, word_starts, words}; }
-};
 
 class Nearest {
 public:
@@ -136,12 +107,6 @@ void bind_nearest(nb::module_& module) {
         .def("nodes", &Nearest::nodes)
         .def("better", &Nearest::better)
         .def("worlds", &Nearest::worlds);
-    module.def("elimination_cost", [](std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
-                                      Vector<std::int64_t> word_starts, Vector<std::uint64_t> words, double limit) {
-        const OwnedEvents events(n, starts, variables, word_starts, words);
-        return Elimination::cost(events.view(), limit);
-    }, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
-       nb::arg("limit"));
 }
 
 }  // namespace coherently::bindings

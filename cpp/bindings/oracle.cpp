@@ -1,0 +1,107 @@
+#include <nanobind/stl/pair.h>
+
+#include <limits>
+#include <memory>
+
+#include "coherently/diagonal.hpp"
+#include "coherently/elimination.hpp"
+#include "coherently/search.hpp"
+#include "owned_events.hpp"
+
+namespace coherently::bindings {
+namespace {
+
+// The world of the least sum of coefficients over the events that hold, by whatever means.
+class Oracle {
+public:
+    Oracle(std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
+           Vector<std::uint64_t> words, std::uint64_t seed)
+        : events_(n, starts, variables, word_starts, words),
+          energy_(events_.view()),
+          search_(energy_, seed),
+          proof_(energy_, seed),
+          random_(seed) {}
+
+    void set(Vector<double> coefficients) {
+        if (coefficients.size() + 1 != events_.starts.size()) throw nb::value_error("arrays differ in length");
+        coefficients_ = OwnedEvents::copy(coefficients);
+        energy_.set(coefficients_);
+    }
+    double value(Vector<std::uint8_t> world) const {
+        if (world.size() != events_.n_variables) throw nb::value_error("arrays differ in length");
+        return energy_.value(OwnedEvents::copy(world));
+    }
+    NewArray<std::uint8_t> search(std::size_t attempts, double seconds) {
+        World best;
+        {
+            nb::gil_scoped_release release;
+            double least = std::numeric_limits<double>::infinity();
+            const auto deadline = after(seconds);
+            const std::size_t n = events_.n_variables;
+            std::vector<TabuSearch::Found> unused;
+            for (std::size_t i = 0; i < attempts && (i == 0 || std::chrono::steady_clock::now() < deadline); ++i) {
+                World from(n);
+                for (auto& value : from) value = static_cast<std::uint8_t>(random_.next() >> 63);
+                search_.run(from, 20 * n + 20, -std::numeric_limits<double>::infinity(), unused);
+                if (search_.best_energy() < least) least = search_.best_energy(), best = search_.best();
+            }
+        }
+        return give(std::move(best));
+    }
+    NewArray<std::uint8_t> eliminate() {
+        World world;
+        {
+            nb::gil_scoped_release release;
+            if (!elimination_) elimination_ = std::make_unique<Elimination>(events_.view());
+            elimination_->minimise(coefficients_, world);
+        }
+        return give(std::move(world));
+    }
+    void start_proof(double cutoff) {
+        nb::gil_scoped_release release;
+        proof_.start(cutoff);
+    }
+    const char* prove(double seconds) {
+        nb::gil_scoped_release release;
+        const auto outcome = proof_.run(after(seconds));
+        if (outcome == DiagonalBound::Outcome::better) return "better";
+        return outcome == DiagonalBound::Outcome::proved ? "proved" : "unfinished";
+    }
+    double bound() const { return proof_.bound(); }
+    NewArray<std::uint8_t> better() const { return give(std::vector<std::uint8_t>(proof_.world())); }
+
+private:
+    OwnedEvents events_;
+    Energy energy_;
+    TabuSearch search_;
+    DiagonalBound proof_;
+    Random random_;
+    std::unique_ptr<Elimination> elimination_;
+    std::vector<double> coefficients_;
+};
+
+}  // namespace
+
+void bind_oracle(nb::module_& module) {
+    nb::class_<Oracle>(module, "WorldOracle")
+        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::uint64_t>,
+                      std::uint64_t>(),
+             nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
+             nb::arg("seed"))
+        .def("set", &Oracle::set, nb::arg("coefficients"))
+        .def("value", &Oracle::value, nb::arg("world"))
+        .def("search", &Oracle::search, nb::arg("attempts"), nb::arg("seconds"))
+        .def("eliminate", &Oracle::eliminate)
+        .def("start_proof", &Oracle::start_proof, nb::arg("cutoff"))
+        .def("prove", &Oracle::prove, nb::arg("seconds"))
+        .def("bound", &Oracle::bound)
+        .def("better", &Oracle::better);
+    module.def("elimination_cost", [](std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
+                                      Vector<std::int64_t> word_starts, Vector<std::uint64_t> words, double limit) {
+        const OwnedEvents events(n, starts, variables, word_starts, words);
+        return Elimination::cost(events.view(), limit);
+    }, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
+       nb::arg("limit"));
+}
+
+}  // namespace coherently::bindings

@@ -1,0 +1,44 @@
+// Events whose arrays the core keeps for itself, and deadlines.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "arrays.hpp"
+#include "coherently/energy.hpp"
+
+namespace coherently::bindings {
+
+inline std::chrono::steady_clock::time_point after(double seconds) {
+    using Clock = std::chrono::steady_clock;
+    const std::chrono::duration<double> bounded(std::min(seconds, 1e6));
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(bounded);
+}
+
+struct OwnedEvents {
+    std::size_t n_variables;
+    std::vector<std::int64_t> starts;
+    std::vector<std::int32_t> variables;
+    std::vector<std::int64_t> word_starts;
+    std::vector<std::uint64_t> words;
+
+    OwnedEvents(std::size_t n, Vector<std::int64_t> s, Vector<std::int32_t> v, Vector<std::int64_t> ws,
+                Vector<std::uint64_t> w)
+        : n_variables(n), starts(copy(s)), variables(copy(v)), word_starts(copy(ws)), words(copy(w)) {
+        if (starts.empty() || starts.size() != word_starts.size() ||
+            static_cast<std::size_t>(starts.back()) != variables.size() ||
+            static_cast<std::size_t>(word_starts.back()) != words.size())
+            throw nb::value_error("arrays differ in length");
+        for (const std::int32_t variable : variables)
+            if (variable < 0 || static_cast<std::size_t>(variable) >= n) throw nb::index_error("a variable is out of range");
+    }
+    template <typename T>
+    static std::vector<T> copy(const Vector<T>& array) {
+        return {array.data(), array.data() + array.size()};
+    }
+    EventView view() const { return {n_variables, starts, variables, word_starts, words}; }
+};
+
+}  // namespace coherently::bindings

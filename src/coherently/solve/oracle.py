@@ -1,0 +1,79 @@
+"""The world of the least sum of coefficients over the events that hold: what proofs about all worlds rest on."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently import _core
+from coherently.solve.relaxation import Relaxation
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Merged
+
+MOST_STATES = 2**22
+"""States of a junction tree up to which the best world is found by dynamic programming."""
+DENSE_VARIABLES = 300
+"""Variables up to which the semidefinite bound is tried."""
+ATTEMPTS = 20
+SLICE = 0.05
+"""Seconds between two looks at the clock and the keyboard."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Least:
+    """A world, its sum, and a bound that no world is below; `exact` where dynamic programming looked at all of them."""
+
+    world: NDArray[np.uint8]
+    value: float
+    bound: float
+    exact: bool
+    proof: str
+
+
+class Oracle:
+    """Minimises sums of coefficients over the worlds of a component, or of several."""
+
+    def __init__(self, part: Merged, seed: int = 0) -> None:
+        arrays = (part.n_variables, part.starts, part.variables, part.table_starts, part.tables)
+        self.part = part
+        self.is_exact = math.isfinite(_core.elimination_cost(*arrays, MOST_STATES))
+        self._core = _core.WorldOracle(*arrays, seed)
+        self._relaxation: Relaxation | None = None
+
+    def least(self, coefficients: NDArray[np.float64], seconds: float, tolerance: float = 0.0) -> Least:
+        """The best world; past dynamic programming its bound may be lower by the tolerance, or more at the limit."""
+        core = self._core
+        core.set(np.ascontiguousarray(coefficients, np.float64))
+        if self.is_exact:
+            world = core.eliminate()
+            value = core.value(world)
+            return Least(world, value, value, True, "dynamic programming over all worlds")
+        deadline = time.monotonic() + seconds
+        world = core.search(ATTEMPTS, seconds)
+        if self.part.n_variables <= DENSE_VARIABLES and int(self.part.sizes().max()) <= 2:
+            return self._branch(world, deadline, tolerance)
+        self._relaxation = self._relaxation or Relaxation(self.part)
+        found, bound = self._relaxation.best_world(coefficients, max(0.0, deadline - time.monotonic()))
+        if found is not None and core.value(found) < core.value(world):
+            world = found
+        return Least(
+            world, core.value(world), min(bound, core.value(world)), False, "mixed-integer programming (HiGHS)"
+        )
+
+    def _branch(self, world: NDArray[np.uint8], deadline: float, tolerance: float) -> Least:
+        core, outcome = self._core, "better"
+        while outcome == "better":
+            core.start_proof(core.value(world) - tolerance)
+            outcome = "unfinished"
+            while outcome == "unfinished" and time.monotonic() < deadline:
+                outcome = core.prove(SLICE)
+            if outcome == "better":
+                world = core.better()
+        return Least(world, core.value(world), core.bound(), False, "semidefinite bound with branch and bound")
