@@ -67,7 +67,7 @@ public:
     }
     double bound() const { return proof_->bound(); }
     std::size_t nodes() const { return proof_->nodes(); }
-    NewArray<std::uint8_t> better() const { return give(std::vector<std::uint8_t>(proof_->world())); }
+    NewArray<std::uint8_t> better() const { return stack(proof_->better(), events_.n_variables); }
 
 private:
     void check() const {

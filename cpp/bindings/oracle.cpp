@@ -48,6 +48,10 @@ public:
         }
         return give(std::move(best));
     }
+    NewArray<std::uint8_t> anneal(std::size_t sweeps) {
+        search_.anneal(sweeps);
+        return give(World(search_.best()));
+    }
     NewArray<std::uint8_t> eliminate() {
         World world;
         {
@@ -68,7 +72,7 @@ public:
         return outcome == DiagonalBound::Outcome::proved ? "proved" : "unfinished";
     }
     double bound() const { return proof_.bound(); }
-    NewArray<std::uint8_t> better() const { return give(std::vector<std::uint8_t>(proof_.world())); }
+    NewArray<std::uint8_t> better() const { return stack(proof_.better(), events_.n_variables); }
 
 private:
     OwnedEvents events_;
@@ -91,6 +95,7 @@ void bind_oracle(nb::module_& module) {
         .def("set", &Oracle::set, nb::arg("coefficients"))
         .def("value", &Oracle::value, nb::arg("world"))
         .def("search", &Oracle::search, nb::arg("attempts"), nb::arg("seconds"))
+        .def("anneal", &Oracle::anneal, nb::arg("sweeps"))
         .def("eliminate", &Oracle::eliminate)
         .def("start_proof", &Oracle::start_proof, nb::arg("cutoff"))
         .def("prove", &Oracle::prove, nb::arg("seconds"))

@@ -41,4 +41,11 @@ struct OwnedEvents {
     EventView view() const { return {n_variables, starts, variables, word_starts, words}; }
 };
 
+// A row a world.
+inline NewArray<std::uint8_t> stack(const std::vector<World>& worlds, std::size_t n_variables) {
+    std::vector<std::uint8_t> rows;
+    for (const World& world : worlds) rows.insert(rows.end(), world.begin(), world.end());
+    return give(std::move(rows), {worlds.size(), n_variables});
+}
+
 }  // namespace coherently::bindings

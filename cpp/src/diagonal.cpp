@@ -13,6 +13,7 @@ constexpr int retune_every = 6;   // levels of the tree
 constexpr int most_sweeps = 50;   // of coordinate descent at a node
 constexpr double worth_it = 0.1;  // of the way to the cutoff that a sweep must gain
 constexpr int between_clocks = 16;
+constexpr std::size_t patience = 1000;  // nodes
 
 }  // namespace
 
@@ -44,6 +45,7 @@ void DiagonalBound::start(double cutoff) {
     read();
     cutoff_ = cutoff;
     nodes_ = 0;
+    better_.clear();
     Node root;
     root.free.resize(n_);
     for (std::size_t i = 0; i < n_; ++i) root.free[i] = static_cast<std::int32_t>(i);
@@ -135,13 +137,15 @@ void DiagonalBound::narrow(Node& node) const {
     }
 }
 
-bool DiagonalBound::is_better(const Node& node) {
+// Notes the world that the node is rounded to, if it is below the cutoff.
+void DiagonalBound::look(const Node& node) {
     World world(n_);
     for (std::size_t v = 0; v < n_; ++v) world[v] = node.fixed[v] > 0;
     for (std::size_t a = 0; a < node.free.size(); ++a) world[static_cast<std::size_t>(node.free[a])] = node.s[a] > 0;
-    if (energy_.value(world) >= cutoff_) return false;
-    world_ = std::move(world);
-    return true;
+    if (energy_.value(world) >= cutoff_) return;
+    if (std::find(better_.begin(), better_.end(), world) != better_.end()) return;
+    if (better_.empty()) enough_ = 2 * nodes_ + patience;
+    better_.push_back(std::move(world));
 }
 
 void DiagonalBound::branch(Node& node) {
@@ -161,35 +165,33 @@ void DiagonalBound::branch(Node& node) {
     open_.push_back(std::move(node));
 }
 
+// Bounds a node; false where nothing below the cutoff is in it but what was noted.
+bool DiagonalBound::expand(Node& node) {
+    if (node.depth > 0 && node.depth % retune_every == 0 && !node.free.empty()) tune(node);
+    measure(node);
+    if (settle(node)) return false;
+    look(node);
+    narrow(node);
+    if (!node.free.empty()) return true;
+    look(node);
+    return false;
+}
+
 DiagonalBound::Outcome DiagonalBound::run(std::chrono::steady_clock::time_point deadline) {
     for (int step = 1; !open_.empty(); ++step) {
+        if (!better_.empty() && nodes_ >= enough_) return Outcome::better;
         if (step % between_clocks == 0 && std::chrono::steady_clock::now() >= deadline) return Outcome::unfinished;
         Node node = std::move(open_.back());
         open_.pop_back();
         ++nodes_;
-        if (node.depth > 0 && node.depth % retune_every == 0 && !node.free.empty()) tune(node);
-        measure(node);
-        if (settle(node)) continue;
-        if (is_better(node)) {
-            open_.push_back(std::move(node));
-            return Outcome::better;
-        }
-        if (node.free.empty()) continue;
-        narrow(node);
-        if (node.free.empty()) {
-            if (is_better(node)) {
-                open_.push_back(std::move(node));
-                return Outcome::better;
-            }
-            continue;
-        }
-        branch(node);
+        if (expand(node)) branch(node);
     }
-    return Outcome::proved;
+    return better_.empty() ? Outcome::proved : Outcome::better;
 }
 
 double DiagonalBound::bound() const {
     double least = cutoff_;
+    for (const World& world : better_) least = std::min(least, energy_.value(world));
     for (const Node& node : open_) least = std::min(least, node.bound);
     return least;
 }

@@ -8,8 +8,9 @@ namespace coherently {
 namespace {
 
 constexpr std::size_t batch = 8;     // worlds to take in at a time
-constexpr std::size_t few = 3;         // searches that are short and end when a batch is full
-constexpr std::size_t attempts = 100;  // searches before giving up
+constexpr std::size_t round = 8;  // searches before their worlds are taken in
+constexpr int most_effort = 8;    // doublings of the length of a search before giving up
+constexpr std::size_t least_sweeps = 16;
 constexpr double relative_slack = 1e-10, rounding = 1e-15;
 
 }  // namespace
@@ -51,7 +52,6 @@ void NearestMixture::update() {
         level_ += gradient_[j] * x_[j];
     }
     energy_.set(gradient_);
-    attempt_ = 0;
 }
 
 // With f = |x - q|^2 and g = max <x - q, x - s> over worlds s, in the metric of the weights, every coherent point lies
@@ -64,22 +64,37 @@ void NearestMixture::certify(double least) {
 
 double NearestMixture::slack() const { return relative_slack * objective_ + rounding * total_weight_; }
 
-World NearestMixture::start_world(std::size_t attempt) {
-    if (attempt == 0) return lowest_;
+// One search for better worlds: by turns tabu search from known worlds and annealing from anywhere.
+void NearestMixture::attempt() {
+    const std::size_t n = energy_.n_variables();
+    if (attempt_ % 2 == 1) {
+        tabu_.anneal(least_sweeps << effort_);
+        if (tabu_.best_energy() < level_ - slack()) found_.push_back({tabu_.best_energy(), tabu_.best()});
+    } else {
+        const World from = attempt_ == 0 ? lowest_ : cross();
+        tabu_.run(from, ((tabu_.is_sparse() ? n / 2 : 2 * n) + 20) << effort_, level_ - slack(), found_);
+    }
+}
+
+// A world that has each variable from one of two of the mixture.
+World NearestMixture::cross() {
     World world = mixture_.world(random_.below(mixture_.size()));
-    if (attempt % 2 == 0)
-        for (auto& value : world) value = static_cast<std::uint8_t>(random_.next() >> 63);
+    const World& other = mixture_.world(random_.below(mixture_.size()));
+    for (std::size_t v = 0; v < world.size(); ++v)
+        if (random_.next() >> 63) world[v] = other[v];
     return world;
 }
 
 bool NearestMixture::search(Deadline deadline) {
-    const std::size_t n = energy_.n_variables();
-    for (; attempt_ < attempts; ++attempt_) {
+    while (effort_ <= most_effort) {
         if (std::chrono::steady_clock::now() >= deadline) return false;
-        const bool brief = attempt_ < few;
-        tabu_.run(start_world(attempt_), (brief ? 2 : 20) * n + 20, level_ - slack(), found_);
-        if (found_.empty() || (found_.size() < batch && attempt_ + 1 < few)) continue;
-        take();
+        attempt();
+        if (++attempt_ < round && (tabu_.is_sparse() || found_.size() < batch)) continue;
+        attempt_ = 0;
+        const std::size_t found = found_.size();
+        const bool better = found > 0 && take();
+        found_.clear();
+        if (!better || (found < round / 2 && effort_ < most_effort)) ++effort_;
     }
     return true;
 }
@@ -105,6 +120,7 @@ bool NearestMixture::offer(const World& world) {
     const double energy = energy_.value(world);
     if (!(energy < level_)) return false;
     found_.assign(1, {energy, world});
+    effort_ = std::min(effort_, most_effort - 2);
     return take();
 }
 

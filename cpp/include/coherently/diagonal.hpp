@@ -27,8 +27,8 @@ public:
     Outcome run(std::chrono::steady_clock::time_point deadline);
     // A valid bound on the energy of every world, at most the cutoff.
     double bound() const;
-    // The world below the cutoff, if the outcome is better.
-    const World& world() const { return world_; }
+    // Worlds below the cutoff, if the outcome is better: those met in twice the time that the first one took.
+    const std::vector<World>& better() const { return better_; }
     std::size_t nodes() const { return nodes_; }
 
 private:
@@ -51,7 +51,8 @@ private:
     void narrow(Node& node) const;
     void branch(Node& node);
     void fix(Node& node, std::size_t at, int side) const;
-    bool is_better(const Node& node);
+    void look(const Node& node);
+    bool expand(Node& node);
     double safety() const { return 1e-13 * magnitude_; }
     const double* row(std::int32_t i) const { return &matrix_[static_cast<std::size_t>(i) * n_]; }
 
@@ -60,8 +61,9 @@ private:
     Random random_;
     std::vector<double> matrix_, field_;
     double constant_ = 0, cutoff_ = 0, magnitude_ = 0;
-    std::vector<Node> open_;
-    World world_;
+    std::vector<Node> open_;  // the last is next
+    std::vector<World> better_;
+    std::size_t enough_ = 0;  // nodes after which the better worlds are given
 };
 
 }  // namespace coherently

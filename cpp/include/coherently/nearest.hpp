@@ -50,7 +50,8 @@ private:
     void begin();
     void update();
     bool take();
-    World start_world(std::size_t attempt);
+    void attempt();
+    World cross();
     double slack() const;
 
     Energy energy_;
@@ -64,7 +65,8 @@ private:
     std::vector<double> x_, gradient_;
     std::vector<std::uint8_t> bits_;
     std::vector<TabuSearch::Found> found_;
-    std::size_t attempt_ = 0;  // to find a better world than those within
+    std::size_t attempt_ = 0;  // of the round of searches
+    int effort_ = 0;           // grows when a round finds little
     World lowest_;             // the last world that was the best to take in
 };
 

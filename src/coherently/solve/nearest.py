@@ -14,6 +14,8 @@ from coherently.solve.relaxation import Relaxation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from coherently.problem import Merged
 
 SLICE = 0.05
@@ -24,8 +26,8 @@ MOST_STATES = 2**22
 """States up to which it is looked for at all."""
 DENSE_VARIABLES = 300
 """Variables up to which the semidefinite bound is tried."""
-STAGES = (1e-2, 1e-3, 1e-4)
-"""Relative gaps to prove on the way to the tolerance, each far cheaper than the next."""
+STAGES = (1e-2,)
+"""Relative gaps to prove on the way to the tolerance, far cheaper than that."""
 SAFETY = 0.98
 """The part of a gap that is aimed at, so that rounding does not spoil it."""
 
@@ -124,8 +126,12 @@ class _Run:
             if outcome == "proved":
                 return True
             if outcome == "better":
-                return core.offer(core.better()) and self.search()
+                return self._take(core.better()) and self.search()
         return False
+
+    def _take(self, worlds: NDArray[np.uint8]) -> bool:
+        """Take in worlds; false where none improves."""
+        return any([self.core.offer(world) for world in sorted(worlds, key=self.core.energy)])
 
     def relax(self) -> None:
         """Bound by the relaxation to clusters of variables; where search does not reach it, by a MIP's best worlds."""

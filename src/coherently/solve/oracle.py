@@ -75,5 +75,5 @@ class Oracle:
             while outcome == "unfinished" and time.monotonic() < deadline:
                 outcome = core.prove(SLICE)
             if outcome == "better":
-                world = core.better()
+                world = min(core.better(), key=core.value)
         return Least(world, core.value(world), core.bound(), False, "semidefinite bound with branch and bound")
