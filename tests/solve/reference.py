@@ -115,18 +115,24 @@ def by_clarabel(merged, groups, *, sharp=False):
     curvature = 2.0 * np.concatenate([weight, np.zeros(size)]) / (weight.max() or 1.0)
     linear = -curvature * np.concatenate([target, np.zeros(size)])
     cones = [clarabel.ZeroConeT(count + len(groups)), clarabel.NonnegativeConeT(size)]
+    x, multiplier = _quadratic_program(curvature, linear, sparse.vstack([equal, bounds]).tocsc(), right, cones)
+    if sharp:
+        face = np.append(np.full(m, True), x[m:] > multiplier[-size:])
+        x[face] = _on_face(curvature[face], linear[face], equal.toarray()[:, face], right[: count + len(groups)])
+    return x[:m]
+
+
+def _quadratic_program(curvature, linear, constraints, right, cones):
+    """The solution and the multipliers; a stalled solver may do better on another scale of the objective."""
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
-    settings.reduced_tol_gap_abs = settings.reduced_tol_gap_rel = settings.reduced_tol_feas = 1e-10
-    quadratic, constraints = sparse.diags_array(curvature).tocsc(), sparse.vstack([equal, bounds]).tocsc()
-    answer = clarabel.DefaultSolver(quadratic, linear, constraints, right, cones, settings).solve()
-    assert answer.status in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved)
-    x = np.array(answer.x)
-    if sharp:
-        face = np.append(np.full(m, True), x[m:] > np.array(answer.z)[-size:])
-        x[face] = _on_face(curvature[face], linear[face], equal.toarray()[:, face], right[: count + len(groups)])
-    return x[:m]
+    for scale in (1.0, 10.0, 0.1, 100.0, 0.01):
+        quadratic = sparse.diags_array(scale * curvature).tocsc()
+        answer = clarabel.DefaultSolver(quadratic, scale * linear, constraints, right, cones, settings).solve()
+        if answer.status == clarabel.SolverStatus.Solved:
+            return np.array(answer.x), np.array(answer.z) / scale
+    raise AssertionError(answer.status)
 
 
 def _on_face(curvature, linear, equal, right):

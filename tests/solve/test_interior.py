@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from coherently.problem.groups import Groups
 from coherently.solve.bound import relaxed_bound
 from coherently.solve.interior import interior_point
-from tests.solve.reference import by_clarabel, violation
+from tests.solve.reference import by_clarabel, members_of, violation
 from tests.solve.test_bound import WEIGHTS, draw, grouped, worlds
 
 
@@ -96,6 +96,22 @@ def test_coherent_targets_stay(seed, weights, corner):
     answer = interior_point(weight, target, groups)
     check(weight, target, groups, answer)
     np.testing.assert_allclose(answer.x[weight > 0], target[weight > 0], atol=1e-7)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["flat", "hundred", "some zero"]), st.booleans())
+def test_order_and_sides_do_not_matter(seed, weights, rounded):
+    weight, target, groups, truth = draw(seed, weights)
+    target = np.round(4 * target) / 4 if rounded else target
+    rng = np.random.default_rng(seed)
+    order, turned = rng.permutation(len(weight)), rng.random(len(weight)) < 0.5
+    place = np.argsort(order)
+    members = [rng.permutation(place[members]) for members, _ in rng.permutation(np.array(members_of(groups), object))]
+    other = grouped(np.where(turned, 1 - truth, truth)[:, order], members)
+    answer = interior_point(weight, target, groups)
+    again = interior_point(weight[order], np.where(turned, 1 - target, target)[order], other)
+    x = again.x[place]
+    x = np.where(turned, 1 - x, x)
+    np.testing.assert_allclose(x[weight > 0], answer.x[weight > 0], rtol=0, atol=1e-7)
 
 
 PAIR = worlds(2)

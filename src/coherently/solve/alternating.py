@@ -35,7 +35,7 @@ LARGEST_INTERIOR = 300_000
 FEW = 20_000
 """Truth vectors up to which it does all of it."""
 SMALL = 5_000
-"""Coordinates up to which an answer is finished to the last digit: probabilities are off by the root of the gap."""
+"""Coordinates up to which a gap above rounding sends the problem on: probabilities may be off by the root of it."""
 EXACT = 1e-13
 """A relative gap that rounding alone may leave."""
 
@@ -52,7 +52,9 @@ class AlternatingProjections:
     `groups` names the design (singletons, logical, pairs, triples, cliques or global) or is a function that makes
     one; with `auxiliary` groups also share the variables that nobody forecast. `sweeps` limits the passes over the
     groups. The loop ends when no probability moves by more than `tolerance`, Dykstra's when the gap between objective
-    and bound is at most `tolerance` relative to the objective. `trace` keeps the answer after every sweep. Independent
+    and bound is at most `tolerance` relative to the objective. An event whose forecasts have no weight at all is in no
+    group and stays without a number (NaN), but for Dykstra's answer under the Brier loss, which gives it a probability
+    that is coherent with the others. `trace` keeps the answer after every sweep. Independent
     components are solved on `threads` threads (0: one a processor), with the same answer.
 
     >>> import coherently as co

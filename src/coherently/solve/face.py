@@ -23,7 +23,7 @@ SETTLING = 2
 ROUNDS = 3
 """Faces to try."""
 NEGLIGIBLE = 1e-12
-"""What a mixture or, for weights up to 1, a slack may lack."""
+"""What a mixture, or for weights up to 1 a slack or an equation, may lack."""
 
 
 def land(problem: Lifted, point: Point) -> Point | None:
@@ -32,21 +32,21 @@ def land(problem: Lifted, point: Point) -> Point | None:
     An interior point has mixtures and slacks of about the root of its barrier where the optimum has 0 of both.
     Between the vertices that some optimum mixes and those that have no slack in any, every face leads to the same
     coordinates. A vertex that turns out wrong changes sides, and the next face is tried. The point moves as little
-    as it must, in what the optimum leaves open. None if no face is right.
+    as it must, in what the optimum leaves open. None if no face that is tried is right.
     """
     face = point.mixture > point.slack
     for _ in range(ROUNDS):
         face |= point.mixture >= problem.spread(np.maximum.reduceat(point.mixture, problem.starts))
-        point = _on_face(problem, point, face)
+        point, error = _on_face(problem, point, face)
         wrong = (point.mixture < -NEGLIGIBLE) | (point.slack < -NEGLIGIBLE)
         if not wrong.any():
-            return point
+            return point if error <= NEGLIGIBLE else None
         face ^= wrong
     return None
 
 
-def _on_face(problem: Lifted, point: Point, face: NDArray[np.bool_]) -> Point:
-    """Solve with no slack on the face and no mixture off it."""
+def _on_face(problem: Lifted, point: Point, face: NDArray[np.bool_]) -> tuple[Point, float]:
+    """Solve with no slack on the face and no mixture off it; the largest residual that is left."""
     system = System(problem, np.where(face, 1.0 / (PROXIMAL_MIXTURE * problem.width**2.0), 0.0))
     point = replace(point, mixture=np.where(face, point.mixture, 0.0), slack=np.zeros_like(point.slack))
     least = np.inf
@@ -60,4 +60,4 @@ def _on_face(problem: Lifted, point: Point, face: NDArray[np.bool_]) -> Point:
             break
         point = point.plus(system.solve(*right))
     slack = problem.vertices @ best.forces + problem.spread(best.level)
-    return replace(best, slack=np.where(face, 0.0, slack))
+    return replace(best, slack=np.where(face, 0.0, slack)), least

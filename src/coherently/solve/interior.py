@@ -51,40 +51,57 @@ def interior_point(
 ) -> Interior:
     """Minimise sum N (x - q)^2 with each group in the hull of its pattern, by Mehrotra's method.
 
-    `tolerance` is for the violation and for the gap, relative to the objective. The iteration goes on past it
-    while that still halves the error, and ends without it where rounding forbids more: see `gap`. Within it the
-    answer is finished on its face, for a gap alone leaves its root in the coordinates. Coordinates in no group
-    stay at their target, at 1/2 where they have no weight.
+    `tolerance` is for the violation and for the gap, relative to the objective. An answer is finished on its face as
+    soon as that is seen, for a gap alone leaves its root in the coordinates. Until then the iteration goes on, past
+    the tolerance while that still halves the error, and ends without it where rounding forbids more: see `gap`.
+    Coordinates in no group stay at their target, at 1/2 where they have no weight.
     """
     scale = float(np.max(weight, initial=0.0)) or 1.0
     center = np.where(weight > 0, target, 0.5)
     if not len(groups):
         return Interior(np.clip(center, 0.0, 1.0), np.zeros(0), 0, 0.0)
-    problem = lift(weight / scale, center, groups)
-
-    def judge(point: Point, iterations: int) -> tuple[Interior, float]:
-        x, violation = problem.feasible(point)
-        forces = scale * point.forces
-        bound = relaxed_bound(weight, target, groups, forces)
-        gap = float(np.sum(weight * (x - center) ** 2)) - bound
-        return Interior(x, forces, iterations, gap), max(violation, abs(gap) / max(min(1.0, scale), bound))
-
-    point = _start(problem)
+    task = _Task(weight, target, groups, scale, lift(weight / scale, center, groups))
+    point = _start(task.problem)
     least = previous = np.inf
     for iteration in range(max_iterations + 1):
-        found, error = judge(point, iteration)
+        found, error = task.judge(point, iteration)
+        finished = task.finish(point, iteration, tolerance) if error <= LANDING else None
+        if finished is not None:
+            return finished
         if error < least:
             best, least = found, error
-        landed = land(problem, point) if error <= LANDING else None
-        if landed is not None:
-            found, landed_error = judge(landed, iteration)
-            if landed_error <= tolerance:
-                return found
         if iteration - best.iterations > PATIENCE or (least <= tolerance and error > 0.5 * previous):
             break
         previous = error
-        point = _advance(problem, point)
+        point = _advance(task.problem, point)
     return best
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """The problem as given, and as lifted with weights up to 1."""
+
+    weight: Vector
+    target: Vector
+    groups: Groups
+    scale: float
+    problem: Lifted
+
+    def judge(self, point: Point, iterations: int) -> tuple[Interior, float]:
+        """The answer that a point gives, and its violation or its relative gap, whichever is more."""
+        x, violation = self.problem.feasible(point)
+        forces = self.scale * point.forces
+        bound = relaxed_bound(self.weight, self.target, self.groups, forces)
+        gap = float(np.sum(self.weight * (x - self.problem.center) ** 2)) - bound
+        return Interior(x, forces, iterations, gap), max(violation, abs(gap) / max(min(1.0, self.scale), bound))
+
+    def finish(self, point: Point, iterations: int, tolerance: float) -> Interior | None:
+        """The answer on the face that the point shows, if that is within the tolerance."""
+        landed = land(self.problem, point)
+        if landed is None:
+            return None
+        found, error = self.judge(landed, iterations)
+        return found if error <= tolerance else None
 
 
 def _start(problem: Lifted) -> Point:
