@@ -24,7 +24,7 @@ REFINEMENTS = 3
 LEAST_BARRIER = 1e-24
 PATIENCE = 10
 LANDING = 1e-6
-"""The error from which on a point shows the face of the optimum."""
+"""The error at which the face of the optimum is first looked for, and again whenever the error has halved."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,11 +63,14 @@ def interior_point(
     task = _Task(weight, target, groups, scale, lift(weight / scale, center, groups))
     point = _start(task.problem)
     least = previous = np.inf
+    landing = LANDING
     for iteration in range(max_iterations + 1):
         found, error = task.judge(point, iteration)
-        finished = task.finish(point, iteration, tolerance) if error <= LANDING else None
-        if finished is not None:
-            return finished
+        if error <= landing:
+            landing = 0.5 * error
+            finished = task.finish(point, iteration, tolerance)
+            if finished is not None:
+                return finished
         if error < least:
             best, least = found, error
         if iteration - best.iterations > PATIENCE or (least <= tolerance and error > 0.5 * previous):
