@@ -99,7 +99,7 @@ def by_clarabel(merged, groups, *, sharp=False):
     Of `merged` only weights and means are asked.
 
     An interior point answer may be off by the root of its gap where the active set is in doubt. A sharp one is
-    solved again on the face of the mixtures that outweigh their multipliers, which is right whatever the doubt.
+    finished on a face of the mixtures, one that meets all conditions of the optimum.
     """
     weight, target = merged.weight, np.nan_to_num(merged.mean)
     if not len(groups):
@@ -116,10 +116,7 @@ def by_clarabel(merged, groups, *, sharp=False):
     linear = -curvature * np.concatenate([target, np.zeros(size)])
     cones = [clarabel.ZeroConeT(count + len(groups)), clarabel.NonnegativeConeT(size)]
     x, multiplier = _quadratic_program(curvature, linear, sparse.vstack([equal, bounds]).tocsc(), right, cones)
-    if sharp:
-        face = np.append(np.full(m, True), x[m:] > multiplier[-size:])
-        x[face] = _on_face(curvature[face], linear[face], equal.toarray()[:, face], right[: count + len(groups)])
-    return x[:m]
+    return _sharpened(curvature, linear, equal.toarray(), right, x, multiplier)[:m] if sharp else x[:m]
 
 
 def _quadratic_program(curvature, linear, constraints, right, cones):
@@ -135,10 +132,26 @@ def _quadratic_program(curvature, linear, constraints, right, cones):
     raise AssertionError(answer.status)
 
 
-def _on_face(curvature, linear, equal, right):
-    """The least 1/2 x'Dx + l'x with Ex = r."""
-    system = np.block([[np.diag(curvature), equal.T], [equal, np.zeros((len(equal), len(equal)))]])
-    return np.linalg.lstsq(system, np.concatenate([-linear, right]), rcond=1e-12)[0][: len(linear)]
+def _sharpened(curvature, linear, equal, right, x, multiplier):
+    """Solve on the face of the mixtures that outweigh their multipliers; those that come out wrong change sides."""
+    count, size = len(equal), len(multiplier) - len(equal)
+    mixed = np.arange(len(x)) >= len(x) - size
+    force, slack = multiplier[:count], np.append(np.full(len(x) - size, -np.inf), multiplier[count:])
+    face = x > slack
+    for _ in range(20):
+        x = np.where(face, x, 0.0)
+        part = equal[:, face]
+        system = np.block([[np.diag(curvature[face]), part.T], [part, np.zeros((count, count))]])
+        missing = np.concatenate([-linear[face], right[:count]]) - system @ np.concatenate([x[face], force])
+        change = np.linalg.lstsq(system, missing, rcond=1e-12)[0]
+        x[face] += change[: face.sum()]
+        force = force + change[face.sum() :]
+        slack = np.where(face, 0.0, equal.T @ force)
+        wrong = mixed & ((x < -1e-12) | (slack < -1e-12))
+        if not wrong.any():
+            return x
+        face ^= wrong
+    raise AssertionError("no face is right")
 
 
 def check_relaxed(problem, solution, *, even):
