@@ -97,6 +97,22 @@ class Problem:
     scatter: float
     loss: Loss
 
+    def keep(self, kept: NDArray[np.bool_]) -> tuple[Problem, NDArray[np.bool_]]:
+        """Give the problem of some coordinates alone, and the units that are about them.
+
+        The scatter goes with the coordinates in no other way than all or nothing: it is 0 where some are left out.
+        """
+        number = np.where(kept, np.cumsum(kept) - 1, -1)[self.coordinate]
+        units = number >= 0
+        part = replace(
+            self,
+            coordinate=number[units].astype(np.int32),
+            complemented=self.complemented[units],
+            merged=self.merged.keep(kept),
+            scatter=self.scatter if kept.all() else 0.0,
+        )
+        return part, units
+
     def as_written(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Carry an answer for each coordinate back to the units."""
         answer = x[self.coordinate]

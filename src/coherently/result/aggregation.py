@@ -10,16 +10,17 @@ from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel
 from coherently.problem import find_loss, pose
 from coherently.result.result import Result
-from coherently.solve import AlternatingProjections, Annealing, Exact, LinearAverage, Method
+from coherently.solve import AlternatingProjections, Annealing, Auto, Exact, LinearAverage, Method
 
 if TYPE_CHECKING:
     from coherently.problem import Loss
     from coherently.solve import Progress
 
 METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
+    "auto": (Auto, {}),
+    "exact": (Exact, {}),
     "linear": (LinearAverage, {}),
     "projections": (AlternatingProjections, {"correction": "none"}),
-    "exact": (Exact, {}),
     "dykstra": (AlternatingProjections, {"correction": "dykstra"}),
     "annealing": (Annealing, {}),
 }
@@ -27,15 +28,15 @@ METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
 
 
 def aggregate(
-    panel: Panel, method: str | Method = "linear", loss: str | Loss = "brier", *, progress: Progress | None = None
+    panel: Panel, method: str | Method = "auto", loss: str | Loss = "brier", *, progress: Progress | None = None
 ) -> Result:
     """Make one set of forecasts of a panel's.
 
-    `method` is a method object or the word for one with its default options: "linear", "projections" (the
-    paper's algorithm), "dykstra" (the nearest locally coherent forecasts) or "annealing" (globally coherent ones by
-    random search). `loss` says what near means: "brier",
-    "log" (or `co.Log(clip=...)`) or "spherical". `progress` is called with the fraction of the work
-    that is done; an interruption (Ctrl-C) ends a loop with the answer so far.
+    `method` is a method object or the word for one with its default options: "auto" (exact where it can be, see
+    `result.note`), "exact" (the nearest coherent forecasts, proved), "dykstra" (the nearest locally coherent ones),
+    "projections" (the paper's algorithm), "annealing" (globally coherent ones by random search) or "linear" (plain
+    averages). `loss` says what near means: "brier", "log" (or `co.Log(clip=...)`) or "spherical". `progress` is
+    called with the fraction of the work that is done; an interruption (Ctrl-C) ends the work with the answer so far.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])

@@ -2,6 +2,7 @@
 
 from coherently.solve.alternating import AlternatingProjections
 from coherently.solve.annealing import Annealing
+from coherently.solve.auto import Auto
 from coherently.solve.exact import Exact
 from coherently.solve.linear import LinearAverage
 from coherently.solve.solution import Component, Method, Progress, Solution, Status, Trace, Worlds
@@ -9,6 +10,7 @@ from coherently.solve.solution import Component, Method, Progress, Solution, Sta
 __all__ = [
     "AlternatingProjections",
     "Annealing",
+    "Auto",
     "Component",
     "Exact",
     "LinearAverage",

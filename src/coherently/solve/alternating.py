@@ -121,16 +121,8 @@ class AlternatingProjections:
 
     def _without_weightless(self, problem: Problem, progress: Progress | None) -> Solution:
         """The loop knows nothing of events whose forecasts have no weight: they stay NaN and are in no group."""
-        merged = problem.merged
-        kept = merged.weight > 0
-        number = np.where(kept, np.cumsum(kept) - 1, -1)[problem.coordinate]
-        weighty = number >= 0
-        part = replace(
-            problem,
-            coordinate=number[weighty].astype(np.int32),
-            complemented=problem.complemented[weighty],
-            merged=merged.keep(kept),
-        )
+        part, weighty = problem.keep(problem.merged.weight > 0)
+        part = replace(part, scatter=problem.scatter)
         solution = self.solve(part, progress)
 
         def spread(value: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -65,7 +65,8 @@ class Exact:
         deadline = time.monotonic() + self.time_limit
         parts = split(problem.merged)
         answers = [Nearest(part.merged, self.seed, 1.0 / len(parts)) for part in parts]
-        interrupted = _improve(answers, 0.5 * self.tolerance, deadline, progress or (lambda _: None))
+        share = self.tolerance if len(parts) == 1 else 0.5 * self.tolerance
+        interrupted = _improve(answers, share, deadline, progress or (lambda _: None))
         return _solution(problem, parts, answers, self.tolerance, interrupted=interrupted)
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
+from coherently.errors import MethodError
+from coherently.solve.pairwise import fits, solve_pairwise
 from coherently.solve.relaxation import Relaxation
 
 if TYPE_CHECKING:
@@ -26,6 +28,10 @@ MOST_STATES = 2**22
 """States up to which it is looked for at all."""
 DENSE_VARIABLES = 300
 """Variables up to which the semidefinite bound is tried."""
+DENSE_DEGREE = 12
+"""Events a variable from which it is likely to be better than a relaxation to clusters."""
+FIRST_LOOK = 0.1
+"""Seconds of search before it is first computed."""
 STAGES = (1e-2,)
 """Relative gaps to prove on the way to the tolerance, far cheaper than that."""
 SAFETY = 0.98
@@ -73,11 +79,19 @@ class Nearest:
         elif math.isfinite(cost):
             if run.search():
                 run.eliminate()
-        elif self.part.n_variables <= DENSE_VARIABLES and int(self.part.sizes().max()) <= 2:
-            if run.search():
-                run.branch()
         else:
-            run.relax()
+            run.compare_pairs()
+            if self._is_dense():
+                run.branch()
+            else:
+                run.relax()
+
+    def _is_dense(self) -> bool:
+        """Whether the semidefinite bound is of use: two variables an event, and most variables linked."""
+        part = self.part
+        if part.n_variables > DENSE_VARIABLES or int(part.sizes().max()) > 2:
+            return False
+        return np.count_nonzero(part.sizes() == 2) > DENSE_DEGREE / 2 * part.n_variables
 
 
 class _Run:
@@ -107,13 +121,35 @@ class _Run:
             if self.core.eliminate(min(SLICE, left)):
                 return
 
+    def compare_pairs(self) -> None:
+        """Bound by the problem that is relaxed to pairs of variables, where that is quick."""
+        part, nearest = self.nearest.part, self.nearest
+        if fits(part, "pairs"):
+            relaxed = solve_pairwise(part, "pairs", 1e-9, auxiliary=True)
+            nearest.relaxed, nearest.proof = relaxed.lower_bound, "relaxation to pairs of variables"
+
     def branch(self) -> None:
         """Prove ever smaller gaps by branch and bound; a better world that turns up is taken in."""
-        self.nearest.proof = "semidefinite bound with branch and bound"
+        if not self.search_with_bounds():
+            return
         for stage in (*(s for s in STAGES if s > self.tolerance), self.tolerance):
             while not self.nearest.is_done(stage):
                 if not self._branch(0.5 * SAFETY * stage * self.nearest.scale):
                     return
+
+    def search_with_bounds(self) -> bool:
+        """Local search, with a look at the semidefinite bound whenever the time has doubled; false at the deadline."""
+        core, begun, look = self.core, time.monotonic(), FIRST_LOOK
+        self.nearest.proof = "semidefinite bound with branch and bound"
+        while (left := self.left()) > 0:
+            done = core.search(min(SLICE, left))
+            if done or time.monotonic() - begun > look:
+                core.start_proof(core.level() - 0.5 * SAFETY * self.tolerance * self.nearest.scale)
+                core.certify(core.bound())
+                look = 2 * (time.monotonic() - begun)
+            if done:
+                return True
+        return False
 
     def _branch(self, shortfall: float) -> bool:
         """Prove that no world falls short by so much, or take in one that does; false at the deadline."""
@@ -136,9 +172,14 @@ class _Run:
     def relax(self) -> None:
         """Bound by the relaxation to clusters of variables; where search does not reach it, by a MIP's best worlds."""
         nearest, core = self.nearest, self.core
-        relaxation = Relaxation(nearest.part)
-        nearest.proof = "relaxation to clusters of variables"
-        nearest.relaxed = relaxation.bound()
+        try:
+            relaxation = Relaxation(nearest.part)
+        except MethodError:  # an event is about too many variables, or there are too many clusters
+            self.search()
+            return
+        bound = relaxation.bound()
+        if bound > nearest.relaxed:
+            nearest.relaxed, nearest.proof = bound, "relaxation to clusters of variables"
         while self.search() and not nearest.is_done(self.tolerance):
             nearest.proof = "mixed-integer programming (HiGHS)"
             world, least = relaxation.best_world(core.gradient(), self.left())

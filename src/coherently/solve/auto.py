@@ -1,0 +1,105 @@
+"""The method for whom no method was chosen: exact where that can be, and it says where it cannot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.problem import BRIER
+from coherently.solve.alternating import AlternatingProjections
+from coherently.solve.exact import Exact
+from coherently.solve.pairwise import fits
+from coherently.solve.solution import Component, Solution, Status
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Problem
+    from coherently.solve.solution import Progress
+
+LARGEST = 20_000
+"""Distinct events of a component beyond which it is made locally coherent only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Auto:
+    """Chooses for each independent component: exact, or locally coherent where it has more than 20,000 events.
+
+    A component that is not proved to the `tolerance` within `time_limit` seconds has the best globally coherent answer
+    that was found, with its gap. `note` and `components` of the result say what was done. Losses other than Brier have
+    locally coherent answers.
+
+    >>> import coherently as co
+    >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
+    >>> result = co.aggregate(co.Panel.from_records(rows))
+    >>> result.status, result.coherence, round(result.probability("p & q"), 6)
+    ('optimal', 'global', 0.275)
+    """
+
+    tolerance: float = 1e-6
+    time_limit: float = 10.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        Exact(self.tolerance, self.time_limit, self.seed)
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+        return "auto"
+
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
+        """Answer the problem; an interruption gives the answer so far."""
+        merged = problem.merged
+        if problem.loss.name != BRIER.name:
+            note = f"The loss {problem.loss.name} was made locally coherent, within groups of events."
+            return replace(AlternatingProjections(correction="dykstra").solve(problem, progress), note=note)
+        component = merged.components()
+        large = np.bincount(component)[component] > LARGEST if len(component) else np.zeros(0, np.bool_)
+        exact = Exact(self.tolerance, self.time_limit, self.seed)
+        if not large.any():
+            return exact.solve(problem, progress)
+        local = _local(problem, large)
+        if large.all():
+            return local
+        return _join(problem, large, local, exact.solve(problem.keep(~large)[0], progress))
+
+
+def _local(problem: Problem, large: NDArray[np.bool_]) -> Solution:
+    """The components beyond the limit, made coherent within groups of events."""
+    part, _ = problem.keep(large)
+    design = "pairs" if fits(part.merged, "pairs") else "logical"
+    solution = AlternatingProjections(groups=design, correction="dykstra").solve(part)
+    labels = part.merged.components()
+    sizes = np.bincount(labels).tolist()
+    known = np.bincount(labels[np.repeat(np.arange(len(labels)), part.merged.sizes())], minlength=len(sizes))
+    listed = tuple(
+        Component(int(known[i]), size, "local", "alternating projections", f"groups {design}", np.nan, np.nan)
+        for i, size in enumerate(sizes)
+    )
+    which = f"{len(sizes)} component{'s' * (len(sizes) > 1)} ({', '.join(f'{size:,}' for size in sizes[:5])} events)"
+    note = f"Beyond {LARGEST:,} events a component is made coherent within groups ({design}) only: {which}."
+    return replace(solution, components=listed, note=note)
+
+
+def _join(problem: Problem, large: NDArray[np.bool_], local: Solution, exact: Solution) -> Solution:
+    """Put the answers for large and other components together; the weaker promise holds for the whole."""
+    units = large[problem.coordinate]
+    value = np.empty(len(units))
+    value[units], value[~units] = local.value, exact.value
+    worse = local.status if exact.status is Status.OPTIMAL else exact.status
+    return replace(
+        local,
+        value=value,
+        status=worse,
+        objective=_sum(local.objective, exact.objective),
+        lower_bound=_sum(local.lower_bound, exact.lower_bound),
+        guaranteed_improvement=_sum(local.guaranteed_improvement, exact.guaranteed_improvement),
+        components=local.components + exact.components,
+    )
+
+
+def _sum(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else a + b
