@@ -9,28 +9,39 @@ namespace {
 
 using Projector = OwningProjector<GroupProjector>;
 
-std::tuple<NewArray<double>, NewArray<double>, double, double, int> pairs(
-    Vector<double> weight, Vector<double> target, Vector<std::int32_t> first, Vector<std::int32_t> second,
-    Vector<std::int64_t> starts, Matrix<double> events, double tolerance, int max_iterations,
-    unsigned threads) {
-    const std::size_t n = weight.size();
-    if (target.size() != n || first.size() != second.size() || starts.size() != first.size() + 1 ||
-        events.shape(1) != 5 || static_cast<std::size_t>(starts(first.size())) != events.shape(0))
+void check(const MergedEvents& merged) {
+    const std::size_t count = merged.weight.size();
+    if (merged.mean.size() != count || merged.starts.size() != count + 1 || merged.table_starts.size() != count + 1)
         throw nb::value_error("arrays differ in length");
-    for (std::size_t g = 0; g < first.size(); ++g)
-        if (first(g) < 0 || second(g) < 0 || static_cast<std::size_t>(std::max(first(g), second(g))) >= n ||
-            first(g) == second(g) || starts(g + 1) <= starts(g))
-            throw nb::index_error("a group is out of range");
-    static_assert(sizeof(PairEvent) == 5 * sizeof(double));
-    const PairProblem problem{view(weight), view(target), view(first), view(second), view(starts),
-                              {reinterpret_cast<const PairEvent*>(events.data()), events.shape(0)}};
-    PairAnswer answer;
+    for (const std::int32_t variable : merged.variables)
+        if (variable < 0 || static_cast<std::size_t>(variable) >= merged.n_variables)
+            throw nb::index_error("a variable is out of range");
+    for (std::size_t e = 0; e < count; ++e) {
+        const std::int64_t size = merged.starts[e + 1] - merged.starts[e], table = merged.table_starts[e];
+        if (merged.starts[e] < 0 || size < 0 || size > 2 ||
+            static_cast<std::size_t>(merged.starts[e + 1]) > merged.variables.size())
+            throw nb::value_error("starts must ascend within variables, by at most 2");
+        if (size != 2) continue;
+        const std::int32_t* pair = merged.variables.data() + merged.starts[e];
+        if (pair[0] == pair[1]) throw nb::value_error("an event has a variable twice");
+        if (table < 0 || static_cast<std::size_t>(table) >= merged.tables.size())
+            throw nb::index_error("a table is out of range");
+    }
+}
+
+std::tuple<NewArray<double>, double, double, int> pairs(
+    Vector<double> weight, Vector<double> mean, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
+    std::size_t n_variables, Vector<std::int64_t> table_starts, Vector<std::uint64_t> tables, bool by_pair,
+    bool auxiliary, double tolerance, int max_iterations, unsigned threads) {
+    const MergedEvents merged{view(weight), view(mean),         view(starts), view(variables),
+                              n_variables,  view(table_starts), view(tables)};
+    check(merged);
+    PairSolution solution;
     {
         nb::gil_scoped_release release;
-        answer = solve_pairs(problem, tolerance, max_iterations, threads);
+        solution = solve_pairs(merged, {by_pair, auxiliary, tolerance, max_iterations, threads});
     }
-    return {give(std::move(answer.variables)), give(std::move(answer.events)), answer.objective, answer.lower_bound,
-            answer.iterations};
+    return {give(std::move(solution.x)), solution.objective, solution.lower_bound, solution.iterations};
 }
 
 }  // namespace
@@ -43,9 +54,9 @@ void bind_solve(nb::module_& module) {
         .def("sweep", &Projector::sweep, nb::arg("x").noconvert())
         .def("dykstra", &Projector::dykstra, nb::arg("x").noconvert(), nb::arg("increments").noconvert())
         .def("violation", &Projector::violation, nb::arg("x"));
-    module.def("solve_pairs", &pairs, nb::arg("weight"), nb::arg("target"), nb::arg("first"), nb::arg("second"),
-               nb::arg("starts"), nb::arg("events"), nb::arg("tolerance"), nb::arg("max_iterations"),
-               nb::arg("threads"));
+    module.def("solve_pairs", &pairs, nb::arg("weight"), nb::arg("mean"), nb::arg("starts"), nb::arg("variables"),
+               nb::arg("n_variables"), nb::arg("table_starts"), nb::arg("tables"), nb::arg("by_pair"),
+               nb::arg("auxiliary"), nb::arg("tolerance"), nb::arg("max_iterations"), nb::arg("threads"));
 }
 
 }  // namespace coherently::bindings

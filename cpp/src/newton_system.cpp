@@ -9,29 +9,6 @@ namespace {
 
 constexpr double regularisation = 1e-15;
 
-}  // namespace
-
-NewtonSystem::NewtonSystem(std::size_t n, std::size_t dense_limit)
-    : gradient(n), diagonal(n), step(n), n_(n), dense_(n <= dense_limit), matrix_(dense_ ? n * n : 0), free_(n) {}
-
-void NewtonSystem::clear() {
-    std::fill(matrix_.begin(), matrix_.end(), 0.0);
-    couplings_.clear();
-}
-
-double NewtonSystem::solve(const std::vector<double>& x) {
-    const double largest = n_ ? *std::max_element(diagonal.begin(), diagonal.end()) : 0;
-    for (std::size_t v = 0; v < n_; ++v) {
-        free_[v] = !((x[v] <= 0 && gradient[v] > 0) || (x[v] >= 1 && gradient[v] < 0));
-        diagonal[v] += regularisation * largest + 1e-300;
-    }
-    if (dense_) factorise_and_solve();
-    else conjugate_gradients();
-    return -std::inner_product(step.begin(), step.end(), gradient.begin(), 0.0);
-}
-
-namespace {
-
 // Partial sums let the compiler use vector registers.
 double dot(const double* a, const double* b, std::size_t n) {
     double sums[8] = {};
@@ -44,14 +21,47 @@ double dot(const double* a, const double* b, std::size_t n) {
 
 }  // namespace
 
+void Quadratic::multiply(const std::vector<double>& by, std::vector<double>& image) const {
+    for (std::size_t v = 0; v < by.size(); ++v) image[v] = diagonal[v] * by[v];
+    for (const Coupling& c : couplings) {
+        const auto i = static_cast<std::size_t>(c.first), j = static_cast<std::size_t>(c.second);
+        image[i] += c.value * by[j];
+        image[j] += c.value * by[i];
+    }
+}
+
+void Quadratic::carry(const std::vector<double>& moved) {
+    std::vector<double> image(moved.size());
+    multiply(moved, image);
+    for (std::size_t v = 0; v < moved.size(); ++v) {
+        value += moved[v] * (gradient[v] + 0.5 * image[v]);
+        gradient[v] += image[v];
+    }
+}
+
+NewtonSystem::NewtonSystem(std::size_t n) : step(n), n_(n), residual_(n), direction_(n), image_(n), free_(n) {}
+
+double NewtonSystem::solve(Quadratic& function, const std::vector<double>& x, std::size_t dense_limit) {
+    auto& diagonal = function.diagonal;
+    const auto& gradient = function.gradient;
+    const double largest = n_ ? *std::max_element(diagonal.begin(), diagonal.end()) : 0;
+    for (std::size_t v = 0; v < n_; ++v) {
+        free_[v] = !((x[v] <= 0 && gradient[v] > 0) || (x[v] >= 1 && gradient[v] < 0));
+        diagonal[v] += regularisation * largest + 1e-300;
+    }
+    if (n_ <= dense_limit) factorise_and_solve(function);
+    else conjugate_gradients(function);
+    return -std::inner_product(step.begin(), step.end(), gradient.begin(), 0.0);
+}
+
 // Cholesky by rows, four at a time so that each earlier row is fetched once for all of them.
-void NewtonSystem::factorise_and_solve() {
-    auto& L = matrix_;
-    const auto row = [&](std::size_t i) { return L.data() + i * n_; };
-    for (std::size_t i = 0; i < n_; ++i) {
-        for (std::size_t j = 0; j < i; ++j)
-            if (!free_[i] || !free_[j]) row(i)[j] = 0;
-        row(i)[i] = free_[i] ? diagonal[i] : 1;
+void NewtonSystem::factorise_and_solve(const Quadratic& function) {
+    const auto row = [&](std::size_t i) { return matrix_.data() + i * n_; };
+    matrix_.assign(n_ * n_, 0.0);
+    for (std::size_t i = 0; i < n_; ++i) row(i)[i] = free_[i] ? function.diagonal[i] : 1;
+    for (const Quadratic::Coupling& c : function.couplings) {
+        const auto i = static_cast<std::size_t>(c.first), j = static_cast<std::size_t>(c.second);
+        if (free_[i] && free_[j]) row(std::max(i, j))[std::min(i, j)] += c.value;
     }
     for (std::size_t top = 0; top < n_; top += 4) {
         const std::size_t end = std::min(top + 4, n_);
@@ -61,9 +71,8 @@ void NewtonSystem::factorise_and_solve() {
                 row(i)[j] = i == j ? std::sqrt(std::max(rest, 1e-300)) : rest / row(j)[j];
             }
     }
-    for (std::size_t i = 0; i < n_; ++i) {
-        step[i] = ((free_[i] ? -gradient[i] : 0) - dot(row(i), step.data(), i)) / row(i)[i];
-    }
+    for (std::size_t i = 0; i < n_; ++i)
+        step[i] = ((free_[i] ? -function.gradient[i] : 0) - dot(row(i), step.data(), i)) / row(i)[i];
     for (std::size_t i = n_; i-- > 0;) {
         step[i] /= row(i)[i];
         for (std::size_t k = 0; k < i; ++k) step[k] -= row(i)[k] * step[i];
@@ -71,24 +80,18 @@ void NewtonSystem::factorise_and_solve() {
 }
 
 // Preconditioned by the diagonal.
-void NewtonSystem::conjugate_gradients() {
-    residual_.assign(n_, 0), direction_.assign(n_, 0), image_.assign(n_, 0);
+void NewtonSystem::conjugate_gradients(const Quadratic& function) {
+    const auto &gradient = function.gradient, &diagonal = function.diagonal;
     std::fill(step.begin(), step.end(), 0.0);
     double rho = 0;
     for (std::size_t v = 0; v < n_; ++v) {
-        if (!free_[v]) continue;
-        residual_[v] = -gradient[v];
+        residual_[v] = free_[v] ? -gradient[v] : 0;
         direction_[v] = residual_[v] / diagonal[v];
         rho += residual_[v] * direction_[v];
     }
     const double goal = 1e-8 * rho;
     for (std::size_t iteration = 0; iteration < 4 * n_ && rho > goal; ++iteration) {
-        for (std::size_t v = 0; v < n_; ++v) image_[v] = diagonal[v] * direction_[v];
-        for (const Coupling& c : couplings_) {
-            const auto i = static_cast<std::size_t>(c.first), j = static_cast<std::size_t>(c.second);
-            image_[i] += c.value * direction_[j];
-            image_[j] += c.value * direction_[i];
-        }
+        function.multiply(direction_, image_);
         const double curvature = std::inner_product(direction_.begin(), direction_.end(), image_.begin(), 0.0);
         if (!(curvature > 0)) break;
         const double length = rho / curvature;

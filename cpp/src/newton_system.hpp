@@ -1,4 +1,4 @@
-// The linear system of a Newton step on box-constrained variables with pairwise couplings.
+// Newton steps on box-constrained variables with pairwise couplings.
 #pragma once
 
 #include <cstdint>
@@ -6,40 +6,56 @@
 
 namespace coherently {
 
-class NewtonSystem {
-public:
-    // Up to `dense_limit` variables the matrix is factorised; past it conjugate gradients take over.
-    NewtonSystem(std::size_t n, std::size_t dense_limit);
-
-    std::vector<double> gradient, diagonal, step;
-
-    void clear();
-
-    void add(std::size_t i, std::size_t j, double gi, double gj, double hii, double hij, double hjj) {
-        gradient[i] += gi, gradient[j] += gj;
-        diagonal[i] += hii, diagonal[j] += hjj;
-        if (hij == 0) return;
-        if (dense_) matrix_[i > j ? i * n_ + j : j * n_ + i] += hij;
-        else couplings_.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), hij});
-    }
-
-    // Solves for the step, with variables at 0 or 1 that would leave the box fixed there.
-    // Returns twice the decrease that the quadratic model promises. The matrix is used up.
-    double solve(const std::vector<double>& x);
-
-private:
-    void factorise_and_solve();
-    void conjugate_gradients();
-
+// A quadratic function of n variables: its value, gradient and second derivatives at a point.
+struct Quadratic {
     struct Coupling {
         std::int32_t first, second;
         double value;
     };
 
+    double value = 0;
+    std::vector<double> gradient, diagonal;
+    std::vector<Coupling> couplings;
+
+    explicit Quadratic(std::size_t n) : gradient(n), diagonal(n) {}
+
+    void add(std::size_t i, std::size_t j, double gi, double gj, double hii, double hij, double hjj) {
+        gradient[i] += gi, gradient[j] += gj;
+        diagonal[i] += hii, diagonal[j] += hjj;
+        if (hij != 0) couplings.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), hij});
+    }
+
+    // Adds weight (on_i xi + on_j xj - what makes it `residual` here)^2.
+    void add_square(std::size_t i, std::size_t j, double weight, double on_i, double on_j, double residual) {
+        value += weight * residual * residual;
+        add(i, j, 2 * weight * on_i * residual, 2 * weight * on_j * residual, 2 * weight * on_i * on_i,
+            2 * weight * on_i * on_j, 2 * weight * on_j * on_j);
+    }
+
+    // The second derivatives times a vector.
+    void multiply(const std::vector<double>& by, std::vector<double>& image) const;
+
+    // Has it refer to the point that is `moved` away.
+    void carry(const std::vector<double>& moved);
+};
+
+class NewtonSystem {
+public:
+    explicit NewtonSystem(std::size_t n);
+
+    std::vector<double> step;
+
+    // Finds the step to the least value, with variables at 0 or 1 that would leave the box fixed there. Returns twice
+    // the decrease that the function promises. Up to `dense_limit` variables the matrix is factorised; past it
+    // conjugate gradients take over.
+    double solve(Quadratic& function, const std::vector<double>& x, std::size_t dense_limit);
+
+private:
+    void factorise_and_solve(const Quadratic& function);
+    void conjugate_gradients(const Quadratic& function);
+
     std::size_t n_;
-    bool dense_;
     std::vector<double> matrix_, residual_, direction_, image_;
-    std::vector<Coupling> couplings_;
     std::vector<char> free_;
 };
 

@@ -55,15 +55,18 @@ class BregmanProjector:
 
 def solve_pairs(
     weight: NDArray[np.float64],
-    target: NDArray[np.float64],
-    first: NDArray[np.int32],
-    second: NDArray[np.int32],
+    mean: NDArray[np.float64],
     starts: NDArray[np.int64],
-    events: NDArray[np.float64],
+    variables: NDArray[np.int32],
+    n_variables: int,
+    table_starts: NDArray[np.int64],
+    tables: NDArray[np.uint64],
+    by_pair: bool,
+    auxiliary: bool,
     tolerance: float,
     max_iterations: int,
     threads: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float, int]: ...
+) -> tuple[NDArray[np.float64], float, float, int]: ...
 
 class NearestMixture:
     def __init__(
