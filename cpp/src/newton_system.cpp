@@ -23,11 +23,16 @@ double dot(const double* a, const double* b, std::size_t n) {
 
 void Quadratic::multiply(const std::vector<double>& by, std::vector<double>& image) const {
     for (std::size_t v = 0; v < by.size(); ++v) image[v] = diagonal[v] * by[v];
+    // Couplings often come in runs of one variable, which would wait for its sum to be stored and loaded.
+    std::size_t i = 0;
+    double sum = 0;
     for (const Coupling& c : couplings) {
-        const auto i = static_cast<std::size_t>(c.first), j = static_cast<std::size_t>(c.second);
-        image[i] += c.value * by[j];
-        image[j] += c.value * by[i];
+        const auto first = static_cast<std::size_t>(c.first), second = static_cast<std::size_t>(c.second);
+        if (first != i) image[i] += sum, i = first, sum = 0;
+        sum += c.value * by[second];
+        image[second] += c.value * by[first];
     }
+    if (sum != 0) image[i] += sum;
 }
 
 void Quadratic::carry(const std::vector<double>& moved) {

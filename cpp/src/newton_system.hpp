@@ -25,13 +25,6 @@ struct Quadratic {
         if (hij != 0) couplings.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), hij});
     }
 
-    // Adds weight (on_i xi + on_j xj - what makes it `residual` here)^2.
-    void add_square(std::size_t i, std::size_t j, double weight, double on_i, double on_j, double residual) {
-        value += weight * residual * residual;
-        add(i, j, 2 * weight * on_i * residual, 2 * weight * on_j * residual, 2 * weight * on_i * on_i,
-            2 * weight * on_i * on_j, 2 * weight * on_j * on_j);
-    }
-
     // The second derivatives times a vector.
     void multiply(const std::vector<double>& by, std::vector<double>& image) const;
 

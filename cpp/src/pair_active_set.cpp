@@ -7,7 +7,8 @@ namespace coherently {
 namespace {
 
 constexpr int approach_steps = 2;        // on rounded kinks, before any is held
-constexpr double approach_radius = 0.3;  // where the next point is expected, relative to the last step
+constexpr double approach_radius = 0.35;  // where the next point is expected, relative to the last step
+constexpr int return_steps = 10;         // on rounded kinks, once it is clear that they will not settle
 constexpr int patience = 20;             // steps with kinks that are held
 constexpr double settled = 1e-6;         // moves of a kink's share that do not count
 constexpr double entangled = 0.5;        // kinks held, relative to the variables, that will not settle
@@ -20,17 +21,18 @@ PairActiveSet::PairActiveSet(PairModel& model)
     : model_(model), system_(model.n), x_(model.problem.target), trial_(model.n) {}
 
 void PairActiveSet::run(PairAnswer& answer, double tolerance, int max_iterations) {
-    approach(answer, std::min(approach_steps, max_iterations));
-    settle_kinks(answer, tolerance, std::min(answer.iterations + patience, max_iterations));
+    approach(answer, std::min(approach_steps, max_iterations), 1e-2);
+    if (!settle_kinks(answer, tolerance, std::min(answer.iterations + patience, max_iterations)))
+        approach(answer, std::min(answer.iterations + return_steps, max_iterations), 1e-5);
     answer.variables = x_;
 }
 
-void PairActiveSet::approach(PairAnswer& answer, int steps) {
+void PairActiveSet::approach(PairAnswer& answer, int until, double enough) {
     round(x_);
-    while (answer.iterations < steps) {
+    while (answer.iterations < until) {
         ++answer.iterations;
         const double value = model_.function.value, decrease = system_.solve(model_.function, x_, factorised);
-        if (!line_search(value, decrease) || decrease < 1e-2 * value) break;
+        if (!line_search(value, decrease) || decrease < enough * value) break;
     }
     model_.measure_give();
     model_.each_list([&](auto& list) {
@@ -42,7 +44,7 @@ void PairActiveSet::approach(PairAnswer& answer, int steps) {
 }
 
 // Full Newton steps; kinks that are crossed are held shut until their multiplier says no.
-void PairActiveSet::settle_kinks(PairAnswer& answer, double tolerance, int max_iterations) {
+bool PairActiveSet::settle_kinks(PairAnswer& answer, double tolerance, int max_iterations) {
     while (answer.iterations < max_iterations) {
         ++answer.iterations;
         double moved = 0;
@@ -51,11 +53,12 @@ void PairActiveSet::settle_kinks(PairAnswer& answer, double tolerance, int max_i
             moved = std::max(moved, group.update(kinks, a, b, model_.stiffness(group)));
             held += group.held(kinks);
         });
-        if (static_cast<double>(held) > entangled * static_cast<double>(model_.n) + 10) return;
+        if (static_cast<double>(held) > entangled * static_cast<double>(model_.n) + 10) return false;
         const double decrease = system_.solve(model_.function, x_, factorised);
         radius_ = step(1, x_);
-        if (decrease <= tolerance * std::max(1e-3, model_.function.value) && moved < settled) return;
+        if (decrease <= tolerance * std::max(1e-3, model_.function.value) && moved < settled) return true;
     }
+    return false;
 }
 
 void PairActiveSet::round(const std::vector<double>& x) {

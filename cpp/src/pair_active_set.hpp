@@ -16,8 +16,8 @@ public:
     void run(PairAnswer& answer, double tolerance, int max_iterations);
 
 private:
-    void approach(PairAnswer& answer, int steps);
-    void settle_kinks(PairAnswer& answer, double tolerance, int max_iterations);
+    void approach(PairAnswer& answer, int until, double enough);
+    bool settle_kinks(PairAnswer& answer, double tolerance, int max_iterations);
     void round(const std::vector<double>& x);
     bool line_search(double value, double decrease);
     double step(double length, std::vector<double>& to) const;

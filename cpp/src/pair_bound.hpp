@@ -16,11 +16,11 @@ public:
 
     // A minorant in the probabilities of a group's literals, at x.
     template <typename Group>
-    void add(const Group& group, const std::vector<double>& x, double value, double ga, double gb) {
+    void add(const Group& group, const std::vector<double>& x, const Slope& slope) {
         const std::size_t i = variable_of(group.first), j = variable_of(group.second);
-        const double gi = sign_of(group.first) * ga, gj = sign_of(group.second) * gb;
+        const double gi = sign_of(group.first) * slope.ga, gj = sign_of(group.second) * slope.gb;
         force_[i] += gi, force_[j] += gj;
-        constant_ += value - gi * x[i] - gj * x[j];
+        constant_ += slope.value - gi * x[i] - gj * x[j];
     }
 
     // That of a convex function at x which includes the variables' own costs.
@@ -96,12 +96,8 @@ void judge(PairModel& model, PairAnswer& answer, std::span<double> x, Minorant&&
             const Group& group = list.groups[g];
             const double a = literal_at(at, group.first), b = literal_at(at, group.second);
             answer.objective += write(problem, group, a, b, x);
-            if (item != end && item->number == g) {
-                near(list, *item++, a, b, bound);
-            } else if (group.slack(a, b) < 0) {
-                const Local minorant = group.local(Group::sides(a, b), a, b, 0, 0, Mode::exact);
-                bound.add(group, at, minorant.value, minorant.ga, minorant.gb);
-            }
+            if (item != end && item->number == g) near(list, *item++, a, b, bound);
+            else bound.add(group, at, group.slope(a, b));
         }
     });
     for (std::size_t v = 0; v < at.size(); ++v)

@@ -44,6 +44,11 @@ struct Local {
     double value, ga, gb, haa, hab, hbb;
 };
 
+// Its value and gradient alone; where two pieces meet, half of each.
+struct Slope {
+    double value, ga, gb;
+};
+
 // One event that is a conjunction of two literals, or the complement of one: a and b are the probabilities of the
 // literals, m that of the conjunction, and the free choice of m is the target.
 struct Single {
@@ -86,6 +91,14 @@ struct Single {
     void hold(Kinks& kink, double a, double b, double width) const {
         const Share found = rounded_share(kink, b - a, width);
         kink = {found.value, found.bend > 0 && slack(a, b) < 0};
+    }
+
+    // Without branches: which piece it is nobody can foresee.
+    Slope slope(double a, double b) const {
+        const double above = std::max(0.0, a + b - 1 - free), below = std::max(0.0, free - std::min(a, b));
+        const double share = 0.5 * ((a < b) + (a <= b)), c = 2 * curvature;
+        return {curvature * (above * above + below * below), c * (above - share * below),
+                c * (above - (1 - share) * below)};
     }
 
     Local local(const Kinks& kink, double a, double b, double width, double k, Mode mode) const {
@@ -160,6 +173,11 @@ struct Several {
         const double m = free_at(a, b);
         kinks.upper = {up.value, up.bend > 0 && m > std::min(a, b)};
         kinks.lower = {low.value, low.bend > 0 && m < std::max(0.0, a + b - 1)};
+    }
+
+    Slope slope(double a, double b) const {
+        const Local exact = local(sides(a, b), a, b, 0, 0, Mode::exact);
+        return {exact.value, exact.ga, exact.gb};
     }
 
     Local local(const Kinks& kinks, double a, double b, double width, double k, Mode mode) const {

@@ -7,8 +7,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double narrower = 0.5;  // radius, relative to the last one, that is worth another look at what is near
-constexpr double farther = 2;     // radius, relative to one that was too small
-constexpr double few = 0.04;      // share of groups near a border that is not worth another look
+constexpr double few = 0.08;      // share of groups near a border that is not worth another look
 
 constexpr std::size_t all_near = 256;  // groups up to which all are taken to be near a border
 constexpr double everything = 2;
@@ -41,16 +40,21 @@ void PairModel::add_base(std::span<const PairEvent> events, double curvature) {
     if (curvature == 0) return;
     const auto i = static_cast<std::size_t>(events[0].first), j = static_cast<std::size_t>(events[0].second);
     const double a = problem.target[i], b = problem.target[j];
+    Local sum{};
     for (std::size_t e = 0; e < events.size(); ++e) {
         const auto [m, on_a, on_b] = coefficients_of(events[e].form);
         const double rest = on_a * a + on_b * b - events[e].target;
         for (std::size_t f = 0; f < e; ++f) {
             const auto [other_m, other_a, other_b] = coefficients_of(events[f].form);
             const double other_rest = other_a * a + other_b * b - events[f].target;
-            base_.add_square(i, j, events[e].weight * events[f].weight / curvature, m * other_a - other_m * on_a,
-                             m * other_b - other_m * on_b, m * other_rest - other_m * rest);
+            const double c = 2 * events[e].weight * events[f].weight / curvature, d = m * other_rest - other_m * rest;
+            const double da = m * other_a - other_m * on_a, db = m * other_b - other_m * on_b;
+            sum.value += 0.5 * c * d * d, sum.ga += c * d * da, sum.gb += c * d * db;
+            sum.haa += c * da * da, sum.hab += c * da * db, sum.hbb += c * db * db;
         }
     }
+    base_.value += sum.value;
+    base_.add(i, j, sum.ga, sum.gb, sum.haa, sum.hab, sum.hbb);
 }
 
 Quadratic PairModel::base_at(const std::vector<double>& x) const {
@@ -71,7 +75,7 @@ void PairModel::move_to(const std::vector<double>& x, double radius) {
     if (n_groups() <= all_near) radius = everything;
     bool inside = true;
     for (std::size_t v = 0; v < n; ++v) inside &= x[v] >= low_[v] && x[v] <= high_[v];
-    if (!inside) return move_anew(x, std::max(radius, farther * radius_));
+    if (!inside) return move_anew(x, std::max(radius, radius_));
     std::vector<double> moved(n);
     for (std::size_t v = 0; v < n; ++v) moved[v] = x[v] - at_[v];
     sure_.carry(moved);

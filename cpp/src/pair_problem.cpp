@@ -25,54 +25,60 @@ std::vector<std::int32_t> take_variables(const MergedEvents& merged, PairProblem
     return number;
 }
 
-// Calls take(event) for each event about two variables, with the variables as they are numbered in `merged`.
-template <typename Take>
-void each_pair_event(const MergedEvents& merged, Take&& take) {
-    for (std::size_t e = 0; e < merged.weight.size(); ++e) {
-        const std::size_t start = at(merged.starts[e]);
-        if (at(merged.starts[e + 1]) != start + 2) continue;
-        const double weight = merged.weight[e];
-        take(PairEvent{weight, weight > 0 ? merged.mean[e] : 0, merged.variables[start], merged.variables[start + 1],
-                       static_cast<std::int32_t>(e),
-                       static_cast<std::int32_t>(merged.tables[at(merged.table_starts[e])] & 15)});
-    }
+// The event e, about two variables as they are numbered in `merged`.
+PairEvent event_of(const MergedEvents& merged, std::size_t e) {
+    const double weight = merged.weight[e];
+    const std::int32_t* variables = merged.variables.data() + merged.starts[e];
+    const auto form = static_cast<std::int32_t>(merged.tables[at(merged.table_starts[e])] & 15);
+    return {weight, weight > 0 ? merged.mean[e] : 0, variables[0], variables[1], static_cast<std::int32_t>(e), form};
 }
 
-// Stable sort by a key below n.
-template <typename Key>
-void sort_by(std::vector<PairEvent>& events, std::vector<PairEvent>& spare, std::size_t n, Key key) {
+template <typename Take>
+void each_pair_event(const MergedEvents& merged, Take&& take) {
+    for (std::size_t e = 0; e < merged.weight.size(); ++e)
+        if (merged.starts[e + 1] - merged.starts[e] == 2) take(event_of(merged, e));
+}
+
+// Calls take(place, item) with each item's place in the stable order by a key below n.
+template <typename Item, typename Key, typename Take>
+void place_by(const std::vector<Item>& items, std::size_t n, Key key, Take&& take) {
     std::vector<std::size_t> place(n + 1);
-    for (const PairEvent& event : events) ++place[at(key(event)) + 1];
+    for (const Item& item : items) ++place[at(key(item)) + 1];
     std::partial_sum(place.begin(), place.end(), place.begin());
-    for (const PairEvent& event : events) spare[place[at(key(event))]++] = event;
-    events.swap(spare);
+    for (const Item& item : items) take(place[at(key(item))]++, item);
 }
 
 std::vector<PairEvent> sorted_by_pair(const MergedEvents& merged) {
     std::vector<PairEvent> events;
     events.reserve(merged.weight.size());
     each_pair_event(merged, [&](const PairEvent& event) { events.push_back(event); });
-    std::vector<PairEvent> spare(events);
-    sort_by(events, spare, merged.n_variables, [](const PairEvent& event) { return event.second; });
-    sort_by(events, spare, merged.n_variables, [](const PairEvent& event) { return event.first; });
+    std::vector<PairEvent> spare(events.size());
+    const auto sort_by = [&](auto key) {
+        place_by(events, merged.n_variables, key, [&](std::size_t to, const PairEvent& event) { spare[to] = event; });
+        events.swap(spare);
+    };
+    sort_by([](const PairEvent& event) { return event.second; });
+    sort_by([](const PairEvent& event) { return event.first; });
     return events;
 }
 
 // Adds groups to a problem. A variable that nobody forecast gets a number for each group, or one for all.
 class Grouping {
 public:
-    Grouping(PairProblem& problem, std::vector<std::int32_t>&& number, bool auxiliary)
-        : problem_(problem), number_(std::move(number)), auxiliary_(auxiliary) {}
+    Grouping(const MergedEvents& merged, PairProblem& problem, bool auxiliary)
+        : problem_(problem), number_(take_variables(merged, problem)), auxiliary_(auxiliary) {}
 
     void add(std::span<const PairEvent> events) {
         const std::int32_t first = number(events[0].first), second = number(events[0].second);
-        const bool single = events.size() == 1 && Single::fits(events[0]);
         for (PairEvent event : events) {
             event.first = first, event.second = second;
-            if (single) problem_.singles.emplace_back(event);
-            else problem_.events.push_back(event);
+            if (events.size() == 1 && Single::fits(event)) {
+                problem_.singles.emplace_back(event);
+                return;
+            }
+            problem_.events.push_back(event);
         }
-        if (!single) problem_.starts.push_back(static_cast<std::int64_t>(problem_.events.size()));
+        problem_.starts.push_back(static_cast<std::int64_t>(problem_.events.size()));
     }
 
 private:
@@ -96,13 +102,14 @@ private:
 
 PairProblem pose_pairs(const MergedEvents& merged, bool by_pair, bool auxiliary) {
     PairProblem problem;
-    Grouping grouping(problem, take_variables(merged, problem), auxiliary);
+    Grouping grouping(merged, problem, auxiliary);
     if (!by_pair) {
         problem.singles.reserve(merged.weight.size());
         each_pair_event(merged, [&](const PairEvent& event) { grouping.add({&event, 1}); });
         return problem;
     }
     const std::vector<PairEvent> events = sorted_by_pair(merged);
+    problem.events.reserve(events.size());
     for (std::size_t e = 0; e < events.size();) {
         std::size_t end = e + 1;
         while (end < events.size() && same_pair(events[e], events[end])) ++end;

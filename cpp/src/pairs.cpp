@@ -13,7 +13,8 @@ namespace coherently {
 namespace {
 
 constexpr std::size_t small_problem = 5000;  // groups
-constexpr double vicinity = 0.05;            // of what the active set came to, where the interior point looks first
+constexpr double vicinity = 0.008;           // of what was found last, where the interior point method looks first
+constexpr int attempts = 2;                  // to do so
 
 // Judges what the interior point method finds within a radius, and keeps the better answer.
 void try_interior(PairModel& model, double radius, double tolerance, PairAnswer& best, std::span<double> x) {
@@ -32,7 +33,8 @@ void try_interior(PairModel& model, double radius, double tolerance, PairAnswer&
 // Probabilities are off by about the root of the gap, so small problems are finished to the last digit.
 void solve_by_interior(PairModel& model, double tolerance, PairAnswer& best, std::span<double> x) {
     const bool small = model.n_groups() <= small_problem;
-    if (!small) try_interior(model, vicinity, tolerance, best, x);
+    for (int i = 0; i < attempts && !small && !best.is_proved(tolerance); ++i)
+        try_interior(model, vicinity, tolerance, best, x);
     if (!best.is_proved(tolerance)) try_interior(model, 1, small ? 1e-6 * tolerance : tolerance, best, x);
 }
 
@@ -44,7 +46,7 @@ PairAnswer solve_part(const PairProblem& problem, const PairOptions& options, st
         const auto& group = list.groups[item.number];
         if (group.slack(a, b) >= 0) return;
         const Local minorant = group.local(item.kinks, a, b, 0, 0, Mode::exact);
-        bound.add(group, answer.variables, minorant.value, minorant.ga, minorant.gb);
+        bound.add(group, answer.variables, {minorant.value, minorant.ga, minorant.gb});
     });
     if (!answer.is_proved(options.tolerance)) solve_by_interior(model, options.tolerance, answer, x);
     return answer;
