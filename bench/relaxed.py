@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import numpy as np
 
 import coherently as co
+from bench.measure import peak_memory
 from bench.peers import PEERS, facet_form
 from coherently.problem import Merged, pose
 from coherently.solve.pairwise import solve_pairwise
@@ -52,8 +53,8 @@ LONG = 5.0
 """Seconds beyond which one run is enough."""
 EVERYTHING = "COHERENTLY_BENCH_ALL"
 """Set it to 1 to have Clarabel try HUGE too, which takes minutes."""
-GROUP_BYTES = 40
-"""What the compiled method keeps of a group that has one event: two literals, weight, target and its kink."""
+GROUP_BYTES = 32
+"""What the compiled method keeps of a group that has one event: weight, target, two literals and a coordinate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +148,9 @@ def _measure(case: Case) -> Figures:
 
 
 def _measure_ours(merged: Merged, case: Case) -> Figures:
-    before = _peak_memory()
+    before = peak_memory()
     found = solve_pairwise(merged, case.design, OUR_TOLERANCE)
-    peak = _peak_memory()
+    peak = peak_memory()
     seconds, clock = _least_times(lambda: solve_pairwise(merged, case.design, OUR_TOLERANCE))
     facets = facet_form(merged, case.design)
     y = facets.recovered(found.x)
@@ -162,13 +163,13 @@ def _measure_ours(merged: Merged, case: Case) -> Figures:
 
 
 def _measure_peer(merged: Merged, case: Case) -> Figures:
-    before = _peak_memory()
+    before = peak_memory()
     build, _ = _least_times(lambda: PEERS[case.solver](facet_form(merged, case.design)))
     facets = facet_form(merged, case.design)
     solve = PEERS[case.solver](facets)
     for tolerance in TOLERANCES[TOLERANCES.index(case.tolerance) :]:
         y, seconds, clock = _timed(lambda: solve(tolerance))  # noqa: B023
-        peak = _peak_memory()
+        peak = peak_memory()
         objective = facets.objective(facets.answer(y))
         # A point outside the facets may well be nearer.
         gap = abs(objective - case.objective) / case.objective
@@ -197,15 +198,6 @@ def _least_times(work: Callable[[], object]) -> tuple[float, float]:
         _, another, another_clock = _timed(work)
         processor, clock = min(processor, another), min(clock, another_clock)
     return processor, clock
-
-
-def _peak_memory() -> float:
-    """The most memory this process has had, in MB. `ru_maxrss` would count that of the process that started it."""
-    try:
-        status = Path("/proc/self/status").read_text()
-    except OSError:
-        return math.nan
-    return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
 def _print_work(folder: str, work: str, weights: str, events: dict[str, int], found: Found) -> None:
@@ -283,11 +275,11 @@ def _print_roofline(groups: int, figures: Figures) -> None:
     seconds, _ = _least_times(lambda: np.copyto(target, array))
     bandwidth = 2 * array.nbytes / seconds / 1e9
     load = GROUP_BYTES * groups
-    reached = load * figures.iterations / figures.seconds / 1e9
+    passes = figures.seconds * bandwidth * 1e9 / load
     print(
-        f"\nRoofline, R HUGE, natural weights: {groups:,} groups of {GROUP_BYTES} bytes, {load / 1e6:.1f} MB a pass;\n"
-        f"  {figures.iterations} iterations in {figures.seconds:.3f} s are, at one pass each, {reached:.1f} GB/s,"
-        f" {reached / bandwidth:.0%} of the {bandwidth:.1f} GB/s of copying 256 MB"
+        f"\nRoofline, R HUGE, natural weights: {groups:,} groups of {GROUP_BYTES} bytes are {load / 1e6:.1f} MB;\n"
+        f"  {figures.iterations} iterations in {figures.seconds:.3f} s take as long as {passes:.0f} passes over them"
+        f" at the {bandwidth:.1f} GB/s of copying 256 MB"
     )
 
 

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int max_iterations = 100;
 constexpr std::size_t factorised = 4000;  // variables up to which a step factorises its matrix
+constexpr double lag = 0.2;              // of the barrier behind what it has brought about
 constexpr double facet[4][3] = {{-1, 1, 0}, {-1, 0, 1}, {1, 0, 0}, {1, -1, -1}};  // in m, a, b
 
 void slacks(double m, double a, double b, double* s) { s[0] = a - m, s[1] = b - m, s[2] = m, s[3] = m - a - b + 1; }
@@ -29,7 +30,8 @@ void PairInterior::run(PairAnswer& answer, double radius, double tolerance) {
         const double gap = relative_gap();
         if (!std::isfinite(gap)) return;
         if (gap < best) best = gap, keep(answer);
-        barrier_ *= length > 0.9 ? 0.1 : length > 0.5 ? 0.4 : 0.9;
+        // Where multipliers and slacks vanish together their products fall slowly; a barrier far below them would harm.
+        barrier_ = std::max(barrier_ * (length > 0.9 ? 0.1 : length > 0.5 ? 0.4 : 0.9), lag * complementarity());
     }
 }
 
@@ -39,11 +41,13 @@ void PairInterior::keep(PairAnswer& answer) {
 }
 
 void PairInterior::begin(const std::vector<double>& at, double radius) {
-    barrier_ = 0.01;
     model_.move_anew(at, radius);
     model_.each_list([&](const auto& list) {
         for (const auto& item : list.near) states_.emplace_back(list.groups[item.number]);
     });
+    double weight = 0;
+    for (const State& state : states_) weight += state.curvature;
+    barrier_ = 0.01 * weight / static_cast<double>(std::max<std::size_t>(1, states_.size()));
     for (State& state : states_) std::fill_n(state.z, 4, barrier_ / 0.25);
     multipliers_.resize(states_.size());
     sure_ = model_.sure();
@@ -130,6 +134,17 @@ void PairInterior::move(double length) {
         state.m += length * state.dm;
         for (int f = 0; f < 4; ++f) state.z[f] += length * state.dz[f];
     }
+}
+
+// The mean product of a slack and its multiplier.
+double PairInterior::complementarity() const {
+    double sum = 0;
+    for (const State& state : states_) {
+        double s[4];
+        slacks(state.m, literal_at(x_, state.first), literal_at(x_, state.second), s);
+        for (int f = 0; f < 4; ++f) sum += s[f] * state.z[f];
+    }
+    return sum / (4 * static_cast<double>(std::max<std::size_t>(1, states_.size())));
 }
 
 // Of the objective, if the groups away from borders are what they were taken to be.

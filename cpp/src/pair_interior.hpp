@@ -48,6 +48,7 @@ private:
     void assemble();
     double longest_step();
     void move(double length);
+    double complementarity() const;
     double relative_gap() const;
 
     PairModel& model_;
