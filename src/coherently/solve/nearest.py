@@ -91,7 +91,7 @@ class Nearest:
         part = self.part
         if part.n_variables > DENSE_VARIABLES or int(part.sizes().max()) > 2:
             return False
-        return np.count_nonzero(part.sizes() == 2) > DENSE_DEGREE / 2 * part.n_variables
+        return int(np.count_nonzero(part.sizes() == 2)) > DENSE_DEGREE / 2 * part.n_variables
 
 
 class _Run:
@@ -167,7 +167,7 @@ class _Run:
 
     def _take(self, worlds: NDArray[np.uint8]) -> bool:
         """Take in worlds; false where none improves."""
-        return any([self.core.offer(world) for world in sorted(worlds, key=self.core.energy)])
+        return sum(self.core.offer(world) for world in sorted(worlds, key=self.core.energy)) > 0
 
     def relax(self) -> None:
         """Bound by the relaxation to clusters of variables; where search does not reach it, by a MIP's best worlds."""
