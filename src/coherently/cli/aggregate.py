@@ -36,9 +36,11 @@ def aggregate(
     method: Annotated[
         str,
         typer.Option(
-            "--method", metavar="METHOD", help="linear, projections (the paper's algorithm), dykstra or annealing."
+            "--method",
+            metavar="METHOD",
+            help="auto, exact, dykstra (locally coherent), projections (the paper's algorithm), annealing or linear.",
         ),
-    ] = "linear",
+    ] = "auto",
     groups: Annotated[
         str | None,
         typer.Option("--groups", metavar="DESIGN", help="Which events are made coherent together: logical, pairs ..."),
@@ -50,11 +52,16 @@ def aggregate(
         float | None, typer.Option("--clip", help="The log loss takes probabilities below this for this (1e-4).")
     ] = None,
     sweeps: Annotated[int | None, typer.Option("--sweeps", help="The most passes over the groups.")] = None,
-    tolerance: Annotated[float | None, typer.Option("--tolerance", help="When a method has converged.")] = None,
+    tolerance: Annotated[
+        float | None, typer.Option("--tolerance", help="The relative gap at which a method is done.")
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", metavar="SECONDS", help="Then the best answer so far (auto: 10).")
+    ] = None,
     threads: Annotated[int | None, typer.Option("--threads", help="Threads; 0 is one a processor.")] = None,
     columns: Annotated[int | None, typer.Option("--columns", help="Annealing: equally likely worlds.")] = None,
     steps: Annotated[int | None, typer.Option("--steps", help="Annealing: random flips before the descent.")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Annealing: the seed of its random numbers.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="The seed of the random numbers.")] = None,
     trace: Annotated[
         Path | None, typer.Option("--trace", metavar="FILE", help="Write a table of how each sweep did.")
     ] = None,
@@ -72,7 +79,7 @@ def aggregate(
     quiet: Quiet = False,
 ) -> None:
     """Make one set of forecasts of a panel's."""
-    from coherently.panel import check_output, write_table
+    from coherently.panel import check_output
     from coherently.result import aggregate as run
     from coherently.result import choose
 
@@ -81,6 +88,7 @@ def aggregate(
         groups=groups,
         sweeps=sweeps,
         tolerance=tolerance,
+        time_limit=time_limit,
         threads=threads,
         columns=columns,
         steps=steps,
@@ -106,25 +114,37 @@ def aggregate(
     moved = int((measure.clipped(panel.probability) != panel.probability).sum())
     if moved:
         say(f"note: forecasts beyond the clip of the loss {measure.name}, moved to it: {moved:,}", quiet=quiet)
-    if trace is not None:
-        from coherently.scoring import trace_columns
-
-        write_table(trace_columns(panel, result.problem, result.solution.trace), trace)
-        say(f"{trace}: {result.sweeps} sweeps written", quiet=quiet or as_json)
-    if output is not None:
-        table = result.row_columns() if by_rows else result.columns()
-        write_table(table, output)
-        say(f"{output}: {len(table['event']):,} rows written", quiet=quiet or as_json)
+    if result.note:
+        say(f"note: {result.note}", quiet=quiet)
+    _write(result, output, trace, by_rows=by_rows, quiet=quiet or as_json)
     if as_json:
         show_json(_as_json(result, by_rows=by_rows))
     elif output is None:
-        from coherently.report import forecasts_table, row_table, summary
-
-        show(row_table(result) if by_rows else forecasts_table(result))
-        if not quiet:
-            show(summary(result))
+        _show(result, by_rows=by_rows, quiet=quiet)
     if result.status == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+def _write(result: Result, output: Path | None, trace: Path | None, *, by_rows: bool, quiet: bool) -> None:
+    from coherently.panel import write_table
+
+    if trace is not None:
+        from coherently.scoring import trace_columns
+
+        write_table(trace_columns(result.panel, result.problem, result.solution.trace), trace)
+        say(f"{trace}: {result.sweeps} sweeps written", quiet=quiet)
+    if output is not None:
+        table = result.row_columns() if by_rows else result.columns()
+        write_table(table, output)
+        say(f"{output}: {len(table['event']):,} rows written", quiet=quiet)
+
+
+def _show(result: Result, *, by_rows: bool, quiet: bool) -> None:
+    from coherently.report import forecasts_table, row_table, summary
+
+    show(row_table(result) if by_rows else forecasts_table(result))
+    if not quiet:
+        show(summary(result))
 
 
 def _find_loss(loss: str, clip: float | None) -> Loss:

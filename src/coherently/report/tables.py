@@ -66,10 +66,14 @@ def panel_table(panel: Panel) -> Table:
 def summary(result: Result) -> Text:
     """What was done and what it promises, in words."""
     parts = [f"{result.panel.summary()}.", result.solution.status.sentence]
+    if result.worlds is not None:
+        count = sum(len(part.weight) for part in result.worlds.parts)
+        parts.append(f"They are coherent all together: a mixture of {count:,} possible worlds.")
     if result.groups is not None:
         parts.append(f"Groups: {result.groups}; sweeps: {result.sweeps}; largest violation: {result.violation:.1e}.")
     if result.objective is not None:
-        bound = "" if result.gap is None else f", at most {result.gap:.1e} above the least possible"
+        known = result.gap is not None and bool(result.lower_bound)
+        bound = f", at most {result.gap:.1e} above the least possible" if known else ""
         parts.append(f"Weighted squared distance from the forecasts: {result.objective:.6g}{bound}.")
     if result.guaranteed_improvement:
         parts.append(f"Summed Brier penalty saved whatever happens: {result.guaranteed_improvement:.6g}.")
