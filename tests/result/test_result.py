@@ -23,7 +23,7 @@ def test_rows_keep_the_order_of_the_panel():
 
 
 def test_sides_as_written_keep_their_own_rows():
-    result = co.aggregate(co.Panel.from_records([("A", "p", 0.6), ("B", "not p", 0.6), ("B", "p", 0.8)]))
+    result = co.aggregate(co.Panel.from_records([("A", "p", 0.6), ("B", "not p", 0.6), ("B", "p", 0.8)]), "linear")
     frame = result.frame()
     assert frame["event"].tolist() == ["p", "not p"]
     np.testing.assert_allclose(frame["raw"], [0.7, 0.6])
@@ -50,7 +50,7 @@ def test_what_a_linear_average_promises():
     ],
 )
 def test_probability_of_any_text(event, expected):
-    result = co.aggregate(co.Panel.from_records([("A", "p & q", 0.2), ("A", "p given q", 0.4)]))
+    result = co.aggregate(co.Panel.from_records([("A", "p & q", 0.2), ("A", "p given q", 0.4)]), "linear")
     np.testing.assert_allclose(result.probability(event), expected)
 
 
@@ -68,7 +68,7 @@ def test_probability_of_a_bad_text():
 
 
 def test_a_forecast_constant_keeps_what_was_said():
-    result = co.aggregate(co.Panel.from_records([("A", "p | ~p", 0.9)]))
+    result = co.aggregate(co.Panel.from_records([("A", "p | ~p", 0.9)]), "linear")
     assert result.probability("true") == 0.9
 
 
@@ -85,6 +85,6 @@ def test_a_class_is_not_a_method_and_a_list_is_not_a_panel():
 
 
 def test_weightless_events_have_no_average():
-    frame = co.aggregate(co.Panel.from_records([("A", "p", 0.2, 0.0), ("A", "q", 0.3, 1.0)])).frame()
+    frame = co.aggregate(co.Panel.from_records([("A", "p", 0.2, 0.0), ("A", "q", 0.3, 1.0)]), "linear").frame()
     np.testing.assert_array_equal(frame["probability"], [np.nan, 0.3])
     assert frame["weight"].tolist() == [0, 1]

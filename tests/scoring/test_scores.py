@@ -49,7 +49,7 @@ def test_unresolved_and_called_off_forecasts_do_not_count():
 
 def test_events_without_weight_have_no_aggregate_to_score():
     panel = co.Panel.from_records([("A", "p", 0.5, 0.0), ("A", "q", 0.5, 1.0)], outcomes={"p": 1, "q": 0})
-    assert co.score(panel, co.aggregate(panel)).scored.tolist() == [1]
+    assert co.score(panel, co.aggregate(panel, "linear")).scored.tolist() == [1]
 
 
 def test_an_infinite_score_makes_an_infinite_average():

@@ -211,7 +211,7 @@ def test_singletons_average():
     panel = co.Panel.from_records(TABLE_2)
     for correction in ("none", "dykstra"):
         result = solve(panel, "singletons", correction=correction)
-        np.testing.assert_array_equal(result.solution.value, co.aggregate(panel).solution.value)
+        np.testing.assert_array_equal(result.solution.value, co.aggregate(panel, "linear").solution.value)
     odd = forecasts(("p", "true", "p & ~p"), (0.3, 0.8, 0.4))
     np.testing.assert_allclose(solve(odd, "singletons").solution.value, [0.3, 1.0, 0.0], atol=1e-12)
 

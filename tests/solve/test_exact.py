@@ -42,7 +42,12 @@ EXAMPLES = {
         None,
     ),
     "triangle": (TRIANGLE, ("p", "q", "r", "p & q", "p & r", "q & r"), (0.416667,) * 3 + (0.083333,) * 3, 0.041667),
-    "unsatisfiable and certain": ([("A", "p & ~p", 0.3), ("A", "q | ~q", 0.8)], ("p & ~p", "q | ~q"), (0.0, 1.0), 0.125),
+    "unsatisfiable and certain": (
+        [("A", "p & ~p", 0.3), ("A", "q | ~q", 0.8)],
+        ("p & ~p", "q | ~q"),
+        (0.0, 1.0),
+        0.125,
+    ),
 }
 
 

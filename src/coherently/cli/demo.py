@@ -22,7 +22,7 @@ def demo() -> None:
     source = files("coherently") / "data" / "table2.csv"
     with as_file(source) as path:
         panel = read_panel(path)
-    average, nearest = aggregate(panel, "linear"), aggregate(panel, "dykstra")
+    average, nearest = aggregate(panel, "linear"), aggregate(panel)
     alone = individual(panel)
     changed = [
         f"  {panel.judges[judge]} on {panel.written.text[event]}: {before:.2f} becomes {after:.2f}"
@@ -39,7 +39,7 @@ def demo() -> None:
         *changed,
         "\nThe average of each event, which need not be coherent:\n",
         forecasts_table(average),
-        "\nThe nearest forecasts in which each event agrees with the variables it is made of:\n",
+        "\nThe nearest forecasts that are coherent:\n",
         forecasts_table(nearest),
         "",
         summary(nearest),
@@ -47,6 +47,6 @@ def demo() -> None:
 Where to go next
   {program} simulate --judges 47 --variables 30 -o panel.csv
   {program} score panel.csv
-  {program} aggregate panel.csv --method dykstra -o forecasts.csv
+  {program} aggregate panel.csv -o forecasts.csv
   {program} --help""",
     )

@@ -42,8 +42,8 @@ def aggregate(
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])
     >>> aggregate(panel).frame().round(3)
        event  probability  raw  weight  adjustment
-    0      p          0.3  0.3     2.0         0.0
-    1  p & q          0.1  0.1     1.0         0.0
+    0      p          0.3  0.3     2.0        ...
+    1  p & q          0.1  0.1     1.0        ...
     """
     if not isinstance(panel, Panel):
         raise PanelError(f"aggregate takes a Panel, not a {type(panel).__name__}; see Panel.from_frame")
@@ -67,5 +67,10 @@ def choose(method: str | Method, **options: object) -> Method:
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     unknown = [name for name in given if name not in known]
     if unknown:
-        raise MethodError(f"the method {method} has no option {', '.join(unknown)}")
+        raise MethodError(f"the method {method} has no option {unknown[0]}; {_who_has(unknown[0])}")
     return kind(**fixed, **given)
+
+
+def _who_has(option: str) -> str:
+    having = [word for word, (kind, _) in METHODS.items() if option in {field.name for field in fields(kind)}]  # type: ignore[arg-type]
+    return f"{' and '.join(having)} {'have' if len(having) > 1 else 'has'} it" if having else "none has"

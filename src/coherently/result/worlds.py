@@ -25,9 +25,9 @@ class Mixture:
     >>> result = co.aggregate(co.Panel.from_records([("Ann", "p", 0.25), ("Ann", "q", 0.5)]), "exact")
     >>> for weight, world in result.worlds:
     ...     print(weight, world)
-    0.25 {'p': True, 'q': True}
-    0.25 {'p': False, 'q': True}
     0.5 {'p': False, 'q': False}
+    0.25 {'p': False, 'q': True}
+    0.25 {'p': True, 'q': True}
     """
 
     parts: tuple[Worlds, ...]
