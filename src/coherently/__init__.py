@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from coherently.certify.verify import Verification, verify
     from coherently.errors import (
         CoherentlyError,
         EventError,
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 
 # Names are imported when they are first used, so that the command line starts fast.
 _ROOMS = {
+    "coherently.certify.verify": ["Verification", "verify"],
     "coherently.errors": [
         "CoherentlyError",
         "EventError",
@@ -63,11 +65,13 @@ __all__ = [
     "Result",
     "Scores",
     "Spherical",
+    "Verification",
     "aggregate",
     "individual",
     "read_panel",
     "score",
     "simulate",
+    "verify",
 ]
 
 

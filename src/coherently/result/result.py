@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.panel import Columns, Panel
-    from coherently.problem import Problem
+    from coherently.problem import Loss, Problem
     from coherently.solve import Component, Method, Solution
 
 
@@ -41,6 +41,11 @@ class Result:
     def coherence(self) -> str:
         """How far the forecasts are coherent: "global", "local" (within groups of events) or "none" (averages)."""
         return self.solution.coherence
+
+    @property
+    def loss(self) -> Loss:
+        """What near means."""
+        return self.problem.loss
 
     @property
     def objective(self) -> float | None:
