@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         MethodError,
         MissingDependencyError,
         PanelError,
+        ResultError,
     )
     from coherently.panel import Panel, read_panel
     from coherently.problem import Brier, Log, Spherical
@@ -38,6 +39,7 @@ _ROOMS = {
         "MethodError",
         "MissingDependencyError",
         "PanelError",
+        "ResultError",
     ],
     "coherently.panel": ["Panel", "read_panel"],
     "coherently.problem": ["Brier", "Log", "Spherical"],
@@ -63,6 +65,7 @@ __all__ = [
     "Panel",
     "PanelError",
     "Result",
+    "ResultError",
     "Scores",
     "Spherical",
     "Verification",

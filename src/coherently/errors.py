@@ -27,6 +27,10 @@ class MethodError(CoherentlyError):
     """A method or an option that does not exist or does not fit the panel."""
 
 
+class ResultError(CoherentlyError):
+    """A result that cannot be read, or does not promise what was asked of it."""
+
+
 class MissingDependencyError(CoherentlyError):
     """An optional package is needed for what was asked and is not installed."""
 

@@ -96,43 +96,42 @@ def check_probabilities(panel: Panel, result: Result, value: NDArray[np.float64]
 
 def check_words(result: Result) -> list[str]:
     """Status and coherence must be words for what the numbers and worlds show."""
+    words = {component.coherence for component in result.components} | {result.coherence}
+    if not words <= set(WEAKEST_FIRST):
+        return [f"the coherence of the result or of a component is none of {', '.join(WEAKEST_FIRST)}"]
     problems = []
-    words = [component.coherence for component in result.components]
-    if result.coherence not in STATUSES:
-        return [f"the coherence is {result.coherence!r}, which is none of {', '.join(WEAKEST_FIRST)}"]
-    if words and set(words) <= set(WEAKEST_FIRST):
-        weakest = min(words, key=WEAKEST_FIRST.index)
-        if result.coherence != weakest:
-            problems.append(f"the coherence is {result.coherence}, the weakest of its components {weakest}")
-    elif words:
-        problems.append(f"a component's coherence is none of {', '.join(WEAKEST_FIRST)}")
-    elif (result.worlds is not None) != (result.coherence == "global"):
-        problems.append(f"the coherence is {result.coherence}, {'with' if result.worlds else 'without'} worlds")
+    weakest = min((c.coherence for c in result.components), key=WEAKEST_FIRST.index, default=result.coherence)
+    if result.coherence != weakest:
+        problems.append(f"the coherence is {result.coherence}, the weakest of its components {weakest}")
+    if (result.worlds is not None) != ("global" in words):
+        problems.append(f"the coherence is {result.coherence}, {'without' if result.worlds is None else 'with'} worlds")
     if (result.objective is None) != (result.coherence == "none"):
         problems.append(
             f"the coherence is {result.coherence}, {'without' if result.objective is None else 'with'} an objective"
         )
     if result.status not in STATUSES[result.coherence]:
         problems.append(f"the status {result.status} does not go with the coherence {result.coherence}")
-    return problems + _check_status(result)
+    gap = None
+    if result.objective is not None and result.lower_bound is not None:
+        gap = result.objective - result.lower_bound
+    if result.gap != gap:
+        problems.append(f"the gap is {result.gap}; the objective less the lower bound is {gap}")
+    return problems + _check_status(result, gap)
 
 
-def _check_status(result: Result) -> list[str]:
+def _check_status(result: Result, gap: float | None) -> list[str]:
     """Optimal means that the gap is at most the tolerance, and a limit that it is not; of local answers, converged."""
     tolerance = getattr(result.method, "tolerance", None)
-    gap = result.gap
-    if result.status == "optimal":
-        if gap is None:
-            return ["the status is optimal, without a lower bound"]
-        most = (TOLERANCE if tolerance is None else tolerance) * max(1.0, result.objective or 0.0)
-        return [] if gap <= most + 1e-12 else [f"the status is optimal, but the gap is {gap:.6g}, above {most:.6g}"]
-    if gap is None or tolerance is None:
-        return []
     scale = max(1.0, result.objective or 0.0)
-    if result.coherence == "global" and gap <= tolerance * scale:
-        return [f"the status is {result.status}, but the gap is {gap:.6g}, within the tolerance"]
-    if result.coherence == "local" and result.status == "converged" and gap > max(tolerance, 1e-7) * scale + 1e-12:
-        return [f"the status is converged, but the gap is {gap:.6g}"]
+    if result.status == "optimal":
+        most = (TOLERANCE if tolerance is None else tolerance) * scale
+        if gap is None or gap > most + 1e-12:
+            return [f"the status is optimal, but the gap is {gap}, not within {most:.6g}"]
+    elif gap is not None and tolerance is not None:
+        if result.coherence == "global" and gap <= tolerance * scale:
+            return [f"the status is {result.status}, but the gap is {gap:.6g}, within the tolerance"]
+        if result.coherence == "local" and result.status == "converged" and gap > max(tolerance, 1e-7) * scale + 1e-12:
+            return [f"the status is converged, but the gap is {gap:.6g}"]
     return []
 
 

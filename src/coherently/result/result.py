@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from coherently.errors import EventError
 from coherently.events import NEVER
 from coherently.panel import to_frame
+from coherently.result import record
 from coherently.result.worlds import Mixture
 
 if TYPE_CHECKING:
@@ -17,17 +19,41 @@ if TYPE_CHECKING:
 
     from coherently.panel import Columns, Panel
     from coherently.problem import Loss, Problem
+    from coherently.result.record import Recorded
     from coherently.solve import Component, Method, Solution
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result:
-    """What a method made of a panel."""
+    """What a method made of a panel.
+
+    Of a result that was read from JSON, `panel` has the means of the forecasts as those of one judge, named panel, and
+    `recorded_gap` is the gap that was read.
+    """
 
     panel: Panel
-    method: Method
+    method: Method | Recorded
     problem: Problem
     solution: Solution
+    recorded_gap: float | None = None
+
+    @staticmethod
+    def from_json(source: str | Path) -> Result:
+        """Read what `to_json` wrote: the text itself, or the path of a file with it.
+
+        >>> import coherently as co
+        >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
+        >>> text = co.aggregate(panel, "exact").to_json()
+        >>> bool(co.verify(panel, Result.from_json(text)))
+        True
+        >>> co.verify(panel, Result.from_json(text.replace("optimal", "time_limit"))).problems
+        ['the status is time_limit, but the gap is 0, within the tolerance']
+        """
+        return Result(*record.read(source.read_text("utf-8") if isinstance(source, Path) else source))
+
+    def to_json(self) -> str:
+        """Everything that the result promises, for `from_json` and `coherently.verify`, numbers exactly."""
+        return record.write(self)
 
     def __repr__(self) -> str:
         return f"<Result: {len(self.panel.written):,} events by {self.method.name}, {self.status}>"
@@ -60,6 +86,8 @@ class Result:
     @property
     def gap(self) -> float | None:
         """The objective less the lower bound."""
+        if self.recorded_gap is not None:
+            return self.recorded_gap
         if self.objective is None or self.lower_bound is None:
             return None
         return self.objective - self.lower_bound

@@ -1,0 +1,128 @@
+"""Fields of JSON, checked as they are taken: an error says where, what was found and what is allowed."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+from coherently.errors import ResultError
+
+
+def parse(text: str) -> Fields:
+    """Read a JSON object."""
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ResultError(f"the result is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise ResultError(f"the result is {_shown(value)}; it must be a JSON object")
+    return Fields(value, "")
+
+
+class Fields:
+    """A JSON object and its place in the whole.
+
+    >>> parse('{"worlds": [{"weights": [0.5, "half"]}]}').objects("worlds")[0].numbers("weights")
+    Traceback (most recent call last):
+    ...
+    coherently.errors.ResultError: worlds[0].weights[1] is 'half'; it must be a finite number
+    """
+
+    def __init__(self, values: dict[str, Any], place: str) -> None:
+        self._values, self._place = values, place
+
+    def place(self, name: str) -> str:
+        """Where a field stands, such as worlds[0].weights."""
+        return f"{self._place}.{name}" if self._place else name
+
+    def refuse(self, name: str, allowed: str) -> NoReturn:
+        """Say that a field is not as it must be."""
+        raise ResultError(f"{self.place(name)} is {_shown(self._values[name])}; it must be {allowed}")
+
+    def _take(self, name: str) -> Any:
+        if name not in self._values:
+            raise ResultError(f"the field {self.place(name)} is missing")
+        return self._values[name]
+
+    def text(self, name: str) -> str:
+        """A text."""
+        value = self._take(name)
+        return value if isinstance(value, str) else self.refuse(name, "a text")
+
+    def text_or_none(self, name: str) -> str | None:
+        """A text or null."""
+        return None if self._take(name) is None else self.text(name)
+
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        value = self._take(name)
+        return value if isinstance(value, bool) else self.refuse(name, "true or false")
+
+    def whole(self, name: str) -> int:
+        """A whole number, not negative."""
+        value = self._take(name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            self.refuse(name, "a whole number of 0 or more")
+        return value
+
+    def whole_or_none(self, name: str) -> int | None:
+        """A whole number, not negative, or null."""
+        return None if self._take(name) is None else self.whole(name)
+
+    def number(self, name: str) -> float:
+        """A finite number."""
+        return _number(self._take(name), self.place(name))
+
+    def number_or_none(self, name: str) -> float | None:
+        """A finite number or null."""
+        return None if self._take(name) is None else self.number(name)
+
+    def items(self, name: str) -> list[Any]:
+        """A list of anything."""
+        value = self._take(name)
+        return value if isinstance(value, list) else self.refuse(name, "a list")
+
+    def numbers(self, name: str) -> list[float]:
+        """A list of finite numbers."""
+        place = self.place(name)
+        return [_number(value, f"{place}[{i}]") for i, value in enumerate(self.items(name))]
+
+    def texts(self, name: str) -> list[str]:
+        """A list of texts."""
+        for i, value in enumerate(self.items(name)):
+            if not isinstance(value, str):
+                raise ResultError(f"{self.place(name)}[{i}] is {_shown(value)}; it must be a text")
+        return self.items(name)
+
+    def objects(self, name: str) -> list[Fields]:
+        """A list of objects."""
+        place = self.place(name)
+        for i, value in enumerate(self.items(name)):
+            if not isinstance(value, dict):
+                raise ResultError(f"{place}[{i}] is {_shown(value)}; it must be an object")
+        return [Fields(value, f"{place}[{i}]") for i, value in enumerate(self.items(name))]
+
+    def is_none(self, name: str) -> bool:
+        """Whether a field is null."""
+        return self._take(name) is None
+
+
+def _number(value: object, place: str) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number):
+            return number
+    raise ResultError(f"{place} is {_shown(value)}; it must be a finite number")
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ResultError(f"the result has the number {word}; JSON knows none such, and what is not known is null")
+
+
+def _shown(value: object) -> str:
+    text = repr(value) if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,202 @@
+"""A result as JSON, and back: docs/reference/result-json.md says what each field is."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.errors import ResultError, summarise
+from coherently.events import Events
+from coherently.panel import Panel, WrittenEvents
+from coherently.panel.panel import UNRESOLVED
+from coherently.problem import Log, find_loss, pose
+from coherently.result.fields import Fields, parse
+from coherently.solve import Component, Solution, Status, Worlds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.problem import Loss, Problem
+    from coherently.result.result import Result
+
+FORMAT, VERSION = "coherently-result", 1
+PROMISES = ("objective", "lower_bound", "gap", "guaranteed_improvement", "groups", "sweeps", "violation", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a record says of the method: its name, and the gap that it calls optimal."""
+
+    name: str
+    tolerance: float | None
+
+
+def write(result: Result) -> str:
+    """Write a result; numbers are written so that they are read back exactly."""
+    loss = result.loss
+    columns = {name: _nullable(result.columns()[name]) for name in ("event", "probability", "raw", "weight")}
+    record = {
+        "format": FORMAT,
+        "version": VERSION,
+        "status": result.status,
+        "coherence": result.coherence,
+        "method": result.method.name,
+        "tolerance": getattr(result.method, "tolerance", None),
+        "loss": loss.name,
+        "clip": loss.clip if isinstance(loss, Log) else None,
+        **{name: getattr(result, name) for name in PROMISES},
+        "plain_events": _is_plain(result.panel),
+        "forecasts": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+        "components": [asdict(component) for component in result.components],
+        "worlds": None if result.worlds is None else [_part(part, result.worlds.names) for part in result.worlds.parts],
+    }
+    return json.dumps(record, ensure_ascii=False, allow_nan=False)
+
+
+def read(text: str) -> tuple[Panel, Recorded, Problem, Solution, float | None]:
+    """Read the fields of a result; the means that it was made of stand in for the panel, as one judge's forecasts."""
+    fields = parse(text)
+    if fields.text("format") != FORMAT or fields.whole("version") != VERSION:
+        found = f"{fields.text('format')!r}, version {fields.whole('version')}"
+        raise ResultError(f"the record is {found}; this version of Coherently reads {FORMAT!r}, version {VERSION}")
+    forecasts = fields.objects("forecasts")
+    texts = [forecast.text("event") for forecast in forecasts]
+    raw, weight, value = (
+        _floats([forecast.number_or_none(name) for forecast in forecasts]) for name in ("raw", "weight", "probability")
+    )
+    if not (weight >= 0).all():
+        forecasts[int(np.argmin(weight >= 0))].refuse("weight", "a number of 0 or more")
+    panel = _stand_in(texts, raw, weight, plain=fields.flag("plain_events"))
+    problem = replace(pose(panel, _loss(fields)), mean=raw, weight=weight)
+    solution = _solution(fields, value)
+    if not fields.is_none("worlds"):
+        problem, worlds = _worlds(fields.objects("worlds"), panel.events, problem)
+        solution = replace(solution, worlds=worlds)
+    method = Recorded(fields.text("method"), fields.number_or_none("tolerance"))
+    return panel, method, problem, solution, fields.number_or_none("gap")
+
+
+def _nullable(values: Any) -> list[Any]:
+    if isinstance(values, list):
+        return values
+    return [None if np.isnan(value) else value for value in values.tolist()]
+
+
+def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:
+    return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def _is_plain(panel: Panel) -> bool:
+    """Whether each event is the variable of that very name, so that texts need not be formulas."""
+    starts, variables = panel.events.supports(panel.written.event // 2)
+    if (np.diff(starts) != 1).any() or (panel.written.event % 2).any() or (panel.written.condition != 1).any():
+        return False
+    names = panel.events.variables
+    texts = (unicodedata.normalize("NFC", text) for text in panel.written.text)
+    return all(names[v] == text for v, text in zip(variables.tolist(), texts, strict=True))
+
+
+def _part(part: Worlds, names: Sequence[str]) -> dict[str, Any]:
+    rows = (part.truth.astype(np.uint8) + ord("0")).tobytes().decode("ascii")
+    count, width = part.truth.shape
+    return {
+        "variables": [names[v] for v in part.variables.tolist()],
+        "weights": part.weight.tolist(),
+        "worlds": [rows[i * width : (i + 1) * width] for i in range(count)],
+    }
+
+
+def _stand_in(texts: list[str], raw: NDArray[np.float64], weight: NDArray[np.float64], *, plain: bool) -> Panel:
+    events = Events()
+    reading = events.add_names(texts) if plain else events.add(texts)
+    if reading.faults:
+        raise ResultError(summarise([f"forecasts[{f.index}].event: {f}" for f in reading.faults]))
+    first: dict[tuple[int, ...], int] = {}
+    for i, sides in enumerate(map(tuple, reading.sides.tolist())):
+        if first.setdefault(sides, i) != i:
+            raise ResultError(f"forecasts[{i}].event is {texts[i]!r}, the same event as forecasts[{first[sides]}]")
+    outcome = np.full(len(texts), UNRESOLVED, np.int8)
+    written = WrittenEvents(tuple(texts), reading.event, reading.condition, reading.rest, outcome)
+    index = np.arange(len(texts), dtype=np.int32)
+    probability = np.clip(np.nan_to_num(raw), 0.0, 1.0)
+    return Panel(events, ("panel",), written, np.zeros_like(index), index, probability, weight)
+
+
+def _loss(fields: Fields) -> Loss:
+    clip = fields.number_or_none("clip")
+    return find_loss(fields.text("loss")) if clip is None else Log(clip)
+
+
+def _solution(fields: Fields, value: NDArray[np.float64]) -> Solution:
+    statuses = {status.word: status for status in Status}
+    if fields.text("status") not in statuses:
+        fields.refuse("status", f"one of {', '.join(statuses)}")
+    if fields.text("coherence") not in ("none", "local", "global"):
+        fields.refuse("coherence", "one of none, local, global")
+    return Solution(
+        value,
+        statuses[fields.text("status")],
+        fields.text("coherence"),
+        fields.number_or_none("objective"),
+        fields.number_or_none("lower_bound"),
+        fields.number_or_none("guaranteed_improvement"),
+        fields.text_or_none("groups"),
+        fields.whole_or_none("sweeps"),
+        fields.number_or_none("violation"),
+        components=tuple(_component(component) for component in fields.objects("components")),
+        note=fields.text_or_none("note"),
+    )
+
+
+def _component(fields: Fields) -> Component:
+    return Component(
+        fields.whole("variables"),
+        fields.whole("events"),
+        fields.text("coherence"),
+        fields.text("route"),
+        fields.text("proof"),
+        fields.number("objective"),
+        fields.number("lower_bound"),
+    )
+
+
+def _worlds(parts: Sequence[Fields], events: Events, problem: Problem) -> tuple[Problem, tuple[Worlds, ...]]:
+    """The worlds, and the problem with any variables of theirs that no forecast mentions."""
+    names = [[unicodedata.normalize("NFC", name) for name in part.texts("variables")] for part in parts]
+    faults = events.add_names([name for own in names for name in own]).faults
+    if faults:
+        raise ResultError(f"a variable of the worlds {faults[0]}")
+    number = {name: v for v, name in enumerate(events.variables)}
+    used = problem.merged.origin
+    named = np.array([number[name] for own in names for name in own], np.int32)
+    origin = np.concatenate([used, np.setdiff1d(named, used)]).astype(np.int32)
+    place = np.zeros(len(number), np.int32)
+    place[origin] = np.arange(len(origin))
+    found = tuple(
+        Worlds(place[[number[name] for name in own]], *_weighted(part, len(own)))
+        for part, own in zip(parts, names, strict=True)
+    )
+    return replace(problem, merged=replace(problem.merged, origin=origin)), found
+
+
+def _weighted(part: Fields, width: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    weight, worlds = np.array(part.numbers("weights")), part.texts("worlds")
+    if not len(weight):
+        part.refuse("weights", "a list of one or more numbers")
+    if len(worlds) != len(weight):
+        raise ResultError(
+            f"{part.place('worlds')} has {len(worlds):,} worlds; it must have one for each of {len(weight):,} weights"
+        )
+    for i, world in enumerate(worlds):
+        if len(world) != width or set(world) - {"0", "1"}:
+            raise ResultError(
+                f"{part.place('worlds')}[{i}] is {world[:60]!r}; it must have a 0 or 1 for each of {width:,} variables"
+            )
+    bits = np.frombuffer("".join(worlds).encode("ascii"), np.uint8) - ord("0")
+    return weight, bits.astype(np.bool_).reshape(len(worlds), width)

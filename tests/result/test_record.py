@@ -1,0 +1,215 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import coherently as co
+from tests.panels import TABLE_2
+from tests.solve.reference import panels
+
+METHODS = ["linear", "projections", "dykstra", "exact", co.Annealing(columns=50, steps=500), co.Exact(time_limit=0)]
+TRIANGLE = [("A", event, 0.5) for event in "abc"] + [("A", event, 0.0) for event in ("a & b", "a & c", "b & c")]
+APART = [*TRIANGLE, ("B", "x", 0.3), ("B", "~x", 0.6), ("B", "x & y", 0.9), ("B", "true", 0.4)]
+
+
+def record_of(records, method="exact"):
+    panel = co.Panel.from_records(records)
+    return panel, json.loads(co.aggregate(panel, method).to_json())
+
+
+def read(record):
+    return co.Result.from_json(json.dumps(record))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(panel=st.one_of(panels("some zero", most=3), panels("skewed")))
+@settings(max_examples=30)
+def test_a_result_comes_back_exactly(method, panel):
+    result = co.aggregate(panel, method)
+    text = result.to_json()
+    again = co.Result.from_json(text)
+    assert again.to_json() == text
+    for name in ("status", "coherence", "objective", "lower_bound", "gap", "guaranteed_improvement", "components"):
+        assert getattr(again, name) == getattr(result, name)
+    assert again.frame().equals(result.frame())
+    for event in panel.written.text:
+        np.testing.assert_equal(again.probability(event), result.probability(event))
+    assert co.verify(panel, again).problems == []
+    if result.worlds is not None:
+        assert list(again.worlds) == list(result.worlds)
+
+
+@given(panel=panels("hundred"), loss=st.sampled_from([co.Log(clip=0.01), co.Spherical()]))
+@settings(max_examples=20)
+def test_losses_come_back(panel, loss):
+    again = co.Result.from_json(co.aggregate(panel, "dykstra", loss).to_json())
+    assert again.loss == loss
+    assert co.verify(panel, again).problems == []
+
+
+def test_the_fields_are_those_of_the_reference():
+    _, record = record_of(TABLE_2)
+    assert list(record) == [
+        *("format", "version", "status", "coherence", "method", "tolerance", "loss", "clip"),
+        *("objective", "lower_bound", "gap", "guaranteed_improvement", "groups", "sweeps", "violation", "note"),
+        *("plain_events", "forecasts", "components", "worlds"),
+    ]
+    assert list(record["forecasts"][0]) == ["event", "probability", "raw", "weight"]
+    assert list(record["components"][0]) == [
+        *("variables", "events", "coherence", "route", "proof", "objective", "lower_bound")
+    ]
+    assert list(record["worlds"][0]) == ["variables", "weights", "worlds"]
+    reference = (Path(__file__).parents[2] / "docs/reference/result-json.md").read_text("utf-8")
+    names = [*record, *record["forecasts"][0], *record["components"][0], *record["worlds"][0]]
+    assert [name for name in names if f"`{name}`" not in reference] == []
+
+
+def test_a_file_is_read(tmp_path):
+    result = co.aggregate(co.Panel.from_records([("A", 'é & "日本 \'"', 0.2)]), "exact")
+    (tmp_path / "result.json").write_text(result.to_json(), "utf-8")
+    assert co.Result.from_json(tmp_path / "result.json").probability('"日本 \'" and é') == result.probability(
+        '"日本 \'" and é'
+    )
+
+
+def test_events_that_are_no_formulas_come_back():
+    rows = [("A", "rain & wind?", 0.2), ("B", "p -> q", 0.4), ("B", "rain & wind?", 0.5)]
+    panel = co.Panel.from_records(rows, plain_events=True)
+    result = co.aggregate(panel, "exact")
+    again = co.Result.from_json(result.to_json())
+    assert again.frame().equals(result.frame())
+    assert co.verify(panel, again).problems == []
+
+
+def test_the_means_stand_in_the_place_of_the_panel():
+    panel = co.Panel.from_records(TABLE_2)
+    rows = co.Result.from_json(co.aggregate(panel, "exact").to_json()).rows()
+    assert rows["judge"].tolist() == ["panel"] * 3
+    np.testing.assert_allclose(rows["raw"], [0.766667, 0.1, 0.266667], atol=1e-6)
+
+
+def changes(record):
+    """Ways to change a record, each by what it does."""
+    yield "probability", lambda r: r["forecasts"][0].update(probability=r["forecasts"][0]["probability"] + 1e-6)
+    yield "raw", lambda r: r["forecasts"][0].update(raw=0.123)
+    yield "forecast weight", lambda r: r["forecasts"][0].update(weight=7.0)
+    yield "event removed", lambda r: r["forecasts"].pop()
+    yield "first event removed", lambda r: r["forecasts"].pop(0)
+    yield "event renamed", lambda r: r["forecasts"][0].update(event="other")
+    yield (
+        "event added",
+        lambda r: r["forecasts"].append({"event": "more", "probability": 0.5, "raw": 0.5, "weight": 1.0}),
+    )
+    yield (
+        "events swapped",
+        lambda r: (
+            r["forecasts"][0].update(event=r["forecasts"][-2]["event"]),
+            r["forecasts"][-2].update(event=record["forecasts"][0]["event"]),
+        ),
+    )
+    yield "status", lambda r: r.update(status="interrupted")
+    yield "coherence", lambda r: r.update(coherence="local")
+    for name in ("objective", "lower_bound", "gap", "guaranteed_improvement"):
+        yield name, lambda r, name=name: r.update({name: r[name] + 1e-3})
+    yield "component removed", lambda r: r["components"].pop()
+    yield "component's objective", lambda r: r["components"][0].update(objective=0.01)
+    yield "worlds", lambda r: r.update(worlds=None)
+    for part, worlds in enumerate(record["worlds"]):
+        mine = lambda r, part=part: r["worlds"][part]  # noqa: E731
+        yield f"part {part} removed", lambda r, part=part: r["worlds"].pop(part)
+        yield f"part {part} weight", lambda r, mine=mine: mine(r).update(weights=[w + 1e-6 for w in mine(r)["weights"]])
+        if worlds["variables"]:
+            yield (
+                f"part {part} world",
+                lambda r, mine=mine: mine(r).update(
+                    worlds=["".join("10"[int(c)] for c in w) for w in mine(r)["worlds"]]
+                ),
+            )
+
+
+def test_a_changed_record_is_refused():
+    panel, record = record_of(APART[:-1])
+    assert co.verify(panel, read(record))
+    for what, change in changes(record):
+        changed = json.loads(json.dumps(record))
+        change(changed)
+        assert not co.verify(panel, read(changed)), what
+
+
+def test_raising_every_bound_is_refused():
+    panel, record = record_of(TRIANGLE)
+    record["components"][0]["lower_bound"] += 1e-6
+    record["lower_bound"] = record["components"][0]["lower_bound"]
+    record["gap"] = record["objective"] - record["lower_bound"]
+    checked = co.verify(panel, read(record))
+    assert not checked
+    assert any("coherent forecasts reach" in problem for problem in checked.problems)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r.pop("status"), "the field status is missing"),
+        (lambda r: r["forecasts"][1].pop("raw"), r"the field forecasts\[1\]\.raw is missing"),
+        (lambda r: r.update(version=2), "'coherently-result', version 2; this version of Coherently reads"),
+        (lambda r: r.update(format="book"), "the record is 'book', version 1"),
+        (lambda r: r.update(version=True), "version is true; it must be a whole number"),
+        (lambda r: r.update(status="fine"), "status is 'fine'; it must be one of averaged, optimal"),
+        (lambda r: r.update(status=1), "status is 1; it must be a text"),
+        (lambda r: r.update(coherence="sound"), "coherence is 'sound'; it must be one of none, local, global"),
+        (lambda r: r.update(objective="0.1"), "objective is '0.1'; it must be a finite number"),
+        (lambda r: r.update(objective=10**400), "objective is 1000.*; it must be a finite number"),
+        (lambda r: r.update(forecasts={}), r"forecasts is \{\}; it must be a list"),
+        (lambda r: r.update(forecasts=[3]), r"forecasts\[0\] is 3; it must be an object"),
+        (lambda r: r.update(plain_events=None), "plain_events is null; it must be true or false"),
+        (lambda r: r["forecasts"][1].update(event="p &"), r"forecasts\[1\]\.event: expected an event after '&'"),
+        (
+            lambda r: r["forecasts"][1].update(event="~~p"),
+            r"forecasts\[1\]\.event is '~~p', the same event as forecasts\[0\]",
+        ),
+        (
+            lambda r: r["forecasts"][0].update(weight=-1),
+            r"forecasts\[0\]\.weight is -1; it must be a number of 0 or more",
+        ),
+        (lambda r: r["forecasts"][0].update(weight=None), r"forecasts\[0\]\.weight is null"),
+        (
+            lambda r: r["forecasts"][0].update(probability=[1]),
+            r"forecasts\[0\]\.probability is \[1\]; it must be a finite",
+        ),
+        (lambda r: r.update(loss="hinge"), "'hinge' is no loss"),
+        (lambda r: r.update(clip=2.0), "clip is 2.0; it must lie between"),
+        (lambda r: r["components"][0].update(events=-1), r"components\[0\]\.events is -1"),
+        (lambda r: r["worlds"][0]["worlds"].pop(), r"worlds\[0\]\.worlds has 2 worlds; it must have one for each of 3"),
+        (lambda r: r["worlds"][0]["worlds"].insert(0, "0"), "has 4 worlds"),
+        (lambda r: r["worlds"][0].update(weights=[]), r"worlds\[0\]\.weights is \[\]"),
+        (
+            lambda r: r["worlds"][0].update(worlds=["0", "00", "00"]),
+            r"worlds\[0\]\.worlds\[0\] is '0'; it must have a 0 or 1",
+        ),
+        (lambda r: r["worlds"][0].update(worlds=["02", "00", "00"]), r"worlds\[0\]\.worlds\[0\] is '02'"),
+        (lambda r: r["worlds"][0].update(variables=[1, 2]), r"worlds\[0\]\.variables\[0\] is 1; it must be a text"),
+    ],
+)
+def test_malformed_records_say_what_is_wrong(change, message):
+    _, record = record_of(TABLE_2)
+    change(record)
+    with pytest.raises(co.CoherentlyError, match=message):
+        read(record)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the result is not JSON: Expecting value: line 1 column 1"),
+        ('{"status": ', "the result is not JSON: .* line 1 column 12"),
+        ("[]", r"the result is \[\]; it must be a JSON object"),
+        ('{"objective": NaN}', "the number NaN"),
+        ("[" * 100_000, "the result is not JSON"),
+    ],
+)
+def test_what_is_no_json_is_refused(text, message):
+    with pytest.raises(co.ResultError, match=message):
+        co.Result.from_json(text)
