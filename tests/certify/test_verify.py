@@ -13,7 +13,7 @@ from coherently.solve import Status
 from tests.panels import TABLE_2
 from tests.solve.reference import panels, truth
 
-METHODS = ["linear", "projections", "dykstra", "exact", co.Annealing(columns=50, steps=500), co.Exact(time_limit=0)]
+METHODS = ["auto", "linear", "projections", "dykstra", "exact", co.Annealing(columns=50, steps=500), co.Exact(time_limit=0)]
 TRIANGLE = [("A", event, 0.5) for event in "abc"] + [("A", event, 0.0) for event in ("a & b", "a & c", "b & c")]
 APART = [*TRIANGLE, ("B", "x", 0.3), ("B", "~x", 0.6), ("B", "x & y", 0.9), ("B", "true", 0.4)]
 
@@ -279,3 +279,16 @@ def test_many_independent_components():
     checked = co.verify(panel, result)
     assert checked.problems == []
     assert checked.bound_rests_on == ["own enumeration"] * 700
+
+
+def test_a_component_beyond_the_limit_weakens_the_promise(monkeypatch):
+    monkeypatch.setattr("coherently.solve.auto.LARGEST", 5)
+    panel, result = solve([("B", "x", 0.3), ("B", "x & y", 0.9), *TRIANGLE], "auto")
+    again = co.Result.from_json(result.to_json())
+    assert again.coherence == "local"
+    checked = co.verify(panel, again)
+    assert checked.problems == []
+    assert checked.bound_rests_on == [component.proof for component in result.components]
+    assert checked.unchecked == ["the lower bound of the relaxed problem"]
+    refused(panel, tampered(result, coherence="global"), "the weakest of its components local")
+    refused(panel, tampered(result, objective=result.objective + 1e-6), "the objective is")

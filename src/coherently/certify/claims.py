@@ -43,14 +43,15 @@ def check_bound(events: Events, result: Result, distinct: Distinct, x: NDArray[n
     found = Bound(np.nan_to_num(near.proved()))
     if result.lower_bound is None:
         return found
-    if result.components:
+    if result.coherence != "global":
+        found.rests_on = [component.proof for component in result.components] or [RELAXATION]
+        found.unchecked = ["the lower bound of the relaxed problem"]
+    elif result.components:
         found.problems = _mismatches(result, distinct, near)
         if not found.problems:
             _check_components(events, result, distinct, x, near, found)
-    elif result.coherence == "global":
-        _check_whole(events, result.lower_bound, distinct, x, near, found)
     else:
-        found.rests_on, found.unchecked = [RELAXATION], ["the lower bound of the relaxed problem"]
+        _check_whole(events, result.lower_bound, distinct, x, near, found)
     if result.status == "optimal" and not found.problems:
         found.problems = _check_optimal(result, near, found.believed)
     return found
@@ -100,7 +101,7 @@ def _check_components(
         claim, high = component.lower_bound, float(near.objective[i])
         slack = CLOSE * max(1.0, high)
         low = float(own[i])
-        if low + slack < claim <= high + slack and component.coherence == "global":
+        if low + slack < claim <= high + slack:
             low, high = squeeze(events, distinct, i, x, claim - slack)
         if claim > high + slack:
             problems.append(f"the lower bound of component {i} is {claim:.12g}; coherent forecasts reach {high:.12g}")

@@ -103,7 +103,7 @@ def check_words(result: Result) -> list[str]:
     weakest = min((c.coherence for c in result.components), key=WEAKEST_FIRST.index, default=result.coherence)
     if result.coherence != weakest:
         problems.append(f"the coherence is {result.coherence}, the weakest of its components {weakest}")
-    if (result.worlds is not None) != ("global" in words):
+    if (result.worlds is None) == (result.coherence == "global") or (result.worlds and "global" not in words):
         problems.append(f"the coherence is {result.coherence}, {'without' if result.worlds is None else 'with'} worlds")
     if (result.objective is None) != (result.coherence == "none"):
         problems.append(
@@ -130,7 +130,7 @@ def _check_status(result: Result, gap: float | None) -> list[str]:
     elif gap is not None and tolerance is not None:
         if result.coherence == "global" and gap <= tolerance * scale:
             return [f"the status is {result.status}, but the gap is {gap:.6g}, within the tolerance"]
-        if result.coherence == "local" and result.status == "converged" and gap > max(tolerance, 1e-7) * scale + 1e-12:
+        if result.coherence == "local" and result.status == "converged" and gap > 2 * max(tolerance, 1e-7) * scale:
             return [f"the status is converged, but the gap is {gap:.6g}"]
     return []
 

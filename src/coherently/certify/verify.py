@@ -87,9 +87,7 @@ def _check_mixture(panel: Panel, result: Result, distinct: Distinct, x: NDArray[
     if worlds is None:
         return []
     names = [[worlds.names[v] for v in part.variables.tolist()] for part in worlds.parts]
-    promised = np.full(len(x), True)
-    if len(result.components) == distinct.n_components:
-        promised = np.array([c.coherence == "global" for c in result.components])[distinct.component]
+    promised = np.full(len(x), result.coherence == "global")
     return check_worlds(panel, worlds.parts, names, distinct, x, promised)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import unicodedata
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -50,10 +51,10 @@ def write(result: Result) -> str:
         "tolerance": getattr(result.method, "tolerance", None),
         "loss": loss.name,
         "clip": loss.clip if isinstance(loss, Log) else None,
-        **{name: getattr(result, name) for name in PROMISES},
+        **_finite({name: getattr(result, name) for name in PROMISES}),
         "plain_events": _is_plain(result.panel),
         "forecasts": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
-        "components": [asdict(component) for component in result.components],
+        "components": [_finite(asdict(component)) for component in result.components],
         "worlds": None if result.worlds is None else [_part(part, result.worlds.names) for part in result.worlds.parts],
     }
     return json.dumps(record, ensure_ascii=False, allow_nan=False)
@@ -80,6 +81,13 @@ def read(text: str) -> tuple[Panel, Recorded, Problem, Solution, float | None]:
         solution = replace(solution, worlds=worlds)
     method = Recorded(fields.text("method"), fields.number_or_none("tolerance"))
     return panel, method, problem, solution, fields.number_or_none("gap")
+
+
+def _finite(fields: dict[str, Any]) -> dict[str, Any]:
+    """Write what is no number as null."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in fields.items()
+    }
 
 
 def _nullable(values: Any) -> list[Any]:
@@ -161,8 +169,7 @@ def _component(fields: Fields) -> Component:
         fields.text("coherence"),
         fields.text("route"),
         fields.text("proof"),
-        fields.number("objective"),
-        fields.number("lower_bound"),
+        *_floats([fields.number_or_none(name) for name in ("objective", "lower_bound")]).tolist(),
     )
 
 
