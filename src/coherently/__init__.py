@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from coherently.certify.verify import Verification, verify
+    from coherently.certify import Book, dutch_book
     from coherently.errors import (
         CoherentlyError,
         EventError,
@@ -33,6 +34,7 @@ __version__ = "0.1.0"
 # Names are imported when they are first used, so that the command line starts fast.
 _ROOMS = {
     "coherently.certify.verify": ["Verification", "verify"],
+    "coherently.certify": ["Book", "dutch_book"],
     "coherently.errors": [
         "CoherentlyError",
         "EventError",
@@ -53,6 +55,7 @@ _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 __all__ = [
     "AlternatingProjections",
     "Annealing",
+    "Book",
     "Brier",
     "Calibration",
     "CoherentlyError",
@@ -70,6 +73,7 @@ __all__ = [
     "Spherical",
     "Verification",
     "aggregate",
+    "dutch_book",
     "individual",
     "read_panel",
     "score",

@@ -1,0 +1,265 @@
+"""Dutch books: bets at the forecasts' own prices that win whatever happens."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.certify.bets import Bets, bets_at_forecasts, bets_at_means, clusters_of, decimal, usable
+from coherently.certify.contradiction import minimal
+from coherently.certify.distance import TOLERANCE, nearest
+from coherently.certify.sentences import amount, trades
+from coherently.certify.stakes import best_proof, free_proofs
+from coherently.certify.terms import Terms
+from coherently.errors import EventError, MethodError
+from coherently.events import quote_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coherently.certify.bets import Key
+    from coherently.certify.distance import Answer
+    from coherently.certify.proof import Proof
+    from coherently.panel import Panel
+
+TIME_LIMIT = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bet:
+    """One trade: `stake` units of a bet that pays 1 if the event comes true, sold (or bought, if negative) at `price`.
+
+    Both are exact; `number` is the place of the bet among all that were offered.
+    """
+
+    key: Key
+    event: str
+    stake: Fraction
+    price: Fraction
+    number: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Book:
+    """A set of bets with a sure profit; false as a bool if there is none.
+
+    A positive stake is sold: it brings its price and pays 1 a unit if the event comes true. A negative one is bought.
+    `bets` are the trades in exact numbers and `exact_profit` what they are sure to win, after fees. `proof` says on
+    what that rests. If there is no book, `verdict` says why.
+    """
+
+    bets: tuple[Bet, ...]
+    exact_sure_profit: Fraction
+    worst_world: dict[str, bool]
+    proof: str
+    verdict: str
+    notes: tuple[str, ...]
+    terms: Terms
+    _offer: Bets
+    _keys: Sequence[Key]
+    _answers: Sequence[Answer]
+
+    def __bool__(self) -> bool:
+        return bool(self.bets)
+
+    def __repr__(self) -> str:
+        return f"<Book: {self.sentence()}>"
+
+    @property
+    def sure_profit(self) -> float:
+        """What the book wins in the worst of all worlds, after fees."""
+        return float(self.exact_sure_profit)
+
+    @property
+    def stakes(self) -> dict[Key, float]:
+        """The stake on every forecast, most of them perhaps 0; empty if there is no book."""
+        if not self:
+            return {}
+        staked = {bet.number: float(bet.stake) for bet in self.bets}
+        return {key: staked.get(i, 0.0) for i, key in enumerate(self._keys)}
+
+    @property
+    def prices(self) -> dict[Key, float]:
+        """The price of every forecast: what it is traded at where there is a stake on it, before the fee."""
+        traded = {bet.number: float(bet.price) for bet in self.bets}
+        price = self._offer.price.tolist()
+        return {key: traded.get(i, price[i]) for i, key in enumerate(self._keys)}
+
+    def profit(self, world: Mapping[str, bool]) -> float:
+        """What the book wins, after fees, if the variables come out so; variables without a bet may be left out."""
+        return float(self.exact_profit(world))
+
+    def exact_profit(self, world: Mapping[str, bool]) -> Fraction:
+        """The profit in a world as an exact number."""
+        if not self:
+            return Fraction(0)
+        events = self._offer.panel.events
+        sides = self._offer.side[[bet.number for bet in self.bets]]
+        names, used = events.variables, np.unique(events.supports(sides // 2)[1]).tolist()
+        absent = [names[v] for v in used if names[v] not in world]
+        if absent:
+            raise EventError(f"the world says nothing of {', '.join(map(quote_name, absent))}")
+        holds = events.holds(sides, {name: bool(world.get(name, False)) for name in names})
+        fee = decimal(self.terms.fee)
+        gains = (
+            bet.stake * (bet.price - int(won)) - fee * abs(bet.stake)
+            for bet, won in zip(self.bets, holds.tolist(), strict=True)
+        )
+        return sum(gains, Fraction(0))
+
+    @cached_property
+    def contradiction(self) -> dict[Key, float]:
+        """A smallest set of forecasts that contradict each other: without any one of them, the others would not."""
+        bad = [answer for answer in self._answers if answer.coherent is False]
+        if not bad:
+            return {}
+        worst = max(bad, key=lambda answer: answer.square)
+        found = minimal(self._offer, worst, time.monotonic() + TIME_LIMIT)
+        return {self._keys[i]: float(self._offer.price[i]) for i in found.tolist()}
+
+    @property
+    def repair(self) -> dict[Key, tuple[float, float]]:
+        """The smallest change, in sum of squares, that makes the forecasts coherent: from what to what."""
+        changed = {}
+        for answer in self._answers:
+            own, new = answer.cluster.bets, answer.value
+            for i, value in zip(own.tolist(), new.tolist(), strict=True):
+                if abs(value - self._offer.price[i]) > TOLERANCE:
+                    changed[i] = (float(self._offer.price[i]), value)
+        return {self._keys[i]: changed[i] for i in sorted(changed)}
+
+    def sentence(self) -> str:
+        """The book, or why there is none, in words."""
+        if not self:
+            return self.verdict
+        labels = self._offer.panel.labels
+        named = [(_name(bet.key, bet.event, labels), float(bet.stake), float(bet.price)) for bet in self.bets]
+        return f"Sure to win {amount(self.sure_profit)} whatever happens: {trades(named)}."
+
+    def to_json(self) -> dict[str, Any]:
+        """The book in plain values, for JSON."""
+        return {
+            "book": bool(self),
+            "sure_profit": self.sure_profit,
+            "bets": [{**_key_json(bet.key), "stake": float(bet.stake), "price": float(bet.price)} for bet in self.bets],
+            "worst_world": self.worst_world,
+            "proof": self.proof,
+            "sentence": self.sentence(),
+            "contradiction": [{**_key_json(key), "price": price} for key, price in self.contradiction.items()],
+            "repair": [{**_key_json(key), "from": old, "to": new} for key, (old, new) in self.repair.items()],
+            "notes": list(self.notes),
+        }
+
+
+def dutch_book(
+    panel: Panel,
+    *,
+    between_judges: bool = False,
+    fee: float = 0.0,
+    spread: float = 0.0,
+    time_limit: float = TIME_LIMIT,
+) -> Book:
+    """Find bets at the forecasts' own prices that win whatever happens, or show that there are none.
+
+    The forecasts of one judge are taken as they are, every one a bet of its own. Those of several judges are replaced
+    by one bet for each event as written, at the weighted mean of its forecasts; with `between_judges` every forecast
+    is a bet, named (judge, event), and disagreement is a profit too. A bet is sold half a `spread` below its price and
+    bought half a spread above it, or at `lower` and `upper` where the panel has these columns, and costs a `fee` a
+    unit.
+
+    Without such costs the stakes are the forecasts less the nearest coherent ones: the best book for its size, the
+    size of stakes being the root of their sum of squares. With costs they are the best ones that add up to 1. The
+    stakes are rounded to decimal numbers and their profit in the worst world is computed in exact arithmetic,
+    taking each forecast for the decimal number that it is printed as; past what dynamic programming can do, `proof`
+    names the bound that stands in for it. Forecasts within 1e-9 of coherent ones have no book.
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "rain", 0.6), ("Ann", "~rain", 0.6)])
+    >>> book = co.dutch_book(panel)
+    >>> print(book.sentence())
+    Sure to win 0.02 whatever happens: sell 0.1 of [rain] at 0.60 and sell 0.1 of [~rain] at 0.60.
+    >>> round(book.profit({"rain": True}), 6), bool(co.dutch_book(panel, fee=0.2))
+    (0.02, False)
+    """
+    if not 0 <= time_limit < math.inf:
+        raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
+    panel, notes = usable(panel)
+    quoted = panel.lower is not None or panel.upper is not None
+    bets = bets_at_forecasts(panel) if between_judges or len(panel.judges) <= 1 else bets_at_means(panel)
+    return make_book(bets, Terms(fee, spread, quoted), notes, time_limit, with_judges=between_judges)
+
+
+def make_book(bets: Bets, terms: Terms, notes: tuple[str, ...], time_limit: float, *, with_judges: bool) -> Book:
+    """The book on these bets."""
+    deadline = time.monotonic() + time_limit
+    answers = [nearest(cluster, bets.price[cluster.bets], deadline) for cluster in clusters_of(bets)]
+    suspects = [answer for answer in answers if not answer.coherent]
+    proofs = free_proofs(bets, suspects, deadline) if terms.free else best_proof(bets, suspects, terms, deadline)
+    keys = bets.keys(with_judges=with_judges)
+    names = bets.panel.events.variables if proofs else []
+    world: dict[str, bool] = {}
+    trades: list[Bet] = []
+    for proof in proofs:
+        world |= {names[v]: bool(t) for v, t in zip(proof.cluster.variables, proof.world, strict=True)}
+        trades += _trades(bets, keys, proof, terms)
+    return Book(
+        tuple(sorted(trades, key=lambda bet: bet.number)),
+        sum((proof.profit for proof in proofs), Fraction(0)),
+        world,
+        _proof(answers, proofs),
+        "" if proofs else _verdict(answers, terms),
+        notes,
+        terms,
+        bets,
+        keys,
+        answers,
+    )
+
+
+def _trades(bets: Bets, keys: Sequence[Key], proof: Proof, terms: Terms) -> list[Bet]:
+    own = proof.cluster.bets
+    prices = terms.exact(bets, own, np.array([float(stake) for stake in proof.stakes]))
+    return [
+        Bet(keys[i], bets.text(i), stake, price, i)
+        for i, stake, price in zip(own.tolist(), proof.stakes, prices, strict=True)
+        if stake
+    ]
+
+
+def _proof(answers: Sequence[Answer], proofs: Sequence[Proof]) -> str:
+    """On what the book rests, or the claim that there is none."""
+    if proofs:
+        return "; ".join(dict.fromkeys(proof.word for proof in sorted(proofs, key=lambda proof: proof.exact)))
+    if not all(answer.coherent for answer in answers):
+        return "; ".join(dict.fromkeys(answer.proof for answer in answers if not answer.coherent))
+    worlds = sum(len(answer.weight) for answer in answers)
+    return f"a mixture of {worlds:,} worlds within {TOLERANCE:g} of the prices" if worlds else "no two bets are related"
+
+
+def _verdict(answers: Sequence[Answer], terms: Terms) -> str:
+    distance = amount(math.sqrt(sum(answer.square for answer in answers)))
+    if all(answer.coherent for answer in answers):
+        return f"There is no sure profit: the forecasts are coherent to within {TOLERANCE:g} ({_proof(answers, [])})."
+    if any(answer.coherent is None for answer in answers):
+        return (
+            f"No sure profit was proved in time: coherent forecasts were found at a distance of {distance}, and "
+            "whether there are nearer ones is open. Raise the time limit for more."
+        )
+    if terms.free:
+        return f"No sure profit could be proved, though the forecasts lie {distance} from coherent ones."
+    return f"There is no sure profit after costs, though the forecasts lie {distance} from coherent ones."
+
+
+def _name(key: Key, event: str, labels: Mapping[str, str]) -> str:
+    shown = labels.get(event, event)
+    return shown if isinstance(key, str) else f"{shown} by {key[0]}"
+
+
+def _key_json(key: Key) -> dict[str, str]:
+    return {"event": key} if isinstance(key, str) else {"judge": key[0], "event": key[1]}

@@ -1,0 +1,51 @@
+"""A smallest set of forecasts that cannot hold together: each is needed."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.certify.bets import clusters_of
+from coherently.certify.distance import NOISE, nearest
+from coherently.certify.market import best_stakes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.certify.bets import Bets
+    from coherently.certify.distance import Answer
+
+FEW = 12
+"""Bets that are dropped one by one without looking for a sparse book among them first."""
+
+
+def contradictory(bets: Bets, subset: NDArray[np.int64], deadline: float) -> bool:
+    """Whether some of the bets contradict each other, by more than the tolerance."""
+    own = bets.take(subset)
+    return any(nearest(c, own.price[c.bets], deadline).coherent is False for c in clusters_of(own))
+
+
+def minimal(bets: Bets, answer: Answer, deadline: float) -> NDArray[np.int64]:
+    """Bets of an incoherent cluster that contradict each other, and would not without any one of them."""
+    own = bets.price[answer.cluster.bets]
+    stakes = own - answer.value
+    if len(stakes) > FEW:
+        sparse, profit = best_stakes(bets, answer.cluster, own, own, answer.worlds, deadline)
+        if profit > 0 and contradictory(bets, answer.cluster.bets[sparse != 0], deadline):
+            stakes = sparse
+    order = np.argsort(np.abs(stakes), kind="stable")
+    return thinned(bets, answer.cluster.bets[order[np.abs(stakes[order]) > NOISE]], deadline)
+
+
+def thinned(bets: Bets, subset: NDArray[np.int64], deadline: float) -> NDArray[np.int64]:
+    """Drop the contradictory bets one by one, the first of them first, as long as the rest contradict each other."""
+    kept = subset
+    for bet in subset.tolist():
+        rest = kept[kept != bet]
+        if time.monotonic() > deadline:
+            break
+        if len(rest) and contradictory(bets, rest, deadline):
+            kept = rest
+    return np.sort(kept)

@@ -1,0 +1,75 @@
+"""Which stakes to prove: the best for their size, or the best ones after costs."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.certify.bets import decimal
+from coherently.certify.distance import NOISE
+from coherently.certify.market import best_stakes
+from coherently.certify.proof import Plan, accept, prove
+from coherently.certify.terms import Terms
+from coherently.solve.oracle import Oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from coherently.certify.bets import Bets, Cluster
+    from coherently.certify.distance import Answer
+    from coherently.certify.proof import Proof
+
+
+def free_proofs(bets: Bets, suspects: Sequence[Answer], deadline: float) -> list[Proof]:
+    """The stakes of each incoherent cluster as far as they are proved: prices less the nearest coherent prices."""
+    found = (_free_proof(bets, answer, deadline) for answer in suspects)
+    return [proof for proof in found if proof is not None]
+
+
+def best_proof(bets: Bets, suspects: Sequence[Answer], terms: Terms, deadline: float) -> list[Proof]:
+    """The best stakes under the terms: for a given total they all go to one cluster."""
+    plans = [_best_plan(bets, answer, terms, deadline) for answer in suspects]
+    best = max(plans, key=lambda plan: plan.expected, default=None)
+    if best is None or best.expected <= 0:
+        return []
+    proof = prove(bets, best.traded(), _seconds(deadline))
+    return [] if proof is None else [proof]
+
+
+def _free_proof(bets: Bets, answer: Answer, deadline: float) -> Proof | None:
+    """The proof of a cluster: of the whole where that can be, else of a book on a few of its bets."""
+    stakes = bets.price[answer.cluster.bets] - answer.value
+    stakes = np.where(np.abs(stakes) < NOISE, 0.0, stakes)
+    plan = Plan(answer.cluster, stakes, answer.square, answer.worlds, _prices(bets, Terms())).traded()
+    if Oracle(plan.cluster.part).is_exact:
+        return prove(bets, plan, _seconds(deadline))
+    found = accept(bets, plan, answer)
+    if found is None:
+        found = prove(bets, _best_plan(bets, answer, Terms(), deadline).traded(), _seconds(deadline))
+    return found
+
+
+def _best_plan(bets: Bets, answer: Answer, terms: Terms, deadline: float) -> Plan:
+    own = answer.cluster.bets
+    sell, buy = terms.net(bets)
+    stakes, profit = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, deadline)
+    return Plan(answer.cluster, stakes, profit, answer.worlds[:0], _prices(bets, terms))
+
+
+def _prices(bets: Bets, terms: Terms) -> Callable[[Cluster, NDArray[np.float64]], Sequence[Fraction]]:
+    fee = decimal(terms.fee)
+
+    def after_fees(cluster: Cluster, units: NDArray[np.float64]) -> Sequence[Fraction]:
+        gross = terms.exact(bets, cluster.bets, units)
+        return [price - fee if unit > 0 else price + fee for price, unit in zip(gross, units.tolist(), strict=True)]
+
+    return after_fees
+
+
+def _seconds(deadline: float) -> float:
+    return max(1.0, deadline - time.monotonic())
