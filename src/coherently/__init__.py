@@ -12,8 +12,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coherently.certify.verify import Verification, verify
     from coherently.certify import Book, dutch_book
+    from coherently.certify.verify import Verification, verify
     from coherently.errors import (
         CoherentlyError,
         EventError,
