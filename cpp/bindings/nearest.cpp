@@ -29,6 +29,14 @@ public:
         if (world.size() != events_.n_variables) throw nb::value_error("arrays differ in length");
         return nearest_.offer(OwnedEvents::copy(world));
     }
+    void include(Matrix<std::uint8_t> worlds) {
+        if (worlds.shape(1) != events_.n_variables) throw nb::value_error("arrays differ in length");
+        std::vector<World> rows;
+        for (std::size_t i = 0; i < worlds.shape(0); ++i)
+            rows.emplace_back(&worlds(i, 0), &worlds(i, 0) + worlds.shape(1));
+        nb::gil_scoped_release release;
+        nearest_.include(rows);
+    }
     double energy(Vector<std::uint8_t> world) const {
         if (world.size() != events_.n_variables) throw nb::value_error("arrays differ in length");
         return nearest_.energy().value(OwnedEvents::copy(world));
@@ -92,6 +100,7 @@ void bind_nearest(nb::module_& module) {
         .def("search", &Nearest::search, nb::arg("seconds"))
         .def("eliminate", &Nearest::eliminate, nb::arg("seconds"))
         .def("offer", &Nearest::offer, nb::arg("world"))
+        .def("include", &Nearest::include, nb::arg("worlds"))
         .def("energy", &Nearest::energy, nb::arg("world"))
         .def("objective", &Nearest::objective)
         .def("certify", &Nearest::certify, nb::arg("least"))

@@ -7,7 +7,7 @@
 namespace coherently {
 namespace {
 
-constexpr double least_pivot = 1e-9;  // of a column's squared length
+constexpr double least_pivot = 1e-11;  // of a column's squared length
 
 double dot(const double* a, const double* b, std::size_t n) {
     double sums[4] = {};

@@ -96,7 +96,14 @@ bool NearestMixture::search(Deadline deadline) {
         found_.clear();
         if (!better || (found < round / 2 && effort_ < most_effort)) ++effort_;
     }
+    polish();
     return true;
+}
+
+void NearestMixture::polish() {
+    mixture_.refine();
+    mixture_.refine();
+    update();
 }
 
 // Takes in the lowest of the worlds found; false where none is new.
@@ -122,6 +129,15 @@ bool NearestMixture::offer(const World& world) {
     found_.assign(1, {energy, world});
     effort_ = std::min(effort_, most_effort - 2);
     return take();
+}
+
+void NearestMixture::include(const std::vector<World>& worlds) {
+    for (const World& world : worlds) {
+        energy_.evaluate(world, bits_);
+        mixture_.add(world, bits_);
+    }
+    mixture_.settle();
+    update();
 }
 
 bool NearestMixture::eliminate(Deadline deadline) {

@@ -34,6 +34,9 @@ public:
     // Takes note that no world has less than this sum of the gradient.
     void certify(double least);
 
+    // Takes in worlds all at once, better or not.
+    void include(const std::vector<World>& worlds);
+
     double objective() const { return objective_; }
     // What has been proved of the least objective, and the most by which a world's sum lies below the level.
     double lower_bound() const { return lower_bound_; }
@@ -49,6 +52,7 @@ public:
 private:
     void begin();
     void update();
+    void polish();
     bool take();
     void attempt();
     World cross();

@@ -44,6 +44,9 @@ class Loss(Protocol):
     def gradient(self, x: ArrayLike) -> NDArray[np.float64]:
         """The dual phi'(x) of probabilities."""
 
+    def curvature(self, x: ArrayLike) -> NDArray[np.float64]:
+        """The second derivative phi''(x)."""
+
     def inverse(self, g: ArrayLike) -> NDArray[np.float64]:
         """The probabilities of duals."""
 
@@ -73,6 +76,10 @@ class Brier:
     def gradient(self, x: ArrayLike) -> NDArray[np.float64]:
         """The dual, 2x."""
         return 2.0 * _floats(x)
+
+    def curvature(self, x: ArrayLike) -> NDArray[np.float64]:
+        """The constant 2."""
+        return np.full_like(_floats(x), 2.0)
 
     def inverse(self, g: ArrayLike) -> NDArray[np.float64]:
         """The x of a dual, g/2, for any real g: beyond [0, 1] outside [0, 2]."""
@@ -121,6 +128,12 @@ class Log:
             odds: NDArray[np.float64] = np.log(probability) - np.log1p(-probability)
         return odds.clip(-CERTAIN, CERTAIN)
 
+    def curvature(self, x: ArrayLike) -> NDArray[np.float64]:
+        """The reciprocal of x (1 - x); infinite at 0 and 1."""
+        probability = _floats(x)
+        with np.errstate(divide="ignore"):
+            return 1.0 / (probability * (1.0 - probability))
+
     def inverse(self, g: ArrayLike) -> NDArray[np.float64]:
         """The logistic function, 1 / (1 + exp(-g)), for any real g: within [0, 1]."""
         dual = _floats(g)
@@ -162,6 +175,11 @@ class Spherical:
         """The dual, (2x - 1) / phi(x)."""
         probability = _floats(x)
         return (2.0 * probability - 1.0) / np.hypot(probability, 1.0 - probability)
+
+    def curvature(self, x: ArrayLike) -> NDArray[np.float64]:
+        """The reciprocal of phi(x) cubed."""
+        probability = _floats(x)
+        return np.hypot(probability, 1.0 - probability) ** -3.0
 
     def inverse(self, g: ArrayLike) -> NDArray[np.float64]:
         """The x of a dual: beyond [0, 1] outside [-1, 1], NaN from the roots of 2 on, where no number has it."""

@@ -28,8 +28,7 @@ class Auto:
     """Chooses for each independent component: exact, or locally coherent where it has more than 20,000 events.
 
     A component that is not proved to the `tolerance` within `time_limit` seconds has the best globally coherent answer
-    that was found, with its gap. `note` and `components` of the result say what was done. Losses other than Brier have
-    locally coherent answers.
+    that was found, with its gap. `note` and `components` of the result say what was done.
 
     >>> import coherently as co
     >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
@@ -53,9 +52,6 @@ class Auto:
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Answer the problem; an interruption gives the answer so far."""
         merged = problem.merged
-        if problem.loss.name != BRIER.name:
-            note = f"The loss {problem.loss.name} was made locally coherent, within groups of events."
-            return replace(AlternatingProjections(correction="dykstra").solve(problem, progress), note=note)
         component = merged.components()
         large = np.bincount(component)[component] > LARGEST if len(component) else np.zeros(0, np.bool_)
         exact = Exact(self.tolerance, self.time_limit, self.seed)
@@ -70,7 +66,7 @@ class Auto:
 def _local(problem: Problem, large: NDArray[np.bool_]) -> Solution:
     """The components beyond the limit, made coherent within groups of events."""
     part, _ = problem.keep(large)
-    design = "pairs" if fits(part.merged, "pairs") else "logical"
+    design = "pairs" if problem.loss.name == BRIER.name and fits(part.merged, "pairs") else "logical"
     solution = AlternatingProjections(groups=design, correction="dykstra").solve(part)
     labels = part.merged.components()
     sizes = np.bincount(labels).tolist()

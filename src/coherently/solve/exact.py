@@ -12,6 +12,7 @@ import numpy as np
 from coherently.errors import MethodError
 from coherently.events import CERTAIN
 from coherently.problem import BRIER, split
+from coherently.solve.curved import CurvedNearest
 from coherently.solve.nearest import Nearest
 from coherently.solve.solution import Component, Solution, Status, Worlds
 
@@ -60,17 +61,21 @@ class Exact:
         """Answer the problem; an interruption gives the answer so far."""
         if np.any(problem.merged.condition != CERTAIN):
             raise MethodError("conditional forecasts have no coherent set of their own; use the method linear")
-        if problem.loss.name != BRIER.name:
-            raise MethodError(f"the method exact has the loss brier alone, not {problem.loss.name}; use dykstra")
         deadline = time.monotonic() + self.time_limit
         parts = split(problem.merged)
-        answers = [Nearest(part.merged, self.seed, 1.0 / len(parts)) for part in parts]
+        brier, floor = problem.loss.name == BRIER.name, 1.0 / max(1, len(parts))
+        answers: list[Nearest | CurvedNearest] = [
+            Nearest(part.merged, self.seed, floor)
+            if brier
+            else CurvedNearest(part.merged, problem.loss, self.seed, floor)
+            for part in parts
+        ]
         share = self.tolerance if len(parts) == 1 else 0.5 * self.tolerance
         interrupted = _improve(answers, share, deadline, progress or (lambda _: None))
         return _solution(problem, parts, answers, self.tolerance, interrupted=interrupted)
 
 
-def _improve(answers: Sequence[Nearest], tolerance: float, deadline: float, tell: Progress) -> bool:
+def _improve(answers: Sequence[Nearest | CurvedNearest], tolerance: float, deadline: float, tell: Progress) -> bool:
     """Work on each component, the small ones first; whether that was interrupted."""
     begun, total = time.monotonic(), len(answers)
     done = 0
@@ -88,13 +93,18 @@ def _improve(answers: Sequence[Nearest], tolerance: float, deadline: float, tell
 
 
 def _solution(
-    problem: Problem, parts: Sequence[Part], answers: Sequence[Nearest], tolerance: float, *, interrupted: bool
+    problem: Problem,
+    parts: Sequence[Part],
+    answers: Sequence[Nearest | CurvedNearest],
+    tolerance: float,
+    *,
+    interrupted: bool,
 ) -> Solution:
     x = np.empty(len(problem.merged))
     worlds = []
     for part, answer in zip(parts, answers, strict=True):
-        weight, truth = answer.core.worlds()
-        x[part.coordinates] = np.clip(answer.core.x(), 0.0, 1.0)
+        weight, truth = answer.mixture()
+        x[part.coordinates] = answer.x
         worlds.append(Worlds(part.merged.origin, weight / weight.sum(), truth.view(np.bool_)))
     components = tuple(
         Component(a.part.n_variables, len(a.part), "global", a.route, a.proof, a.objective, a.bound) for a in answers
@@ -107,16 +117,16 @@ def _solution(
         "global",
         objective,
         bound,
-        _guaranteed(problem, answers, objective, bound),
+        _guaranteed(problem, answers, objective, bound) if problem.loss.name == BRIER.name else None,
         violation=0.0,
         worlds=tuple(worlds),
         components=components,
     )
 
 
-def _guaranteed(problem: Problem, answers: Sequence[Nearest], objective: float, bound: float) -> float:
+def _guaranteed(problem: Problem, answers: Sequence[Nearest | CurvedNearest], objective: float, bound: float) -> float:
     """The Brier penalty saved in every world: of x with its shortfall g, or of the optimum less the way to it."""
-    shortfall = sum(answer.core.shortfall() for answer in answers)
+    shortfall = sum(answer.shortfall for answer in answers)
     gap = objective - bound
     way = 2 * math.sqrt(gap * problem.merged.weight.sum()) + gap
     return max(0.0, problem.scatter + max(objective - 2 * shortfall, bound - way))

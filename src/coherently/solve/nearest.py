@@ -57,6 +57,20 @@ class Nearest:
         return self.core.objective()
 
     @property
+    def x(self) -> NDArray[np.float64]:
+        """The probabilities of the events."""
+        return np.clip(self.core.x(), 0.0, 1.0)
+
+    @property
+    def shortfall(self) -> float:
+        """The most by which a world may lie below the hyperplane of x: g in the bound."""
+        return self.core.shortfall()
+
+    def mixture(self) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+        """The worlds' shares and truth values."""
+        return self.core.worlds()
+
+    @property
     def bound(self) -> float:
         """A lower bound on the least objective."""
         return min(self.objective, max(self.core.lower_bound(), self.relaxed))

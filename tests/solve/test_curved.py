@@ -1,0 +1,81 @@
+"""The exact method under losses other than Brier's."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import coherently as co
+from tests.panels import TABLE_2
+from tests.solve.exact_checks import mixture_of, random_panel
+from tests.solve.reference import panels, truth
+
+FOUR = ("p", "q", "p & q", "p | q")
+LOSSES = [co.Log(), co.Log(clip=0.01), co.Spherical()]
+
+
+def test_kullback_leibler_rows():
+    rows = [("A", event, p) for event, p in zip(FOUR, (0.2, 0.3, 0.5, 0.9), strict=True)]
+    result = co.aggregate(co.Panel.from_records(rows), "exact", "log")
+    expected = [0.431098, 0.565036, 0.248072, 0.748062]
+    assert [result.probability(event) for event in FOUR] == pytest.approx(expected, abs=1e-6)
+    result = co.aggregate(co.Panel.from_records(TABLE_2), "exact", co.Log(clip=0.01))
+    assert [result.probability(event) for event in FOUR[:3]] == pytest.approx([0.815001, 0.116301, 0.116301], abs=1e-6)
+    assert (result.status, result.coherence) == ("optimal", "global")
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@given(panel=panels("hundred", most=3, n_variables=4))
+@settings(max_examples=25, deadline=None)
+def test_no_world_shows_a_nearer_mixture(loss, panel):
+    result = co.aggregate(panel, "exact", loss)
+    merged = result.problem.merged
+    x = mixture_of(panel, result)
+    np.testing.assert_allclose(result.problem.as_written(x), result.solution.value, atol=1e-9)
+    moves = merged.sizes() > 0
+    gradient = np.where(moves, merged.weight * (loss.gradient(x) - loss.gradient(merged.mean)), 0.0)
+    gap = np.max(gradient @ x - truth(panel, merged.event) @ gradient)
+    assert gap <= 1e-6 * max(1, result.objective)
+    assert result.objective == pytest.approx(
+        np.sum(merged.weight * loss.divergence(x, merged.mean)), rel=1e-9, abs=1e-12
+    )
+    assert result.objective - gap - 1e-9 <= result.lower_bound <= result.objective
+
+
+@given(panels("flat", most=3, n_variables=4))
+@settings(max_examples=25, deadline=None)
+def test_log_pythagoras_in_every_world(panel):
+    loss = co.Log()
+    result = co.aggregate(panel, "exact", loss)
+    merged = result.problem.merged
+    moves = merged.sizes() > 0
+    x, worlds = mixture_of(panel, result)[moves], truth(panel, merged.event)[:, moves]
+    weight, mean = merged.weight[moves], merged.mean[moves]
+    before, after = loss.divergence(worlds, mean) @ weight, loss.divergence(worlds, x) @ weight
+    assert np.all(before >= after + loss.divergence(x, mean) @ weight - 1e-6 * max(1, len(mean)))
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=15, deadline=None)
+def test_relaxations_are_no_further(seed):
+    panel = random_panel(np.random.default_rng(seed), 5, 12, 3, weighted=False)
+    exact = co.aggregate(panel, "exact", "log")
+    relaxed = co.aggregate(panel, co.AlternatingProjections(correction="dykstra"), "log")
+    if relaxed.lower_bound is not None:
+        assert relaxed.lower_bound <= exact.objective + 1e-7
+
+
+def test_weightless_and_constant_events():
+    rows = [("A", "p", 0.3, 1.0), ("A", "p & q", 0.6, 1.0), ("A", "q", 0.2, 0.0), ("A", "p | ~p", 0.7, 1.0)]
+    result = co.aggregate(co.Panel.from_records(rows), "auto", "log")
+    assert (result.status, result.coherence) == ("optimal", "global")
+    assert result.probability("p | ~p") == 1.0
+    assert result.probability("p") >= result.probability("p & q") - 1e-12
+    assert result.probability("q") >= result.probability("p & q") - 1e-12
+
+
+def test_the_paper_s_size_under_the_log_loss():
+    panel = co.simulate(variables=30, judges=10, seed=0)
+    result = co.aggregate(panel, "exact", "log")
+    assert result.status == "optimal"
+    np.testing.assert_allclose(result.problem.as_written(mixture_of(panel, result)), result.solution.value, atol=1e-9)
