@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coherently.certify import Book, dutch_book
+    from coherently.certify import Book, Check, Finding, check, dutch_book
     from coherently.certify.verify import Verification, verify
     from coherently.errors import (
         CoherentlyError,
@@ -33,8 +33,8 @@ __version__ = "0.1.0"
 
 # Names are imported when they are first used, so that the command line starts fast.
 _ROOMS = {
+    "coherently.certify": ["Book", "Check", "Finding", "check", "dutch_book"],
     "coherently.certify.verify": ["Verification", "verify"],
-    "coherently.certify": ["Book", "dutch_book"],
     "coherently.errors": [
         "CoherentlyError",
         "EventError",
@@ -58,9 +58,11 @@ __all__ = [
     "Book",
     "Brier",
     "Calibration",
+    "Check",
     "CoherentlyError",
     "EventError",
     "Exact",
+    "Finding",
     "LinearAverage",
     "Log",
     "MethodError",
@@ -73,6 +75,7 @@ __all__ = [
     "Spherical",
     "Verification",
     "aggregate",
+    "check",
     "dutch_book",
     "individual",
     "read_panel",

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.certify.bets import Bets, bets_at_forecasts, bets_at_means, clusters_of, decimal, usable
+from coherently.certify.bets import Bets, bets_at_forecasts, bets_at_means, decimal, usable
 from coherently.certify.contradiction import minimal
-from coherently.certify.distance import TOLERANCE, nearest
+from coherently.certify.distance import TOLERANCE, nearest_of
 from coherently.certify.sentences import amount, trades
 from coherently.certify.stakes import best_proof, free_proofs
 from coherently.certify.terms import Terms
@@ -192,13 +192,21 @@ def dutch_book(
     panel, notes = usable(panel)
     quoted = panel.lower is not None or panel.upper is not None
     bets = bets_at_forecasts(panel) if between_judges or len(panel.judges) <= 1 else bets_at_means(panel)
-    return make_book(bets, Terms(fee, spread, quoted), notes, time_limit, with_judges=between_judges)
-
-
-def make_book(bets: Bets, terms: Terms, notes: tuple[str, ...], time_limit: float, *, with_judges: bool) -> Book:
-    """The book on these bets."""
     deadline = time.monotonic() + time_limit
-    answers = [nearest(cluster, bets.price[cluster.bets], deadline) for cluster in clusters_of(bets)]
+    answers = nearest_of(bets, deadline)
+    return make_book(bets, answers, Terms(fee, spread, quoted), notes, deadline, with_judges=between_judges)
+
+
+def make_book(
+    bets: Bets,
+    answers: Sequence[Answer],
+    terms: Terms,
+    notes: tuple[str, ...],
+    deadline: float,
+    *,
+    with_judges: bool = False,
+) -> Book:
+    """The book on these bets, from their nearest coherent prices."""
     suspects = [answer for answer in answers if not answer.coherent]
     proofs = free_proofs(bets, suspects, deadline) if terms.free else best_proof(bets, suspects, terms, deadline)
     keys = bets.keys(with_judges=with_judges)

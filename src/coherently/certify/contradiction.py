@@ -10,6 +10,7 @@ import numpy as np
 from coherently.certify.bets import clusters_of
 from coherently.certify.distance import NOISE, nearest
 from coherently.certify.market import best_stakes
+from coherently.certify.relations import irreducible, moved_most, violated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +30,9 @@ def contradictory(bets: Bets, subset: NDArray[np.int64], deadline: float) -> boo
 
 def minimal(bets: Bets, answer: Answer, deadline: float) -> NDArray[np.int64]:
     """Bets of an incoherent cluster that contradict each other, and would not without any one of them."""
+    simple = next(irreducible(violated(bets, moved_most(bets, [answer]))), None)
+    if simple is not None:
+        return thinned(bets, np.array(simple.bets), deadline)
     own = bets.price[answer.cluster.bets]
     stakes = own - answer.value
     if len(stakes) > FEW:

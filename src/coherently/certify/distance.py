@@ -9,17 +9,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.certify.bets import clusters_of
+from coherently.problem import BRIER, Problem
+from coherently.solve import AlternatingProjections
 from coherently.solve.nearest import Nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.certify.bets import Cluster
+    from coherently.certify.bets import Bets, Cluster
 
 TOLERANCE = 1e-9
 """The Euclidean distance from coherent prices up to which bets count as coherent: a matter of rounding."""
 NOISE = 1e-13
 """Changes of a price that are rounding errors."""
+MOMENT = 0.1
+"""Seconds after which prices that are coherent but for rounding errors are not looked at any more."""
+LARGE = 20_000
+"""Distinct events of a cluster past which only pairs of variables are made coherent, which bounds the distance."""
 ACCURACY = 1e-6
 """The relative gap of squared distances that is aimed at where the best world is not found each time."""
 
@@ -57,17 +64,48 @@ class Answer:
         return False if self.least > 0.0 else None
 
 
+def nearest_of(bets: Bets, deadline: float) -> list[Answer]:
+    """The nearest coherent prices, cluster by cluster."""
+    return [nearest(cluster, bets.price[cluster.bets], deadline) for cluster in clusters_of(bets)]
+
+
 def nearest(cluster: Cluster, price: NDArray[np.float64], deadline: float) -> Answer:
     """The nearest coherent prices to those of the cluster's bets, each of weight 1."""
+    if len(cluster.part) > LARGE:
+        return _locally_nearest(cluster, price)
     found = Nearest(cluster.part, 0, TOLERANCE**2)
-    found.improve(ACCURACY, deadline, lambda: None)
-    weight, worlds = found.core.worlds()
-    value = cluster.on_bets(np.clip(found.core.x(), 0.0, 1.0))
-    square = float(np.sum((price - value) ** 2))
-    scatter = square - found.objective
-    finished = found.proof.startswith("dynamic") and time.monotonic() < deadline
-    least = square if finished else max(0.0, found.bound + max(0.0, scatter) - TOLERANCE**2)
+    soon = min(deadline, time.monotonic() + MOMENT)
+    found.improve(ACCURACY, soon, lambda: None)
+    if time.monotonic() >= soon and found.objective > NOISE**2:
+        found.improve(ACCURACY, deadline, lambda: None)
     core = found.core
+    weight, worlds = core.worlds()
+    value = cluster.on_bets(np.clip(core.x(), 0.0, 1.0))
+    square = float(np.sum((price - value) ** 2))
+    finished = found.proof.startswith("dynamic") and time.monotonic() < deadline
+    least = square if finished else _least(found.bound, square - found.objective)
     return Answer(
         cluster, value, weight / weight.sum(), worlds, square, least, core.shortfall(), core.lowest(), found.proof
     )
+
+
+def _locally_nearest(cluster: Cluster, price: NDArray[np.float64]) -> Answer:
+    """The nearest prices of which those of events over two variables are coherent: no farther than coherent ones."""
+    part, count = cluster.part, len(price)
+    turned = np.where(cluster.complemented, 1.0 - price, price)
+    scatter = float(np.sum((turned - part.mean[cluster.coordinate]) ** 2))
+    units = np.arange(count, dtype=np.int32)
+    problem = Problem(
+        units, np.ones(count), price, cluster.coordinate.astype(np.int32), cluster.complemented, part, scatter, BRIER
+    )
+    found = AlternatingProjections(groups="pairs", correction="dykstra").solve(problem)
+    square = float(np.sum((price - found.value) ** 2))
+    none = np.zeros((0, part.n_variables), np.uint8)
+    return Answer(
+        *(cluster, found.value, np.zeros(0), none, square, _least(found.lower_bound or 0.0, scatter), math.inf),
+        *(np.zeros(part.n_variables, np.uint8), "relaxation to pairs of variables: the distance is at least this"),
+    )
+
+
+def _least(bound: float, scatter: float) -> float:
+    return max(0.0, bound + max(0.0, scatter) - TOLERANCE**2)

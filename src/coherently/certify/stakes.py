@@ -11,6 +11,7 @@ from coherently.certify.bets import decimal
 from coherently.certify.distance import NOISE
 from coherently.certify.market import best_stakes
 from coherently.certify.proof import Plan, accept, prove
+from coherently.certify.relations import moved_most, violated
 from coherently.certify.terms import Terms
 from coherently.solve.oracle import Oracle
 
@@ -50,8 +51,23 @@ def _free_proof(bets: Bets, answer: Answer, deadline: float) -> Proof | None:
         return prove(bets, plan, _seconds(deadline))
     found = accept(bets, plan, answer)
     if found is None:
-        found = prove(bets, _best_plan(bets, answer, Terms(), deadline).traded(), _seconds(deadline))
+        few = _simple_plan(bets, answer) or _best_plan(bets, answer, Terms(), deadline)
+        found = prove(bets, few.traded(), _seconds(deadline))
     return found
+
+
+def _simple_plan(bets: Bets, answer: Answer) -> Plan | None:
+    """Equal stakes on the few bets of the broken relation that is farthest from holding."""
+    broken = violated(bets, moved_most(bets, [answer]))
+    if not broken:
+        return None
+    worst = max(broken, key=lambda relation: relation.violation**2 / len(relation.literals))
+    own = answer.cluster.bets
+    stakes = np.zeros(len(own))
+    stake = worst.violation / len(worst.literals)
+    for literal, sign in zip(worst.literals, worst.signs, strict=True):
+        stakes[own == literal.bet] = sign * stake
+    return Plan(answer.cluster, stakes, worst.violation * stake, answer.worlds[:0], _prices(bets, Terms()))
 
 
 def _best_plan(bets: Bets, answer: Answer, terms: Terms, deadline: float) -> Plan:
