@@ -17,6 +17,12 @@ constexpr std::size_t patience = 1000;  // nodes
 
 }  // namespace
 
+// A diagonal, an entry a variable, with the vectors that it came from.
+struct DiagonalBound::Tuning {
+    std::vector<double> y;
+    Vectors vectors;
+};
+
 DiagonalBound::DiagonalBound(const Energy& energy, std::uint64_t seed)
     : energy_(energy), n_(energy.n_variables()), random_(seed) {}
 
@@ -65,10 +71,23 @@ void DiagonalBound::tune(Node& node) {
     std::vector<double> matrix(m * m);
     for (std::size_t a = 0; a < m; ++a)
         for (std::size_t b = 0; b < m; ++b) matrix[a * m + b] = row(node.free[a])[static_cast<std::size_t>(node.free[b])];
-    const std::vector<double> y = best_diagonal(matrix, node.field, node.depth == 0 ? 1e-6 : 1e-3, random_.next());
-    auto diagonal = std::make_shared<std::vector<double>>(n_, 0.0);
-    for (std::size_t a = 0; a < m; ++a) (*diagonal)[static_cast<std::size_t>(node.free[a])] = y[a];
-    node.diagonal = std::move(diagonal);
+    auto tuning = std::make_shared<Tuning>(node.tuning ? *node.tuning : Tuning{{}, Vectors::random(n_, random_.next())});
+    Vectors own{tuning->vectors.width, {}};
+    const auto width = static_cast<std::ptrdiff_t>(own.width);
+    own.values.assign(tuning->vectors.row(0), tuning->vectors.row(0) + width);
+    for (const std::int32_t i : node.free) {
+        const double* vector = tuning->vectors.row(static_cast<std::size_t>(i) + 1);
+        own.values.insert(own.values.end(), vector, vector + width);
+    }
+    const std::vector<double> y = best_diagonal(matrix, node.field, node.depth == 0 ? 1e-6 : 1e-3, own, shift_);
+    tuning->y.assign(n_, 0.0);
+    std::copy_n(own.row(0), width, tuning->vectors.row(0));
+    for (std::size_t a = 0; a < m; ++a) {
+        const auto i = static_cast<std::size_t>(node.free[a]);
+        tuning->y[i] = y[a];
+        std::copy_n(own.row(a + 1), width, tuning->vectors.row(i + 1));
+    }
+    node.tuning = std::move(tuning);
     node.gradient.assign(m, 0.0);
     for (std::size_t a = 0; a < m; ++a) {
         double sum = -y[a] * node.s[a];
@@ -82,7 +101,7 @@ void DiagonalBound::measure(Node& node) const {
     double bound = node.constant;
     for (std::size_t a = 0; a < node.free.size(); ++a) {
         const double g = node.gradient[a];
-        bound += (*node.diagonal)[static_cast<std::size_t>(node.free[a])] + 0.5 * (node.field[a] + g) * node.s[a] -
+        bound += node.tuning->y[static_cast<std::size_t>(node.free[a])] + 0.5 * (node.field[a] + g) * node.s[a] -
                  (g * node.s[a] + std::abs(g));
     }
     node.measured = bound - safety();
@@ -95,7 +114,7 @@ bool DiagonalBound::settle(Node& node) const {
     for (int sweep = 0; sweep < most_sweeps && node.bound < cutoff_; ++sweep) {
         for (std::size_t a = 0; a < m; ++a) {
             const std::int32_t i = node.free[a];
-            const double curvature = -2 * (*node.diagonal)[static_cast<std::size_t>(i)], g = node.gradient[a];
+            const double curvature = -2 * node.tuning->y[static_cast<std::size_t>(i)], g = node.gradient[a];
             const double to = curvature > 0 ? std::clamp(node.s[a] - g / curvature, -1.0, 1.0) : (g > 0 ? -1.0 : 1.0);
             const double twice = 2 * (to - node.s[a]);
             if (twice == 0) continue;
@@ -139,6 +158,14 @@ void DiagonalBound::narrow(Node& node) const {
 
 // Notes the world that the node is rounded to, if it is below the cutoff.
 void DiagonalBound::look(const Node& node) {
+    double value = node.constant;
+    for (std::size_t a = 0; a < node.free.size(); ++a) {
+        const double* entries = row(node.free[a]);
+        double pull = node.field[a];
+        for (std::size_t b = 0; b < node.free.size(); ++b) pull += node.s[b] > 0 ? entries[node.free[b]] : -entries[node.free[b]];
+        value += node.s[a] > 0 ? pull : -pull;
+    }
+    if (value >= cutoff_ + safety()) return;
     World world(n_);
     for (std::size_t v = 0; v < n_; ++v) world[v] = node.fixed[v] > 0;
     for (std::size_t a = 0; a < node.free.size(); ++a) world[static_cast<std::size_t>(node.free[a])] = node.s[a] > 0;
@@ -152,7 +179,7 @@ void DiagonalBound::branch(Node& node) {
     std::size_t chosen = 0;
     double most = -1;
     for (std::size_t a = 0; a < node.free.size(); ++a) {
-        const double d = -(*node.diagonal)[static_cast<std::size_t>(node.free[a])] * (1 - node.s[a] * node.s[a]);
+        const double d = -node.tuning->y[static_cast<std::size_t>(node.free[a])] * (1 - node.s[a] * node.s[a]);
         if (d > most) most = d, chosen = a;
     }
     const int near = node.s[chosen] > 0 ? 1 : -1;

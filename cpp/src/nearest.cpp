@@ -11,6 +11,7 @@ constexpr std::size_t batch = 8;     // worlds to take in at a time
 constexpr std::size_t round = 8;  // searches before their worlds are taken in
 constexpr int most_effort = 8;    // doublings of the length of a search before giving up
 constexpr std::size_t least_sweeps = 16;
+constexpr int refinements = 2;
 constexpr double relative_slack = 1e-10, rounding = 1e-15;
 
 }  // namespace
@@ -143,17 +144,17 @@ void NearestMixture::include(const std::vector<World>& worlds) {
 bool NearestMixture::eliminate(Deadline deadline) {
     if (!elimination_) elimination_ = std::make_unique<Elimination>(energy_.events());
     World world;
-    double before = 0;
-    for (bool finished = false;; finished = true) {
-        for (;;) {
+    for (int pass = 0;; ++pass) {
+        double before = std::numeric_limits<double>::infinity();
+        while (objective_ < before) {
             if (std::chrono::steady_clock::now() >= deadline) return false;
+            before = objective_;
             elimination_->minimise(gradient_, world);
             const double least = energy_.value(world);
             certify(least);
             if (!(least < level_ - rounding * total_weight_) || !offer(world)) break;
         }
-        if (finished && objective_ >= before) return true;
-        before = objective_;
+        if (pass == refinements) return true;
         mixture_.refine();
         update();
     }

@@ -6,10 +6,21 @@
 
 namespace coherently {
 
+// Unit vectors for the field, then for each variable: the answer of the semidefinite relaxation, to start from again.
+struct Vectors {
+    std::size_t width = 0;
+    std::vector<double> values;  // a row a vector
+
+    static Vectors random(std::size_t n_variables, std::uint64_t seed);
+    double* row(std::size_t i) { return &values[i * width]; }
+    const double* row(std::size_t i) const { return &values[i * width]; }
+};
+
 // For min s' A s + field s over s in {-1, 1}^n, A given by rows (n x n, zero diagonal): y with A - diag(y) positive
-// semidefinite, up to a Cholesky test, and sum(y) near the greatest that the semidefinite relaxation
-// allows: its solution ends when a sweep changes the objective by less than `steady`, relative to it.
-std::vector<double> best_diagonal(const std::vector<double>& matrix, const std::vector<double>& field,
-                                  double steady, std::uint64_t seed);
+// semidefinite, up to a Cholesky test, and sum(y) near the greatest that the semidefinite relaxation allows: its solution
+// ends when a sweep changes the objective by less than `steady`, relative to it. `shift` is the first guess at what
+// convexity costs, relative to the largest y, and the last answer.
+std::vector<double> best_diagonal(const std::vector<double>& matrix, const std::vector<double>& field, double steady,
+                                  Vectors& vectors, double& shift);
 
 }  // namespace coherently

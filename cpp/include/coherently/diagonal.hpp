@@ -32,7 +32,7 @@ public:
     std::size_t nodes() const { return nodes_; }
 
 private:
-    using Diagonal = std::shared_ptr<const std::vector<double>>;
+    struct Tuning;
     struct Node {
         std::vector<std::int32_t> free;
         std::vector<double> field, gradient, s;  // an entry a free variable
@@ -41,7 +41,7 @@ private:
         double bound = -std::numeric_limits<double>::infinity();     // the best known
         double measured = bound;                                     // what s gives
         int depth = 0;
-        Diagonal diagonal;  // an entry a variable
+        std::shared_ptr<const Tuning> tuning;
     };
 
     void read();
@@ -59,6 +59,7 @@ private:
     const Energy& energy_;
     std::size_t n_, nodes_ = 0;
     Random random_;
+    double shift_ = 1e-3;  // what convexity cost the last time
     std::vector<double> matrix_, field_;
     double constant_ = 0, cutoff_ = 0, magnitude_ = 0;
     std::vector<Node> open_;  // the last is next
