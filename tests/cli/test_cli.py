@@ -159,6 +159,50 @@ def test_simulate_prints_csv():
     assert len(shown.splitlines()) == 7
 
 
+def test_check_says_who_contradicts_what(table_2):
+    shown = run("check", table_2, check=1).stdout
+    assert [line.split() for line in shown.splitlines()[1:5]] == [
+        ["Chris", "3", "no", "0.4243", "0.1800"],
+        ["Alice", "3", "yes", "0", "0"],
+        ["Bob", "3", "yes", "0", "0"],
+        ["panel's", "means", "3", "no", "0.1179", "0.0139"],
+    ]
+    assert "Chris: P(p & q) = 0.60 is above P(q) = 0.00" in shown
+    assert "panel's means: P(p & q) = 0.2667 is above P(q) = 0.10" in shown
+    assert "Sure to win 0.01389 whatever happens" in shown
+    assert [line.split()[-3:] for line in shown.splitlines()[-2:]] == [
+        ["buy", "0.0833333", "0.1000"],
+        ["sell", "0.0833333", "0.2667"],
+    ]
+
+
+def test_check_of_one_judge_tells_by_its_exit_code(table_2):
+    assert "There is no sure profit" in run("check", table_2, "--judge", "Alice", check=0).stdout
+    assert "Sure to win 0.18" in run("check", table_2, "--judge", "Chris", check=1).stdout
+    assert "did you mean 'Chris'?" in run("check", table_2, "--judge", "Cris", check=2).stderr
+
+
+def test_check_as_json_and_as_a_file(table_2):
+    answer = json.loads(run("check", table_2, "--json", check=1).stdout)
+    assert list(answer) == [
+        *("coherent", "distance", "guaranteed_improvement", "contradictions", "book", "judges", "notes")
+    ]
+    assert [judge["coherent"] for judge in answer["judges"]] == [True, True, False]
+    assert answer["judges"][2]["contradictions"] == ["P(p & q) = 0.60 is above P(q) = 0.00"]
+    np.testing.assert_allclose(answer["book"]["sure_profit"], 0.013889, atol=1e-6)
+    output = table_2.with_name("judges.csv")
+    assert run("check", table_2, "-o", output, check=1).stdout == ""
+    assert output.read_text().splitlines()[0] == "judge,forecasts,coherent,distance,guaranteed_improvement"
+
+
+def test_check_counts_conditionals_that_it_leaves_out(tmp_path):
+    file = tmp_path / "panel.csv"
+    file.write_text("judge,event,probability\nA,p,0.5\nA,p given q,0.25\n")
+    assert "conditional forecasts (E given H) left out" in run("check", file, check=0).stderr
+    file.write_text("judge,event,probability\nA,p given q,0.25\n")
+    assert "no forecast is left to check" in run("check", file, check=2).stderr
+
+
 def test_demo():
     shown = run("demo", check=0).stdout
     assert "Chris" in shown

@@ -1,6 +1,6 @@
 """What can be said of forecasts and results with proof: verification, implied bounds, books and contradictions."""
 
 from coherently.certify.books import Bet, Book, dutch_book
-from coherently.certify.checks import Check, Finding, check, coherence_word
+from coherently.certify.checks import Check, Finding, check
 
-__all__ = ["Bet", "Book", "Check", "Finding", "check", "coherence_word", "dutch_book"]
+__all__ = ["Bet", "Book", "Check", "Finding", "check", "dutch_book"]

@@ -247,13 +247,14 @@ def _proof(answers: Sequence[Answer], proofs: Sequence[Proof]) -> str:
     if not all(answer.coherent for answer in answers):
         return "; ".join(dict.fromkeys(answer.proof for answer in answers if not answer.coherent))
     worlds = sum(len(answer.weight) for answer in answers)
-    return f"a mixture of {worlds:,} worlds within {TOLERANCE:g} of the prices" if worlds else "no two bets are related"
+    return f"a mixture of {worlds:,} worlds" if worlds else "no two bets are related"
 
 
 def _verdict(answers: Sequence[Answer], terms: Terms) -> str:
     distance = amount(math.sqrt(sum(answer.square for answer in answers)))
     if all(answer.coherent for answer in answers):
-        return f"There is no sure profit: the forecasts are coherent to within {TOLERANCE:g} ({_proof(answers, [])})."
+        proof = _proof(answers, [])
+        return f"There is no sure profit: the forecasts are coherent to within {TOLERANCE:g} (proof: {proof})."
     if any(answer.coherent is None for answer in answers):
         return (
             f"No sure profit was proved in time: coherent forecasts were found at a distance of {distance}, and "

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from coherently.certify.books import Book
     from coherently.certify.distance import Answer
     from coherently.panel import Columns, Panel
+    from coherently.solve import Progress
 
 TIME_LIMIT = 20.0
 SHOWN = 5
@@ -58,7 +59,7 @@ class Finding:
     _time_limit: float
 
     def __repr__(self) -> str:
-        return f"<Finding: {self.name} is {coherence_word(self.coherent)}, distance {self.distance:.6g}>"
+        return f"<Finding: {self.name} is {_word(self.coherent)}, distance {self.distance:.6g}>"
 
     @cached_property
     def contradictions(self) -> tuple[str, ...]:
@@ -191,17 +192,22 @@ class Check:
         """Whether any judge, or the panel's means, were found incoherent."""
         return bool(self.judges.incoherent.any()) or self.coherent is False
 
+    def columns(self) -> Columns:
+        """The columns of `frame`."""
+        return self.judges.columns()
+
     def frame(self) -> Any:
         """One row a judge: judge, forecasts, coherent, distance, guaranteed_improvement."""
-        return to_frame(self.judges.columns(), self.panel.library)
+        return to_frame(self.columns(), self.panel.library)
 
 
-def check(panel: Panel, *, time_limit: float = TIME_LIMIT) -> Check:
+def check(panel: Panel, *, time_limit: float = TIME_LIMIT, progress: Progress | None = None) -> Check:
     """Find out which judges contradict themselves, how far they are from coherence, and by which forecasts.
 
     Distances are Euclidean, over the forecasts as given, each counted once: the root of the sum of squared differences
     from the nearest coherent forecasts. Up to 1e-9 counts as coherent. Books and contradictions are looked for when
-    they are asked for. `time_limit` is in seconds: for all judges, for the panel's means, and for each book.
+    they are asked for. `time_limit` is in seconds: for all judges, for the panel's means, and for each book; `progress`
+    is called with the fraction of the judges' work that is done.
 
     >>> import coherently as co
     >>> rows = [("Bob", "p", 0.6), ("Bob", "p & q", 0.1), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)]
@@ -221,7 +227,7 @@ def check(panel: Panel, *, time_limit: float = TIME_LIMIT) -> Check:
     # The forecasts themselves are checked, not the quotes beside them.
     panel = replace(panel, lower=None, upper=None)
     bets = bets_of_judges(panel)
-    answers = nearest_of(bets, time.monotonic() + time_limit)
+    answers = nearest_of(bets, time.monotonic() + time_limit, progress)
     owner = np.array([panel.judge_index[answer.cluster.bets[0]] for answer in answers], np.int64)
     count = len(panel.judges)
 
@@ -240,7 +246,7 @@ def check(panel: Panel, *, time_limit: float = TIME_LIMIT) -> Check:
     return Check(panel, judges, notes)
 
 
-def coherence_word(coherent: bool | None) -> str:
+def _word(coherent: bool | None) -> str:
     """The word for it."""
     return "undecided" if coherent is None else "coherent" if coherent else "incoherent"
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.certify.bets import Bets, Cluster
+    from coherently.solve import Progress
 
 TOLERANCE = 1e-9
 """The Euclidean distance from coherent prices up to which bets count as coherent: a matter of rounding."""
@@ -64,9 +65,15 @@ class Answer:
         return False if self.least > 0.0 else None
 
 
-def nearest_of(bets: Bets, deadline: float) -> list[Answer]:
+def nearest_of(bets: Bets, deadline: float, progress: Progress | None = None) -> list[Answer]:
     """The nearest coherent prices, cluster by cluster."""
-    return [nearest(cluster, bets.price[cluster.bets], deadline) for cluster in clusters_of(bets)]
+    answers = []
+    clusters = clusters_of(bets)
+    for cluster in clusters:
+        answers.append(nearest(cluster, bets.price[cluster.bets], deadline))
+        if progress is not None:
+            progress(len(answers) / len(clusters))
+    return answers
 
 
 def nearest(cluster: Cluster, price: NDArray[np.float64], deadline: float) -> Answer:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import coherently
-from coherently.cli import aggregate, demo, score, simulate
+from coherently.cli import aggregate, check, demo, score, simulate
 
 app = typer.Typer(
     name="coherently",
@@ -18,6 +18,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("aggregate")(aggregate.aggregate)
+app.command("check")(check.check)
 app.command("score")(score.score)
 app.command("simulate")(simulate.simulate)
 app.command("demo")(demo.demo)

@@ -1,7 +1,11 @@
 """Tables for people."""
 
 from coherently.report.tables import (
+    book_table,
     calibration_table,
+    contradictions_text,
+    findings_summary,
+    findings_table,
     forecasts_table,
     panel_table,
     row_table,
@@ -9,4 +13,15 @@ from coherently.report.tables import (
     summary,
 )
 
-__all__ = ["calibration_table", "forecasts_table", "panel_table", "row_table", "scores_table", "summary"]
+__all__ = [
+    "book_table",
+    "calibration_table",
+    "contradictions_text",
+    "findings_summary",
+    "findings_table",
+    "forecasts_table",
+    "panel_table",
+    "row_table",
+    "scores_table",
+    "summary",
+]

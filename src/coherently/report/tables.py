@@ -11,12 +11,20 @@ from rich.text import Text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from coherently.certify import Book, Check
     from coherently.panel import Panel
     from coherently.result import Result
     from coherently.scoring import Calibration, Scores
 
 LONGEST = 40
 """Rows that a table on a terminal shows; a file holds them all."""
+SAID = 3
+"""Contradictions of one judge that are put into words, for as many of the worst judges as `WORST`."""
+WORST = 5
+BETS = 10
+"""Bets of a book that a table shows."""
+EXACT = "dynamic programming"
+"""How a proof that needs no mention begins."""
 _BAR = 20
 
 
@@ -121,6 +129,60 @@ def calibration_table(calibration: Calibration) -> Table:
     return table
 
 
+def findings_table(check: Check) -> Table:
+    """Each judge with its distance from coherence, the farthest first, and the panel's means."""
+    columns = check.columns()
+    order = np.argsort(-np.asarray(columns["distance"]), kind="stable")
+    names = ("judge", "forecasts", "coherent", "distance", "Brier penalty saved")
+    table = _table(*names, caption=_cut(len(order)))
+    for i in order[:LONGEST].tolist():
+        rest = (columns[name][i] for name in ("forecasts", "coherent", "distance", "guaranteed_improvement"))
+        table.add_row(_plain(columns["judge"][i]), *_finding_cells(*rest))
+    if len(order) > 1:
+        means = check.means
+        table.add_section()
+        table.add_row(
+            "panel's means",
+            *_finding_cells(means.forecasts, means.coherent, means.distance, means.guaranteed_improvement),
+        )
+    return table
+
+
+def findings_summary(check: Check) -> Text:
+    """How many judges are incoherent, and on what distances rest that are bounds alone."""
+    judges = check.judges
+    bad, open_ = int(judges.incoherent.sum()), int((judges.undecided & ~judges.incoherent).sum())
+    parts = [f"Judges who contradict themselves: {bad:,} of {len(judges):,}."]
+    if open_:
+        parts.append(f"Of {open_:,} this was not decided in time; raise the limit (--time-limit).")
+    proof = check.means.proof
+    if proof and not proof.startswith(EXACT):
+        parts.append(f"The distance of the panel's means rests on: {proof}.")
+    return Text(" ".join(parts))
+
+
+def contradictions_text(check: Check) -> Text:
+    """The worst contradictions of the worst judges, and of the panel's means, a line each."""
+    several = len(check.judges) > 1
+    count = SAID if several else None
+    findings = [check.judges[name] for name in check.judges.worst(WORST)]
+    lines = [f"{finding.name}: {said}" for finding in findings for said in finding.contradictions[:count]]
+    if several:
+        lines += [f"panel's means: {said}" for said in check.contradictions[:SAID]]
+    return Text("\nContradictions\n").append("\n".join(f"  {_plain(line)}" for line in lines))
+
+
+def book_table(book: Book, labels: Mapping[str, str]) -> Table:
+    """The bets of a book, the largest stakes first."""
+    bets = sorted(book.bets, key=lambda bet: -abs(bet.stake))
+    caption = f"{BETS} of {len(bets):,} bets; --json lists them all" if len(bets) > BETS else None
+    table = _table("event", "trade", "stake", "price", caption=caption, left=("event", "trade"))
+    for bet in bets[:BETS]:
+        trade = "sell" if bet.stake > 0 else "buy"
+        table.add_row(_label(bet.event, labels), trade, f"{abs(float(bet.stake)):.6g}", _number(float(bet.price)))
+    return table
+
+
 def _table(*names: str, caption: str | None = None, left: Sequence[str] = ("event", "judge")) -> Table:
     table = Table(caption=caption, box=None, header_style="bold", pad_edge=False)
     for name in names:
@@ -147,3 +209,12 @@ def _number(value: float) -> str:
 
 def _signed(value: float) -> str:
     return "-" if np.isnan(value) else "0" if abs(value) < 5e-5 else f"{value:+.4f}"
+
+
+def _finding_cells(forecasts: int, coherent: bool | None, distance: float, saved: float) -> tuple[str, str, str, str]:
+    word = "undecided" if coherent is None else "yes" if coherent else "no"
+    return f"{forecasts:,}", word, _small(distance), _small(saved)
+
+
+def _small(value: float) -> str:
+    return "0" if value == 0 else _number(value) if value >= 5e-5 else f"{value:.1e}"

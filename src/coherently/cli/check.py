@@ -1,0 +1,101 @@
+"""`coherently check`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coherently.cli.options import (
+    AsJson,
+    LabelsFile,
+    Missing,
+    MissingChoice,
+    Output,
+    PanelFile,
+    Percent,
+    PlainEvents,
+    Quiet,
+    Repeats,
+    RepeatsChoice,
+)
+from coherently.cli.reading import read
+from coherently.cli.terminal import progress_bar, say, show, show_json
+
+if TYPE_CHECKING:
+    from coherently.certify import Check
+
+INCOHERENT = 1
+WORST_IN_JSON = 100
+
+
+def check(
+    panel_file: PanelFile,
+    judge: Annotated[
+        str | None, typer.Option("--judge", metavar="NAME", help="Check the forecasts of this judge alone.")
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", help="Seconds for all judges, again for the panel's means, again for the book."),
+    ] = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    labels: LabelsFile = None,
+    percent: Percent = False,
+    missing: MissingChoice = Missing.ERROR,
+    repeats: RepeatsChoice = Repeats.KEEP,
+    plain_events: PlainEvents = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find who contradicts what: each judge and the panel's means. Exit code 1 if anything is incoherent."""
+    from coherently.certify import check as run
+    from coherently.panel import check_output, write_table
+
+    if output is not None:
+        check_output(output)
+    panel = read(
+        panel_file,
+        quiet=quiet,
+        labels=labels,
+        percent=percent,
+        missing=missing.value,
+        repeats=repeats.value,
+        plain_events=plain_events,
+    )
+    if judge is not None:
+        panel = panel.judge(judge)
+    limit = {} if time_limit is None else {"time_limit": time_limit}
+    with progress_bar("Checking", quiet=quiet) as progress:
+        found = run(panel, progress=progress, **limit)
+    for note in found.notes:
+        say(f"note: {note}", quiet=quiet)
+    if output is not None:
+        write_table(found.columns(), output)
+        say(f"{output}: {len(found.judges):,} rows written", quiet=quiet or as_json)
+    if as_json:
+        show_json(_as_json(found))
+    elif output is None:
+        from coherently.report import book_table, contradictions_text, findings_summary, findings_table
+
+        show(findings_table(found), findings_summary(found))
+        if found.incoherent:
+            show(contradictions_text(found))
+        show("", found.book.sentence())
+        if found.book:
+            show("", book_table(found.book, panel.labels))
+    if found.incoherent:
+        raise typer.Exit(INCOHERENT)
+
+
+def _as_json(found: Check) -> dict[str, Any]:
+    from coherently.panel import records
+
+    judges = records(found.columns())
+    said = {name: list(found.judges[name].contradictions) for name in found.judges.worst(WORST_IN_JSON)}
+    means = found.means.to_json()
+    return {
+        **{name: means[name] for name in ("coherent", "distance", "guaranteed_improvement", "contradictions")},
+        "book": found.book.to_json(),
+        "judges": [{**row, "contradictions": said.get(row["judge"], [])} for row in judges],
+        "notes": list(found.notes),
+    }
