@@ -90,6 +90,10 @@ def test_past_its_size_a_cluster_is_bounded_by_pairs(monkeypatch):
     assert book.proof.startswith("exact rational arithmetic")
     assert 0 < book.sure_profit <= exact.book.sure_profit
     assert book.profit(book.worst_world) == book.sure_profit
+    dear = co.dutch_book(panel, fee=0.05)
+    assert dear.profit(dear.worst_world) == dear.sure_profit > 0
+    assert sum(abs(bet.stake) for bet in dear.bets) == pytest.approx(1)
+    assert "No sure profit was proved" in co.dutch_book(panel, fee=2.0).sentence()
 
 
 def test_out_of_time_nothing_is_claimed_that_is_not_proved():

@@ -221,7 +221,7 @@ def make_book(
         sum((proof.profit for proof in proofs), Fraction(0)),
         world,
         _proof(answers, proofs),
-        "" if proofs else _verdict(answers, terms),
+        "" if proofs else _verdict(answers, terms, late=time.monotonic() >= deadline),
         notes,
         terms,
         bets,
@@ -250,19 +250,18 @@ def _proof(answers: Sequence[Answer], proofs: Sequence[Proof]) -> str:
     return f"a mixture of {worlds:,} worlds" if worlds else "no two bets are related"
 
 
-def _verdict(answers: Sequence[Answer], terms: Terms) -> str:
+def _verdict(answers: Sequence[Answer], terms: Terms, *, late: bool) -> str:
     distance = amount(math.sqrt(sum(answer.square for answer in answers)))
     if all(answer.coherent for answer in answers):
         proof = _proof(answers, [])
         return f"There is no sure profit: the forecasts are coherent to within {TOLERANCE:g} (proof: {proof})."
-    if any(answer.coherent is None for answer in answers):
-        return (
-            f"No sure profit was proved in time: coherent forecasts were found at a distance of {distance}, and "
-            "whether there are nearer ones is open. Raise the time limit for more."
-        )
-    if terms.free:
-        return f"No sure profit could be proved, though the forecasts lie {distance} from coherent ones."
-    return f"There is no sure profit after costs, though the forecasts lie {distance} from coherent ones."
+    known = all(answer.is_mixture and answer.coherent is not None for answer in answers)
+    if known and not late and not terms.free:
+        return f"There is no sure profit after costs, though the forecasts lie {distance} from coherent ones."
+    return (
+        f"No sure profit was proved, though the forecasts seem to lie {distance} from coherent ones. "
+        "Raise the time limit for more."
+    )
 
 
 def _name(key: Key, event: str, labels: Mapping[str, str]) -> str:

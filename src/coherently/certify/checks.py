@@ -95,9 +95,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Judges(Mapping[str, Finding]):
-    """The finding of each judge by name; arrays have an entry a judge."""
+    """The finding of each judge by name; arrays have an entry a judge.
+
+    `rows` lists the forecasts judge by judge, and `starts` where those of each begin.
+    """
 
     panel: Panel
+    position: Mapping[str, int]
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
     forecasts: NDArray[np.int64]
     square: NDArray[np.float64]
     improvement: NDArray[np.float64]
@@ -106,9 +112,8 @@ class Judges(Mapping[str, Finding]):
     time_limit: float
 
     def __getitem__(self, name: str) -> Finding:
-        if name not in self.panel.judges:
-            raise KeyError(name)
-        own = self.panel.select(self.panel.judge_index == self.panel.judges.index(name))
+        i = self.position[name]
+        own = self.panel.select(self.rows[self.starts[i] : self.starts[i + 1]])
         return _finding(name, bets_at_forecasts(own), self.time_limit)
 
     def __iter__(self) -> Iterator[str]:
@@ -234,9 +239,13 @@ def check(panel: Panel, *, time_limit: float = TIME_LIMIT, progress: Progress | 
     def total(values: list[float]) -> NDArray[np.float64]:
         return np.bincount(owner, values, count).astype(np.float64)
 
+    forecasts = np.bincount(panel.judge_index, minlength=count)
     judges = Judges(
         panel,
-        np.bincount(panel.judge_index, minlength=count),
+        {name: i for i, name in enumerate(panel.judges)},
+        np.argsort(panel.judge_index, kind="stable"),
+        np.concatenate([[0], np.cumsum(forecasts)]),
+        forecasts,
         total([_square(answer) for answer in answers]),
         total([_improvement(answer) for answer in answers]),
         total([float(answer.coherent is False) for answer in answers]) > 0,

@@ -58,6 +58,11 @@ class Answer:
         return math.sqrt(self.square)
 
     @property
+    def is_mixture(self) -> bool:
+        """Whether the prices are those of a mixture of worlds, and not of a relaxation that bounds the distance."""
+        return len(self.weight) > 0
+
+    @property
     def coherent(self) -> bool | None:
         """Whether the prices are coherent, to the tolerance; None where that was not decided in time."""
         if self.distance <= TOLERANCE:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,27 +53,40 @@ def _free_proof(bets: Bets, answer: Answer, deadline: float) -> Proof | None:
         return prove(bets, plan, _seconds(deadline))
     found = accept(bets, plan, answer)
     if found is None:
-        few = _simple_plan(bets, answer) or _best_plan(bets, answer, Terms(), deadline)
+        few = _simple_plan(bets, answer, Terms()) or _best_plan(bets, answer, Terms(), deadline)
         found = prove(bets, few.traded(), _seconds(deadline))
     return found
 
 
-def _simple_plan(bets: Bets, answer: Answer) -> Plan | None:
-    """Equal stakes on the few bets of the broken relation that is farthest from holding."""
-    broken = violated(bets, moved_most(bets, [answer]))
-    if not broken:
-        return None
-    worst = max(broken, key=lambda relation: relation.violation**2 / len(relation.literals))
+def _simple_plan(bets: Bets, answer: Answer, terms: Terms) -> Plan | None:
+    """Equal stakes on the few bets of a broken relation, the one that wins most after costs; None if none does."""
     own = answer.cluster.bets
+    sell, buy = terms.net(bets)
+    best, profit = None, 0.0
+    for relation in violated(bets, moved_most(bets, [answer])):
+        trades = zip(relation.bets, relation.signs, strict=True)
+        cost = sum(bets.price[bet] - sell[bet] if sign > 0 else buy[bet] - bets.price[bet] for bet, sign in trades)
+        won = max(0.0, relation.violation - cost) ** 2 / len(relation.literals)
+        if won > profit:
+            best, profit = relation, won
+    if best is None:
+        return None
     stakes = np.zeros(len(own))
-    stake = worst.violation / len(worst.literals)
-    for literal, sign in zip(worst.literals, worst.signs, strict=True):
-        stakes[own == literal.bet] = sign * stake
-    return Plan(answer.cluster, stakes, worst.violation * stake, answer.worlds[:0], _prices(bets, Terms()))
+    stake = math.sqrt(profit / len(best.literals))
+    for bet, sign in zip(best.bets, best.signs, strict=True):
+        stakes[own == bet] = sign * stake
+    return Plan(answer.cluster, stakes, profit, answer.worlds[:0], _prices(bets, terms))
 
 
 def _best_plan(bets: Bets, answer: Answer, terms: Terms, deadline: float) -> Plan:
+    """The best stakes that add up to 1; where the bets are too many, those of a broken relation."""
     own = answer.cluster.bets
+    if not answer.is_mixture:
+        simple = _simple_plan(bets, answer, terms)
+        if simple is not None:
+            total = float(np.abs(simple.stakes).sum())
+            return replace(simple, stakes=simple.stakes / total, expected=simple.expected / total)
+        return Plan(answer.cluster, np.zeros(len(own)), 0.0, answer.worlds, _prices(bets, terms))
     sell, buy = terms.net(bets)
     stakes, profit = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, deadline)
     return Plan(answer.cluster, stakes, profit, answer.worlds[:0], _prices(bets, terms))
