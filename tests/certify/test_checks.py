@@ -85,6 +85,7 @@ def test_past_its_size_a_cluster_is_bounded_by_pairs(monkeypatch):
     bounded = co.check(panel)
     assert bounded.coherent is False
     assert 0 < bounded.distance <= exact.distance
+    assert 0 < bounded.guaranteed_improvement <= bounded.distance**2
     assert bounded.means.proof.startswith("relaxation to pairs")
     book = bounded.book
     assert book.proof.startswith("exact rational arithmetic")

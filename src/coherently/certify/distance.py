@@ -112,9 +112,10 @@ def _locally_nearest(cluster: Cluster, price: NDArray[np.float64]) -> Answer:
     )
     found = AlternatingProjections(groups="pairs", correction="dykstra").solve(problem)
     square = float(np.sum((price - found.value) ** 2))
+    shortfall = 0.5 * max(0.0, square - (found.guaranteed_improvement or 0.0))
     none = np.zeros((0, part.n_variables), np.uint8)
     return Answer(
-        *(cluster, found.value, np.zeros(0), none, square, _least(found.lower_bound or 0.0, scatter), math.inf),
+        *(cluster, found.value, np.zeros(0), none, square, _least(found.lower_bound or 0.0, scatter), shortfall),
         *(np.zeros(part.n_variables, np.uint8), "relaxation to pairs of variables: the distance is at least this"),
     )
 

@@ -51,7 +51,7 @@ def _free_proof(bets: Bets, answer: Answer, deadline: float) -> Proof | None:
     plan = Plan(answer.cluster, stakes, answer.square, answer.worlds, _prices(bets, Terms())).traded()
     if Oracle(plan.cluster.part).is_exact:
         return prove(bets, plan, _seconds(deadline))
-    found = accept(bets, plan, answer)
+    found = accept(bets, plan, answer) if answer.is_mixture else None
     if found is None:
         few = _simple_plan(bets, answer, Terms()) or _best_plan(bets, answer, Terms(), deadline)
         found = prove(bets, few.traded(), _seconds(deadline))
