@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from coherently.panel import Panel, read_panel
     from coherently.problem import Brier, Log, Spherical
-    from coherently.result import Result, aggregate, individual
+    from coherently.result import Bounds, Result, aggregate, individual
     from coherently.scoring import Calibration, Scores, score
     from coherently.simulation import simulate
     from coherently.solve import AlternatingProjections, Annealing, Exact, LinearAverage
@@ -45,7 +45,7 @@ _ROOMS = {
     ],
     "coherently.panel": ["Panel", "read_panel"],
     "coherently.problem": ["Brier", "Log", "Spherical"],
-    "coherently.result": ["Result", "aggregate", "individual"],
+    "coherently.result": ["Bounds", "Result", "aggregate", "individual"],
     "coherently.scoring": ["Calibration", "Scores", "score"],
     "coherently.simulation": ["simulate"],
     "coherently.solve": ["AlternatingProjections", "Annealing", "Exact", "LinearAverage"],
@@ -56,6 +56,7 @@ __all__ = [
     "AlternatingProjections",
     "Annealing",
     "Book",
+    "Bounds",
     "Brier",
     "Calibration",
     "Check",

@@ -1,15 +1,18 @@
 """What is to be solved, in arrays: distinct events with merged forecasts, and the way back to the panel."""
 
 from coherently.problem.designs import clusters, with_auxiliary
+from coherently.problem.groups import MAX_VARIABLES as LARGEST_GROUP
 from coherently.problem.groups import Groups
 from coherently.problem.losses import BRIER, Brier, Log, Loss, Spherical, find_loss
 from coherently.problem.parts import Part, split
 from coherently.problem.problem import Merged, Problem, pose, pose_individually
 from coherently.problem.registry import DESIGNS, SHARING, Design, find_design
+from coherently.problem.truths import append, holds
 
 __all__ = [
     "BRIER",
     "DESIGNS",
+    "LARGEST_GROUP",
     "SHARING",
     "Brier",
     "Design",
@@ -20,9 +23,11 @@ __all__ = [
     "Part",
     "Problem",
     "Spherical",
+    "append",
     "clusters",
     "find_design",
     "find_loss",
+    "holds",
     "pose",
     "pose_individually",
     "split",

@@ -73,6 +73,11 @@ class Merged:
             tables=self.tables[np.repeat(kept, np.diff(self.table_starts))],
         )
 
+    def renumber(self, used: NDArray[np.int64]) -> Merged:
+        """The same with only some variables, ascending, numbered by their place; no other may occur."""
+        variables = np.searchsorted(used, self.variables).astype(np.int32)
+        return replace(self, variables=variables, origin=self.origin[used])
+
     def components(self) -> NDArray[np.int32]:
         """Label each coordinate with its connected component: those that share no variable are apart."""
         return _core.connected_rows(self.starts, self.variables, self.n_variables)

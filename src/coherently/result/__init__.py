@@ -1,7 +1,8 @@
 """Answers in the user's words, and the call that gives them."""
 
 from coherently.result.aggregation import METHODS, aggregate, choose
+from coherently.result.bounds import Bounds
 from coherently.result.judges import individual
 from coherently.result.result import Result
 
-__all__ = ["METHODS", "Result", "aggregate", "choose", "individual"]
+__all__ = ["METHODS", "Bounds", "Result", "aggregate", "choose", "individual"]

@@ -12,6 +12,7 @@ from coherently.errors import EventError
 from coherently.events import NEVER
 from coherently.panel import to_frame
 from coherently.result import record
+from coherently.result.bounds import find_bounds
 from coherently.result.worlds import Mixture
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from coherently.panel import Columns, Panel
     from coherently.problem import Loss, Problem
+    from coherently.result.bounds import Bounds
     from coherently.result.record import Recorded
     from coherently.solve import Component, Method, Solution
 
@@ -189,6 +191,21 @@ class Result:
         raise EventError(
             f"nobody forecast {event!r} or its complement; frame() lists the {len(written):,} forecast events"
         )
+
+    def bounds(self, event: str, time_limit: float = 10.0) -> Bounds:
+        """The tightest interval that coherence with this result implies for any event, forecast or not.
+
+        The result must be globally coherent. Every distribution over possible worlds with its probabilities (of the
+        events that have weight) gives the event a probability between the two numbers. Where the proof takes more than
+        `time_limit` seconds, the interval is wider than need be and says so: `certified` is false.
+
+        >>> import coherently as co
+        >>> panel = co.Panel.from_records([("Ann", "p", 0.7), ("Bob", "q", 0.6)])
+        >>> low, high = co.aggregate(panel, "exact").bounds("p & q")
+        >>> round(low, 6), round(high, 6)
+        (0.3, 0.6)
+        """
+        return find_bounds(self, event, time_limit)
 
 
 def _pick(values: tuple[str, ...], index: NDArray[np.int32]) -> list[str]:

@@ -1,0 +1,166 @@
+"""What the probabilities of some events leave open about another: the least and the greatest it can have."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.problem import holds
+from coherently.solve.pricing import Pricing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Merged
+
+ENOUGH = 1e-7
+"""The distance of a bound from what a mixture of worlds reaches at which it is as good as proved."""
+CLOSE = 1e-9
+"""One that is rounding."""
+PULLS = (100.0, 10.0, 1.0, 0.0)
+"""How strongly worlds are kept, one after the other, to those of which the answer can consist."""
+TOLERANCES = (1e-2, 1e-4, 0.5 * ENOUGH)
+"""How well a bound is to be proved, each as long as that is enough to find worlds."""
+FEW = 10
+"""Variables of an event up to which events about no others are asked, where all together take too long."""
+NEARBY = 1.0
+"""Seconds that this may take; it takes far less."""
+FEASIBLE = 1e-10
+"""By how much the program may miss a probability."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extremes:
+    """Proved bounds on a probability, and whether some distributions come as near to them as makes no difference."""
+
+    low: float
+    high: float
+    certified: bool
+
+
+def extremes(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64], seconds: float) -> Extremes:
+    """Bound the last coordinate of `part`, given the probabilities of the others in a mixture of worlds.
+
+    The least P(E) over distributions with P(E_j) = x_j is a linear program with a column a world; it begins with the
+    worlds of the mixture, and the oracle finds the column that lessens it most. For any prices y
+
+        P(E) >= <y, x> + min over worlds s of (E(s) - <y, s>),
+
+    so what the oracle proves about the second term gives a bound, whatever the program's state.
+
+    The x that is nearest to q lies on the face of the coherent set where <N(x - q), s> is least, as does every world
+    of a mixture that gives x. So a multiple of N(x - q), the pull, is taken from the prices: it changes nothing for
+    worlds on the face, and those off it are not looked for.
+    """
+    deadline = time.monotonic() + seconds
+    pricing = Pricing(part)
+    if not pricing.works:
+        return _nearby(part, worlds, weight)
+    run = _Run(part, pricing, worlds, weight)
+    low, low_reached = run.least(1.0, deadline - 0.5 * (deadline - time.monotonic()))
+    high, high_reached = run.least(-1.0, deadline)
+    if max(low_reached - low, high_reached - high) <= ENOUGH:
+        return Extremes(*_tidy(low, -high), certified=True)
+    near = _nearby(part, worlds, weight)
+    return Extremes(*_tidy(max(low, near.low), min(-high, near.high)), certified=False)
+
+
+def _nearby(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64]) -> Extremes:
+    """What follows from the events about no other variables than the last one's: less, but in no time."""
+    used = np.unique(part.variables[part.starts[-2] :]).astype(np.int64)
+    strange = np.append(0, np.cumsum(~np.isin(part.variables, used)))
+    kept = np.diff(strange[part.starts]) == 0
+    if kept.all() or len(used) > FEW:
+        return Extremes(0.0, 1.0, certified=False)
+    found = extremes(part.keep(kept).renumber(used), worlds[:, used], weight, NEARBY)
+    return replace(found, certified=False)
+
+
+def _tidy(low: float, high: float) -> tuple[float, float]:
+    low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+    return (low, high) if low <= high else (0.5 * (low + high),) * 2
+
+
+class _Run:
+    """The program, with the columns so far, and the oracle that prices others."""
+
+    def __init__(self, part: Merged, pricing: Pricing, worlds: NDArray[np.bool_], weight: NDArray[np.float64]) -> None:
+        self.part, self.pricing = part, pricing
+        truth = holds(part, worlds)
+        self.x = weight @ truth[:, :-1]
+        self.program = _Program(self.x, truth)
+        self.known = {world.tobytes() for world in worlds}
+        force = part.weight[:-1] * (self.x - part.mean[:-1])
+        self.force = force / (np.abs(force).max(initial=0.0) or 1.0)
+
+    def least(self, sign: float, deadline: float) -> tuple[float, float]:
+        """A lower bound on the sign times the probability of the last coordinate, and the least value reached."""
+        bound, value = -np.inf, np.inf
+        self.program.set_sign(sign)
+        pulls = PULLS if np.any(self.force) else PULLS[-1:]
+        stages = [(pull, tolerance) for pull in pulls for tolerance in TOLERANCES]
+        while stages and (solved := self.program.solve()) is not None:
+            value, duals = solved
+            pull, tolerance = stages[0]
+            prices = duals[:-1] - pull * self.force
+            found = self.pricing.least(np.append(-prices, sign), deadline, tolerance)
+            bound = max(bound, float(prices @ self.x) + found.bound)
+            if value - bound <= ENOUGH or time.monotonic() >= deadline:
+                break
+            if sum(map(self._take, found.worlds)) == 0:
+                stages.pop(0)
+        return (value if value - bound <= CLOSE else bound), value
+
+    def _take(self, world: NDArray[np.bool_]) -> bool:
+        """Add a world's column; false if it is there already."""
+        if world.tobytes() in self.known:
+            return False
+        self.known.add(world.tobytes())
+        self.program.add(holds(self.part, world[None])[0])
+        return True
+
+
+class _Program:
+    """Mixtures with given probabilities; the last row is the sum of the weights."""
+
+    def __init__(self, x: NDArray[np.float64], truth: NDArray[np.bool_]) -> None:
+        import highspy
+
+        self._solver: Any = highspy.Highs()
+        self._solver.silent()
+        for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+            self._solver.setOptionValue(option, FEASIBLE)
+        self._solver.setOptionValue("threads", 1)
+        self._solver.setOptionValue("presolve", "off")
+        self._endless, self._optimal = highspy.kHighsInf, highspy.HighsModelStatus.kOptimal
+        none = np.empty(0)
+        for value in (*x.tolist(), 1.0):
+            self._solver.addRow(value, value, 0, none.astype(np.int32), none)
+        self._holds: list[bool] = []
+        self._sign = 1.0
+        for row in truth:
+            self.add(row)
+
+    def add(self, truth: NDArray[np.bool_]) -> None:
+        """Add a world, by the truth of the coordinates."""
+        rows = np.append(np.flatnonzero(truth[:-1]), len(truth) - 1).astype(np.int32)
+        self._holds.append(bool(truth[-1]))
+        cost = self._sign * float(truth[-1])
+        self._solver.addCol(cost, 0.0, self._endless, len(rows), rows, np.ones(len(rows)))
+
+    def set_sign(self, sign: float) -> None:
+        """Minimise the probability of the last coordinate, or its negative."""
+        self._sign = sign
+        for column, true in enumerate(self._holds):
+            self._solver.changeColCost(column, sign * true)
+
+    def solve(self) -> tuple[float, NDArray[np.float64]] | None:
+        """The least value, and the prices of the rows; None if the solver fails, which rounding may do."""
+        self._solver.run()
+        if self._solver.getModelStatus() != self._optimal:
+            return None
+        prices = np.array(self._solver.getSolution().row_dual)
+        return float(self._solver.getInfo().objective_function_value), prices

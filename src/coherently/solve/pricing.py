@@ -1,0 +1,87 @@
+"""The best world for a sum of coefficients and one more event, whatever that event is made of."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from coherently.problem import LARGEST_GROUP, append, holds
+from coherently.solve.oracle import DENSE_VARIABLES, Oracle
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Merged
+
+FEW = 5
+"""Variables of the last event up to which each of their assignments is looked at by itself."""
+
+
+class Priced(NamedTuple):
+    """Worlds, the best first, and a bound below which no world is."""
+
+    worlds: list[NDArray[np.bool_]]
+    bound: float
+
+
+class Pricing:
+    """Minimises coefficients of all events of `part`, the last of which may be larger than the others.
+
+    The semidefinite bound knows events of one or two variables alone. Where only the last one is larger, the variables
+    of it are held in each of their assignments in turn, by a price on each variable that outweighs all its events.
+    """
+
+    def __init__(self, part: Merged) -> None:
+        self.part = part
+        size = part.sizes()
+        self.held = np.empty(0, np.int64)
+        self.oracle = Oracle(part)
+        largest, other = int(size[-1]), int(size[:-1].max(initial=0))
+        dense = part.n_variables <= DENSE_VARIABLES
+        self.works = (
+            self.oracle.is_exact or max(largest, other) <= LARGEST_GROUP or (dense and max(largest, other) <= 2)
+        )
+        if dense and other <= 2 < largest <= FEW and not self.oracle.is_exact:
+            self.held = part.variables[part.starts[-2] :].astype(np.int64)
+            self.works, self.oracle = True, Oracle(_with_singles(part, self.held))
+
+    def least(self, coefficients: NDArray[np.float64], deadline: float, tolerance: float) -> Priced:
+        """The best worlds found; their bound may be lower by the tolerance, or more at the deadline."""
+        if not len(self.held):
+            found = self.oracle.least(coefficients, max(0.0, deadline - time.monotonic()), tolerance)
+            return Priced([found.world.astype(np.bool_)], found.bound)
+        plain, last = coefficients[:-1], float(coefficients[-1])
+        price = self._prices(plain)
+        ends: list[tuple[float, NDArray[np.bool_]]] = []
+        bound = np.inf
+        count = 2 ** len(self.held)
+        for number in range(count):
+            truth = (number >> np.arange(len(self.held)) & 1).astype(np.bool_)
+            seconds = max(0.0, deadline - time.monotonic()) / (count - number)
+            found = self.oracle.least(np.concatenate([plain, np.where(truth, -price, price)]), seconds, tolerance)
+            world = found.world.astype(np.bool_)
+            world[self.held] = truth
+            gain = last * float(holds(self.part, world[None])[0, -1])
+            ends.append((found.value + gain + float(price @ truth), world))
+            bound = min(bound, found.bound + gain + float(price @ truth))
+        ends.sort(key=lambda end: end[0])
+        return Priced([world for _, world in ends], bound)
+
+    def _prices(self, plain: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each held variable more than the coefficients of its events together."""
+        part = self.part
+        load = np.repeat(np.abs(plain), part.sizes()[:-1])
+        total = np.bincount(part.variables[: part.starts[-2]], load, part.n_variables).astype(np.float64)
+        prices: NDArray[np.float64] = 1.0 + 1.01 * total[self.held]
+        return prices
+
+
+def _with_singles(part: Merged, variables: NDArray[np.int64]) -> Merged:
+    """The part without its last event, and with some variables alone in its place."""
+    single = np.array([2], np.uint64)
+    found = part.keep(np.arange(len(part)) < len(part) - 1)
+    for v in variables.tolist():
+        found = append(found, 0, np.array([v], np.int32), single)
+    return found
