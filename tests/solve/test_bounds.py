@@ -60,6 +60,15 @@ def test_bounds_of_any_mixture_are_those_over_all_worlds(panel, data):
     np.testing.assert_allclose(result.bounds(event), by_enumeration(panel, result, event), rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("loss", ["log", "spherical"])
+@given(panel=panels("hundred"), data=st.data())
+@settings(max_examples=25)
+def test_bounds_under_other_losses_are_those_over_all_worlds(loss, panel, data):
+    result = co.aggregate(panel, "exact", loss)
+    event = data.draw(formulas(panel.events.variables, 3))
+    np.testing.assert_allclose(result.bounds(event), by_enumeration(panel, result, event), rtol=0, atol=1e-6)
+
+
 @given(panel=panels("hundred"))
 @settings(max_examples=30)
 def test_forecast_events_have_their_probabilities(panel):

@@ -2,6 +2,7 @@
 
 from coherently.report.tables import (
     book_table,
+    bounds_table,
     calibration_table,
     contradictions_text,
     findings_summary,
@@ -15,6 +16,7 @@ from coherently.report.tables import (
 
 __all__ = [
     "book_table",
+    "bounds_table",
     "calibration_table",
     "contradictions_text",
     "findings_summary",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coherently.certify import Book, Check
-    from coherently.panel import Panel
+    from coherently.panel import Columns, Panel
     from coherently.result import Result
     from coherently.scoring import Calibration, Scores
 
@@ -58,6 +58,14 @@ def row_table(result: Result) -> Table:
             _number(columns["raw"][i]),
             _signed(columns["adjustment"][i]),
         )
+    return table
+
+
+def bounds_table(columns: Columns) -> Table:
+    """Each event with the least and the greatest probability that it can have."""
+    table = _table("event", "low", "high", "note", left=("event", "note"))
+    for event, low, high, note in zip(*(columns[name] for name in ("event", "low", "high", "note")), strict=True):
+        table.add_row(_plain(event), _number(low), _number(high), _plain(note or ""))
     return table
 
 

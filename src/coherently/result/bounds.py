@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from coherently.errors import EventError, ResultError
+from coherently.errors import EventError, MethodError, ResultError
 from coherently.events import CERTAIN, NEVER, Events, quote_name
 from coherently.problem import append
 from coherently.solve.bounds import extremes
@@ -47,13 +48,8 @@ class Bounds(_Interval):
         return pair
 
 
-def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
-    """Bound an event, whether it was forecast or not."""
-    if result.solution.worlds is None or result.coherence != "global":
-        raise ResultError(
-            f"bounds follow from globally coherent forecasts, and these are {result.coherence}: "
-            "aggregate with the method exact (or annealing)"
-        )
+def read_event(event: str) -> tuple[int, list[str]]:
+    """The side of an event that can have bounds, in a table of its own, and the names of its variables."""
     alone = Events()
     reading = alone.add([event])
     if reading.faults:
@@ -64,9 +60,22 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
             f"{event!r} is conditional, and bounds on it do not follow from a linear program; "
             "ask for the bounds of the two events that it is the ratio of: the conjunction and the condition"
         )
+    variables = alone.supports(np.array([side // 2], np.int32))[1]
+    return side, [alone.variables[v] for v in variables.tolist()]
+
+
+def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
+    """Bound an event, whether it was forecast or not."""
+    if result.solution.worlds is None or result.coherence != "global":
+        raise ResultError(
+            f"bounds follow from globally coherent forecasts, and these are {result.coherence}: "
+            "aggregate with the method exact (or annealing)"
+        )
+    if not 0 <= time_limit < math.inf:
+        raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
+    side, names = read_event(event)
     if side in (NEVER, CERTAIN):
         return Bounds(float(side), float(side))
-    names = [alone.variables[v] for v in alone.supports(np.array([side // 2], np.int32))[1].tolist()]
     return _bounds(result, result.solution.worlds, event, names, time_limit)
 
 
@@ -83,7 +92,7 @@ def _bounds(result: Result, worlds: Sequence[Worlds], event: str, names: list[st
     whole = append(part, len(strange), table.supports(coordinate)[1], table.tables(coordinate)[1])
     weight, truth = _joint(worlds, variables)
     truth = np.hstack([truth, np.zeros((len(truth), len(strange)), np.bool_)])
-    found = extremes(whole, truth, weight, seconds)
+    found = extremes(whole, truth, weight, result.loss, seconds)
     low, high = (found.low, found.high) if side % 2 == 0 else (1.0 - found.high, 1.0 - found.low)
     return Bounds(low, high, found.certified, _note(strange, certified=found.certified))
 

@@ -14,7 +14,7 @@ from coherently.solve.pricing import Pricing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.problem import Merged
+    from coherently.problem import Loss, Merged
 
 ENOUGH = 1e-7
 """The distance of a bound from what a mixture of worlds reaches at which it is as good as proved."""
@@ -41,7 +41,9 @@ class Extremes:
     certified: bool
 
 
-def extremes(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64], seconds: float) -> Extremes:
+def extremes(
+    part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss, seconds: float
+) -> Extremes:
     """Bound the last coordinate of `part`, given the probabilities of the others in a mixture of worlds.
 
     The least P(E) over distributions with P(E_j) = x_j is a linear program with a column a world; it begins with the
@@ -51,31 +53,31 @@ def extremes(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64
 
     so what the oracle proves about the second term gives a bound, whatever the program's state.
 
-    The x that is nearest to q lies on the face of the coherent set where <N(x - q), s> is least, as does every world
-    of a mixture that gives x. So a multiple of N(x - q), the pull, is taken from the prices: it changes nothing for
-    worlds on the face, and those off it are not looked for.
+    The x that is nearest to q under the loss lies on the face of the coherent set where <f, s> is least for the force
+    f = N (phi'(x) - phi'(q)), as does every world of a mixture that gives x. So a multiple of f, the pull, is taken
+    from the prices: it changes nothing for worlds on the face, and those off it are not looked for.
     """
     deadline = time.monotonic() + seconds
     pricing = Pricing(part)
     if not pricing.works:
-        return _nearby(part, worlds, weight)
-    run = _Run(part, pricing, worlds, weight)
+        return _nearby(part, worlds, weight, loss)
+    run = _Run(pricing, worlds, weight, loss)
     low, low_reached = run.least(1.0, deadline - 0.5 * (deadline - time.monotonic()))
     high, high_reached = run.least(-1.0, deadline)
     if max(low_reached - low, high_reached - high) <= ENOUGH:
         return Extremes(*_tidy(low, -high), certified=True)
-    near = _nearby(part, worlds, weight)
+    near = _nearby(part, worlds, weight, loss)
     return Extremes(*_tidy(max(low, near.low), min(-high, near.high)), certified=False)
 
 
-def _nearby(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64]) -> Extremes:
+def _nearby(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss) -> Extremes:
     """What follows from the events about no other variables than the last one's: less, but in no time."""
     used = np.unique(part.variables[part.starts[-2] :]).astype(np.int64)
     strange = np.append(0, np.cumsum(~np.isin(part.variables, used)))
     kept = np.diff(strange[part.starts]) == 0
     if kept.all() or len(used) > FEW:
         return Extremes(0.0, 1.0, certified=False)
-    found = extremes(part.keep(kept).renumber(used), worlds[:, used], weight, NEARBY)
+    found = extremes(part.keep(kept).renumber(used), worlds[:, used], weight, loss, NEARBY)
     return replace(found, certified=False)
 
 
@@ -87,13 +89,14 @@ def _tidy(low: float, high: float) -> tuple[float, float]:
 class _Run:
     """The program, with the columns so far, and the oracle that prices others."""
 
-    def __init__(self, part: Merged, pricing: Pricing, worlds: NDArray[np.bool_], weight: NDArray[np.float64]) -> None:
-        self.part, self.pricing = part, pricing
+    def __init__(self, pricing: Pricing, worlds: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss) -> None:
+        self.part, self.pricing = pricing.part, pricing
+        part = self.part
         truth = holds(part, worlds)
         self.x = weight @ truth[:, :-1]
         self.program = _Program(self.x, truth)
         self.known = {world.tobytes() for world in worlds}
-        force = part.weight[:-1] * (self.x - part.mean[:-1])
+        force = part.weight[:-1] * (loss.gradient(np.clip(self.x, 0.0, 1.0)) - loss.gradient(part.mean[:-1]))
         self.force = force / (np.abs(force).max(initial=0.0) or 1.0)
 
     def least(self, sign: float, deadline: float) -> tuple[float, float]:

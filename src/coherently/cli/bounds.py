@@ -1,0 +1,102 @@
+"""`coherently bounds`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coherently.cli.options import (
+    AsJson,
+    Missing,
+    MissingChoice,
+    Output,
+    PanelFile,
+    Percent,
+    PlainEvents,
+    Quiet,
+    Repeats,
+    RepeatsChoice,
+)
+from coherently.cli.reading import read
+from coherently.cli.terminal import progress_bar, say, show, show_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coherently.result import Bounds
+
+
+def bounds(
+    panel_file: PanelFile,
+    events: Annotated[
+        list[str], typer.Argument(metavar="EVENT...", show_default=False, help="Events, whether forecast or not.")
+    ],
+    method: Annotated[
+        str, typer.Option("--method", metavar="METHOD", help="auto, exact or annealing: globally coherent forecasts.")
+    ] = "auto",
+    tolerance: Annotated[
+        float | None, typer.Option("--tolerance", help="The relative gap at which the method is done.")
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", metavar="SECONDS", help="For the forecasts and for each event (10 each)."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="The seed of the random numbers.")] = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    percent: Percent = False,
+    missing: MissingChoice = Missing.ERROR,
+    repeats: RepeatsChoice = Repeats.KEEP,
+    plain_events: PlainEvents = False,
+    quiet: Quiet = False,
+) -> None:
+    """Bound any events: the least and the greatest probability that the coherent forecasts leave them."""
+    from coherently.panel import check_output, write_table
+    from coherently.result import aggregate, choose, read_event
+
+    limit = time_limit if method != "annealing" else None
+    chosen = choose(method, tolerance=tolerance, time_limit=limit, seed=seed)
+    for event in events:
+        read_event(event)
+    if output is not None:
+        check_output(output)
+    panel = read(
+        panel_file,
+        quiet=quiet,
+        percent=percent,
+        missing=missing.value,
+        repeats=repeats.value,
+        plain_events=plain_events,
+    )
+    with progress_bar("Aggregating", quiet=quiet) as progress:
+        result = aggregate(panel, chosen, progress=progress)
+    with progress_bar("Bounding", quiet=quiet) as progress:
+        found = []
+        for event in events:
+            found.append(result.bounds(event) if time_limit is None else result.bounds(event, time_limit))
+            if progress is not None:
+                progress(len(found) / len(events))
+    columns = _columns(events, found)
+    if output is not None:
+        write_table(columns, output)
+        say(f"{output}: {len(events):,} rows written", quiet=quiet or as_json)
+    if as_json:
+        from coherently.panel import records
+
+        words = {"status": result.status, "coherence": result.coherence, "method": result.method.name}
+        show_json({**words, "bounds": records(columns)})
+    elif output is None:
+        from coherently.report import bounds_table
+
+        show(bounds_table(columns))
+
+
+def _columns(events: Sequence[str], found: Sequence[Bounds]) -> dict[str, list[Any]]:
+    return {
+        "event": list(events),
+        "low": [pair.low for pair in found],
+        "high": [pair.high for pair in found],
+        "certified": [pair.certified for pair in found],
+        "note": [pair.note for pair in found],
+    }
