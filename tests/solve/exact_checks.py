@@ -1,5 +1,7 @@
 """Checks of the exact method on many random panels: a slice in the tests, the full number in the campaign."""
 
+import copy
+import json
 import time
 
 import numpy as np
@@ -85,6 +87,7 @@ def check_agreement(seed, count, n_variables=10):
         weighty = result.problem.merged.weight > 0
         off = np.abs(x - by_nnls(panel))[weighty].max(initial=0.0)
         assert off <= 1e-7, (seed, off)
+        assert co.verify(panel, result), seed
         worst = max(worst, off)
     return worst
 
@@ -99,6 +102,8 @@ def check_routes(seed, count):
         check_result(panel, exact)
         searched = without_elimination(panel, co.Exact(tolerance=1e-7))
         check_result(panel, searched, 1e-7)
+        assert co.verify(panel, exact), seed
+        assert co.verify(panel, searched), seed
         assert abs(searched.objective - exact.objective) <= 1e-7 * max(1, exact.objective)
         assert searched.lower_bound <= exact.objective * (1 + 1e-9)
 
@@ -135,3 +140,73 @@ def least_everywhere(panel, coefficients):
     """The least sum of coefficients of merged events over every world."""
     merged = pose(panel).merged
     return float((panel.events.evaluate(merged.event, every_world(panel)).astype(float) @ coefficients).min())
+
+
+def check_tampering(seed, count):
+    """Whoever changes a number, a world or a word of a result's JSON is found out; the original passes."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        panel = random_panel(rng, int(rng.integers(2, 8)), int(rng.integers(6, 25)))
+        original = json.loads(co.aggregate(panel, "exact").to_json())
+        assert co.verify(panel, co.Result.from_json(json.dumps(original)))
+        kind = str(rng.choice(list(TAMPERINGS)))
+        forged = TAMPERINGS[kind](copy.deepcopy(original), rng)
+        if forged is not None:
+            assert not co.verify(panel, co.Result.from_json(json.dumps(forged))), (seed, kind)
+
+
+def _probability(result, rng):
+    forecast = result["forecasts"][int(rng.integers(len(result["forecasts"])))]
+    forecast["probability"] = float(
+        np.clip(forecast["probability"] + rng.choice([-1, 1]) * 10 ** rng.uniform(-7, -1), 0, 1)
+    )
+    return result
+
+
+def _objective(result, rng):
+    result["objective"] += 10 ** rng.uniform(-6, 0)
+    return result
+
+
+def _bound(result, rng):
+    result["lower_bound"] = result["objective"] + 10 ** rng.uniform(-6, 0)
+    return result
+
+
+def _weight(result, rng):
+    part = result["worlds"][int(rng.integers(len(result["worlds"])))]
+    part["weights"][int(rng.integers(len(part["weights"])))] += 10 ** rng.uniform(-6, -1)
+    return result
+
+
+def _world(result, rng):
+    """Turn the most likely world of a part all round: its events cannot all keep their probabilities."""
+    part = max(result["worlds"], key=lambda part: len(part["variables"]))
+    if not part["variables"]:
+        return None
+    most = int(np.argmax(part["weights"]))
+    position = int(rng.integers(len(part["variables"])))
+    world = part["worlds"][most]
+    part["worlds"][most] = world[:position] + "10"[int(world[position])] + world[position + 1 :]
+    return result if part["weights"][most] > 1e-6 else None
+
+
+def _coherence(result, _):
+    result["coherence"] = "local"
+    return result
+
+
+def _forecast(result, rng):
+    del result["forecasts"][int(rng.integers(len(result["forecasts"])))]
+    return result
+
+
+TAMPERINGS = {
+    "probability": _probability,
+    "objective": _objective,
+    "bound": _bound,
+    "weight": _weight,
+    "world": _world,
+    "coherence": _coherence,
+    "forecast": _forecast,
+}
