@@ -12,6 +12,7 @@ namespace {
 constexpr int retune_every = 6;   // levels of the tree
 constexpr int most_sweeps = 50;   // of coordinate descent at a node
 constexpr double worth_it = 0.1;  // of the way to the cutoff that a sweep must gain
+constexpr std::size_t largest_heap = 20000;  // nodes
 constexpr int between_clocks = 16;
 constexpr std::size_t patience = 1000;  // nodes
 
@@ -62,8 +63,8 @@ void DiagonalBound::start(double cutoff) {
     tune(root);
     measure(root);
     settle(root);
-    open_.clear();
-    open_.push_back(std::move(root));
+    heap_.clear(), stack_.clear();
+    push(std::move(root));
 }
 
 void DiagonalBound::tune(Node& node) {
@@ -188,8 +189,22 @@ void DiagonalBound::branch(Node& node) {
     fix(far, chosen, -near);
     ++node.depth;
     fix(node, chosen, near);
-    open_.push_back(std::move(far));
-    open_.push_back(std::move(node));
+    push(std::move(far));
+    push(std::move(node));
+}
+
+void DiagonalBound::push(Node&& node) {
+    const bool full = heap_.size() >= largest_heap || !stack_.empty();
+    (full ? stack_ : heap_).push_back(std::move(node));
+    if (!full) std::push_heap(heap_.begin(), heap_.end(), [](const Node& a, const Node& b) { return a.bound > b.bound; });
+}
+
+DiagonalBound::Node DiagonalBound::pop() {
+    if (stack_.empty()) std::pop_heap(heap_.begin(), heap_.end(), [](const Node& a, const Node& b) { return a.bound > b.bound; });
+    auto& from = stack_.empty() ? heap_ : stack_;
+    Node node = std::move(from.back());
+    from.pop_back();
+    return node;
 }
 
 // Bounds a node; false where nothing below the cutoff is in it but what was noted.
@@ -205,11 +220,10 @@ bool DiagonalBound::expand(Node& node) {
 }
 
 DiagonalBound::Outcome DiagonalBound::run(std::chrono::steady_clock::time_point deadline) {
-    for (int step = 1; !open_.empty(); ++step) {
+    for (int step = 1; !heap_.empty() || !stack_.empty(); ++step) {
         if (!better_.empty() && nodes_ >= enough_) return Outcome::better;
         if (step % between_clocks == 0 && std::chrono::steady_clock::now() >= deadline) return Outcome::unfinished;
-        Node node = std::move(open_.back());
-        open_.pop_back();
+        Node node = pop();
         ++nodes_;
         if (expand(node)) branch(node);
     }
@@ -219,7 +233,8 @@ DiagonalBound::Outcome DiagonalBound::run(std::chrono::steady_clock::time_point 
 double DiagonalBound::bound() const {
     double least = cutoff_;
     for (const World& world : better_) least = std::min(least, energy_.value(world));
-    for (const Node& node : open_) least = std::min(least, node.bound);
+    if (!heap_.empty()) least = std::min(least, heap_.front().bound);
+    for (const Node& node : stack_) least = std::min(least, node.bound);
     return least;
 }
 

@@ -50,6 +50,8 @@ private:
     bool settle(Node& node) const;
     void narrow(Node& node) const;
     void branch(Node& node);
+    void push(Node&& node);
+    Node pop();
     void fix(Node& node, std::size_t at, int side) const;
     void look(const Node& node);
     bool expand(Node& node);
@@ -62,7 +64,8 @@ private:
     double shift_ = 1e-3;  // what convexity cost the last time
     std::vector<double> matrix_, field_;
     double constant_ = 0, cutoff_ = 0, magnitude_ = 0;
-    std::vector<Node> open_;  // the last is next
+    std::vector<Node> heap_;   // the node of the least bound first: the bound of all rises
+    std::vector<Node> stack_;  // the last node first, once the heap is full
     std::vector<World> better_;
     std::size_t enough_ = 0;  // nodes after which the better worlds are given
 };

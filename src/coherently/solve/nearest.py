@@ -30,8 +30,10 @@ DENSE_VARIABLES = 300
 """Variables up to which the semidefinite bound is tried."""
 DENSE_DEGREE = 12
 """Events a variable from which it is likely to be better than a relaxation to clusters."""
-FIRST_LOOK = 0.1
-"""Seconds of search before it is first computed."""
+SEARCH_SHARE = 0.6
+"""The part of the time that search may take before the rest goes to the bound."""
+RAISED = 0.25
+"""The part of the first shortfall to which the bound is then to be raised."""
 STAGES = (1e-2,)
 """Relative gaps to prove on the way to the tolerance, far cheaper than that."""
 SAFETY = 0.98
@@ -119,9 +121,10 @@ class _Run:
         self.tell()
         return self.deadline - time.monotonic()
 
-    def search(self) -> bool:
-        """Local search until it finds nothing or nothing is left to gain; false at the deadline."""
-        while (left := self.left()) > 0:
+    def search(self, share: float = 1.0) -> bool:
+        """Local search until it finds nothing or nothing is left to gain; false when its share of the time is over."""
+        end = time.monotonic() + share * self.left()
+        while (left := min(self.left(), end - time.monotonic())) > 0:
             if self.core.search(min(SLICE, left)) or self.nearest.is_done(self.tolerance):
                 return True
         return False
@@ -144,26 +147,22 @@ class _Run:
 
     def branch(self) -> None:
         """Prove ever smaller gaps by branch and bound; a better world that turns up is taken in."""
-        if not self.search_with_bounds():
+        self.nearest.proof = "semidefinite bound with branch and bound"
+        if not self.search(SEARCH_SHARE):
+            self._branch(RAISED * self._root())
             return
+        self._root()
         for stage in (*(s for s in STAGES if s > self.tolerance), self.tolerance):
             while not self.nearest.is_done(stage):
                 if not self._branch(0.5 * SAFETY * stage * self.nearest.scale):
                     return
 
-    def search_with_bounds(self) -> bool:
-        """Local search, with a look at the semidefinite bound whenever the time has doubled; false at the deadline."""
-        core, begun, look = self.core, time.monotonic(), FIRST_LOOK
-        self.nearest.proof = "semidefinite bound with branch and bound"
-        while (left := self.left()) > 0:
-            done = core.search(min(SLICE, left))
-            if done or time.monotonic() - begun > look:
-                core.start_proof(core.level() - 0.5 * SAFETY * self.tolerance * self.nearest.scale)
-                core.certify(core.bound())
-                look = 2 * (time.monotonic() - begun)
-            if done:
-                return True
-        return False
+    def _root(self) -> float:
+        """Take note of the bound before any branching; how far worlds may fall short by it."""
+        core = self.core
+        core.start_proof(core.level())
+        core.certify(core.bound())
+        return core.level() - core.bound()
 
     def _branch(self, shortfall: float) -> bool:
         """Prove that no world falls short by so much, or take in one that does; false at the deadline."""
