@@ -11,6 +11,8 @@
 namespace coherently::bindings {
 namespace {
 
+constexpr std::size_t sweeps = 300;
+
 // The world of the least sum of coefficients over the events that hold, by whatever means.
 class Oracle {
 public:
@@ -19,8 +21,7 @@ public:
         : events_(n, starts, variables, word_starts, words),
           energy_(events_.view()),
           search_(energy_, seed),
-          proof_(energy_, seed),
-          random_(seed) {}
+          proof_(energy_, seed) {}
 
     void set(Vector<double> coefficients) {
         if (coefficients.size() + 1 != events_.starts.size()) throw nb::value_error("arrays differ in length");
@@ -35,22 +36,18 @@ public:
         World best;
         {
             nb::gil_scoped_release release;
-            double least = std::numeric_limits<double>::infinity();
+            constexpr double infinity = std::numeric_limits<double>::infinity();
+            double least = infinity;
             const auto deadline = after(seconds);
             const std::size_t n = events_.n_variables;
             std::vector<TabuSearch::Found> unused;
             for (std::size_t i = 0; i < attempts && (i == 0 || std::chrono::steady_clock::now() < deadline); ++i) {
-                World from(n);
-                for (auto& value : from) value = static_cast<std::uint8_t>(random_.next() >> 63);
-                search_.run(from, 20 * n + 20, -std::numeric_limits<double>::infinity(), unused);
+                if (i % 2 == 1) search_.anneal(sweeps);
+                else search_.run(best.empty() ? World(n) : best, 20 * n + 20, -infinity, unused);
                 if (search_.best_energy() < least) least = search_.best_energy(), best = search_.best();
             }
         }
         return give(std::move(best));
-    }
-    NewArray<std::uint8_t> anneal(std::size_t sweeps) {
-        search_.anneal(sweeps);
-        return give(World(search_.best()));
     }
     NewArray<std::uint8_t> eliminate() {
         World world;
@@ -79,7 +76,6 @@ private:
     Energy energy_;
     TabuSearch search_;
     DiagonalBound proof_;
-    Random random_;
     std::unique_ptr<Elimination> elimination_;
     std::vector<double> coefficients_;
 };
@@ -95,7 +91,6 @@ void bind_oracle(nb::module_& module) {
         .def("set", &Oracle::set, nb::arg("coefficients"))
         .def("value", &Oracle::value, nb::arg("world"))
         .def("search", &Oracle::search, nb::arg("attempts"), nb::arg("seconds"))
-        .def("anneal", &Oracle::anneal, nb::arg("sweeps"))
         .def("eliminate", &Oracle::eliminate)
         .def("start_proof", &Oracle::start_proof, nb::arg("cutoff"))
         .def("prove", &Oracle::prove, nb::arg("seconds"))

@@ -46,6 +46,11 @@ class Merged:
         """The number of variables, used or not."""
         return len(self.origin)
 
+    @property
+    def functions(self) -> tuple[int, NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.uint64]]:
+        """What a kernel needs to tell which events hold in a world."""
+        return self.n_variables, self.starts, self.variables, self.table_starts, self.tables
+
     def __len__(self) -> int:
         return len(self.event)
 

@@ -88,17 +88,7 @@ class Annealing:
         """Answer the problem; an interruption gives the answer so far."""
         merged = problem.merged
         self._check(problem)
-        annealer = _core.Annealer(
-            merged.n_variables,
-            merged.starts,
-            merged.variables,
-            merged.table_starts,
-            merged.tables,
-            merged.weight,
-            np.nan_to_num(merged.mean),
-            self.columns,
-            self.seed,
-        )
+        annealer = _core.Annealer(*merged.functions, merged.weight, np.nan_to_num(merged.mean), self.columns, self.seed)
         try:
             self._cool(annealer, merged, progress or (lambda _: None))
             status = Status.CONVERGED if self._descend(annealer, merged) else Status.PASS_LIMIT

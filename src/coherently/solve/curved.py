@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
-from coherently.solve.oracle import Oracle
+from coherently.solve.oracle import SLICE, Oracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,6 @@ MOST_POLISHED = 800
 """Worlds up to which shares are finished by a dense system."""
 FINISHED = 1e-12
 """The relative gap at which a component is done whose best world is known for certain."""
-SLICE = 0.05
 SPREAD = 0.05
 """The part of the first mixture that keeps every event possible and avoidable."""
 
@@ -44,7 +43,6 @@ class CurvedNearest:
 
     def __init__(self, part: Merged, loss: Loss, seed: int, floor: float) -> None:
         self.part, self.loss, self.seed, self.floor = part, loss, seed, floor
-        self.arrays = (part.n_variables, part.starts, part.variables, part.table_starts, part.tables)
         self.oracle = Oracle(part, seed)
         self.moves = (part.weight > 0) & (part.sizes() > 0)
         self.route, self.proof, self.bound = "Newton's method on worlds", "nothing", 0.0
@@ -91,7 +89,9 @@ class CurvedNearest:
     def _start(self) -> tuple[Truth, Vector]:
         """The nearest mixture by the Brier loss of what moves, with a little of worlds that show every event true."""
         part = self.part
-        core = _core.NearestMixture(*self.arrays, np.where(self.moves, part.weight, 0.0), np.nan_to_num(part.mean), 0)
+        core = _core.NearestMixture(
+            *self.part.functions, np.where(self.moves, part.weight, 0.0), np.nan_to_num(part.mean), 0
+        )
         share, worlds = core.worlds()
         examples = np.unique(np.vstack([np.zeros(part.n_variables, np.uint8), *_examples(part)]), axis=0)
         self._set_truth(np.vstack([worlds, examples]).astype(np.uint8))
@@ -99,7 +99,7 @@ class CurvedNearest:
 
     def _set_truth(self, worlds: Truth) -> None:
         self.worlds = worlds
-        self.truth = _core.evaluate_worlds(*self.arrays, worlds).astype(np.float64)
+        self.truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
 
     def _divergence(self, x: Vector) -> float:
         part = self.part
@@ -130,13 +130,13 @@ class CurvedNearest:
     def _model(
         self, weight: Vector, target: Vector, deadline: float, tell: Callable[[], None]
     ) -> tuple[Vector, Truth, Vector]:
-        core = _core.NearestMixture(*self.arrays, weight, target, self.seed)
+        core = _core.NearestMixture(*self.part.functions, weight, target, self.seed)
         core.include(np.ascontiguousarray(self.worlds[self.share > 0]))
         work = core.eliminate if self.oracle.is_exact else core.search
         while (left := deadline - time.monotonic()) > 0 and not work(min(SLICE, left)):
             tell()
         share, worlds = core.worlds()
-        return share / share.sum(), worlds, _core.evaluate_worlds(*self.arrays, worlds).astype(np.float64)
+        return share / share.sum(), worlds, _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
 
     def _length(self, x: Vector, aim: Vector, gradient: Vector) -> float:
         """The longest of 1, 1/2, 1/4 ... of the way at which the divergence has fallen enough (Armijo 1966)."""
@@ -156,7 +156,7 @@ class CurvedNearest:
         if self.is_done(FINISHED if least.exact else tolerance) or (self.worlds == least.world).all(axis=1).any():
             return True
         self.worlds = np.vstack([self.worlds, least.world])
-        self.truth = np.vstack([self.truth, _core.evaluate_worlds(*self.arrays, least.world[None])])
+        self.truth = np.vstack([self.truth, _core.evaluate_worlds(*self.part.functions, least.world[None])])
         self.share = np.append(self.share, 0.0)
         return False
 

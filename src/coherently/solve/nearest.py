@@ -10,6 +10,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
+from coherently.solve.oracle import DENSE_VARIABLES, MOST_STATES, SLICE
 from coherently.solve.pairwise import fits, solve_pairwise
 from coherently.solve.relaxation import Relaxation
 
@@ -20,16 +21,10 @@ if TYPE_CHECKING:
 
     from coherently.problem import Merged
 
-SLICE = 0.05
-"""Seconds between two looks at the clock and the keyboard."""
 EAGER_STATES = 2**14
 """States of a junction tree up to which the best world of all is looked for every time."""
-MOST_STATES = 2**22
-"""States up to which it is looked for at all."""
-DENSE_VARIABLES = 300
-"""Variables up to which the semidefinite bound is tried."""
 DENSE_DEGREE = 12
-"""Events a variable from which it is likely to be better than a relaxation to clusters."""
+"""Events a variable from which the semidefinite bound is likely to be better than a relaxation to clusters."""
 SEARCH_SHARE = 0.6
 """The part of the time that search may take before the rest goes to the bound."""
 RAISED = 0.25
@@ -48,8 +43,7 @@ class Nearest:
 
     def __init__(self, part: Merged, seed: int, floor: float) -> None:
         self.part, self.floor = part, floor
-        self.arrays = (part.n_variables, part.starts, part.variables, part.table_starts, part.tables)
-        self.core = _core.NearestMixture(*self.arrays, part.weight, np.nan_to_num(part.mean), seed)
+        self.core = _core.NearestMixture(*part.functions, part.weight, np.nan_to_num(part.mean), seed)
         self.route, self.proof = "column generation", "nothing"
         self.relaxed = 0.0
 
@@ -89,7 +83,7 @@ class Nearest:
     def improve(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
         """Work until the gap is at most the tolerance, or until the deadline."""
         run = _Run(self, tolerance, deadline, tell)
-        cost = _core.elimination_cost(*self.arrays, MOST_STATES)
+        cost = _core.elimination_cost(*self.part.functions, MOST_STATES)
         if cost <= EAGER_STATES:
             run.eliminate()
         elif math.isfinite(cost):

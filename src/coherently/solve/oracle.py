@@ -41,10 +41,9 @@ class Oracle:
     """Minimises sums of coefficients over the worlds of a component, or of several."""
 
     def __init__(self, part: Merged, seed: int = 0) -> None:
-        arrays = (part.n_variables, part.starts, part.variables, part.table_starts, part.tables)
         self.part = part
-        self.is_exact = math.isfinite(_core.elimination_cost(*arrays, MOST_STATES))
-        self._core = _core.WorldOracle(*arrays, seed)
+        self.is_exact = math.isfinite(_core.elimination_cost(*part.functions, MOST_STATES))
+        self._core = _core.WorldOracle(*part.functions, seed)
         self._relaxation: Relaxation | None = None
 
     def least(self, coefficients: NDArray[np.float64], seconds: float, tolerance: float = 0.0) -> Least:
