@@ -64,6 +64,8 @@ def check_improvement(
     claim = result.guaranteed_improvement
     if claim is None:
         return [], []
+    if not near.quadratic:
+        return [], [f"the guaranteed improvement under the loss {result.loss.name}"]
     if result.coherence != "global" and np.isnan(near.shortfall).any():
         return [], ["the guaranteed improvement: there are too many worlds to look at"]
     most = max(0.0, saved(scatter, near, bounds))
@@ -101,7 +103,7 @@ def _check_components(
         claim, high = component.lower_bound, float(near.objective[i])
         slack = CLOSE * max(1.0, high)
         low = float(own[i])
-        if low + slack < claim <= high + slack:
+        if near.quadratic and low + slack < claim <= high + slack:
             low, high = squeeze(events, distinct, i, x, claim - slack)
         if claim > high + slack:
             problems.append(f"the lower bound of component {i} is {claim:.12g}; coherent forecasts reach {high:.12g}")
@@ -123,7 +125,7 @@ def _check_whole(
         found.rests_on = [ENUMERATION]
         return
     ends = [
-        (0.0, f) if math.isnan(b) else squeeze(events, distinct, i, x, math.nan)
+        (np.nan_to_num(b), f) if math.isnan(b) or not near.quadratic else squeeze(events, distinct, i, x, math.nan)
         for i, (f, b) in enumerate(zip(near.objective.tolist(), own.tolist(), strict=True))
     ]
     low, high = np.sum(ends, axis=0).tolist()

@@ -25,30 +25,39 @@ CLOSE = 1e-9
 class Nearness:
     """How near forecasts x lie to the merged ones, an entry a component.
 
-    `objective` is the distance f; `shortfall` is g, the greatest <N(x - q), x - s> over the worlds s, NaN where there
-    are too many to look at; `weight` is the sum of N.
+    `objective` is the distance f, of the Brier loss if `quadratic`; `shortfall` is g, the greatest <F, x - s> over the
+    worlds s with the force F = N(x - q), or N(phi'(x) - phi'(q)) of another loss, NaN where there are too many worlds
+    to look at; `weight` is the sum of N.
     """
 
     objective: NDArray[np.float64]
     shortfall: NDArray[np.float64]
     weight: NDArray[np.float64]
+    quadratic: bool
 
     def proved(self) -> NDArray[np.float64]:
-        """The lower bound that enumeration proves for each component; NaN where it was not done."""
+        """The lower bound that enumeration proves for each component; NaN where it was not done.
+
+        The distance of any loss is convex with the slope F at x, so that none is below f - g.
+        """
+        if not self.quadratic:
+            return np.maximum(0.0, self.objective - np.maximum(0.0, self.shortfall))
         pairs = zip(self.objective.tolist(), self.shortfall.tolist(), strict=True)
         return np.array([math.nan if math.isnan(g) else proved(f, g) for f, g in pairs])
 
 
-def measure(events: Events, distinct: Distinct, x: NDArray[np.float64]) -> Nearness:
-    """Measure forecasts x of distinct events under the Brier loss; weightless ones do not count."""
+def measure(events: Events, distinct: Distinct, loss: Loss, x: NDArray[np.float64]) -> Nearness:
+    """Measure forecasts x of distinct events; weightless ones do not count."""
     known = distinct.weight > 0
-    apart = np.where(known, x - distinct.mean, 0.0)
-    force = distinct.weight * apart
+    at, mean = np.where(known, np.clip(x, 0.0, 1.0), 0.5), np.where(known, distinct.mean, 0.5)
+    quadratic = loss.name == "brier"
+    force = distinct.weight * (at - mean if quadratic else loss.gradient(at) - loss.gradient(mean))
     least = least_sums(events, distinct, force)
     return Nearness(
-        distinct.by_component(force * apart),
-        distinct.by_component(force * np.where(known, x, 0.0)) - least,
+        distinct.by_component(distinct.weight * ((at - mean) ** 2 if quadratic else loss.divergence(at, mean))),
+        distinct.by_component(force * at) - least,
         distinct.by_component(distinct.weight),
+        quadratic,
     )
 
 

@@ -101,9 +101,7 @@ def _check_nearness(panel: Panel, result: Result, distinct: Distinct, x: NDArray
         problems.append(f"the objective is {result.objective:.12g}; the forecasts give {objective:.12g}")
     if result.lower_bound is not None and not -CLOSE <= result.lower_bound <= result.objective * (1 + CLOSE) + CLOSE:
         problems.append(f"the lower bound {result.lower_bound:.12g} is not between 0 and the objective")
-    if result.loss.name != "brier":
-        return Verification(problems, unchecked=[f"the lower bound under the loss {result.loss.name}"])
-    near = measure(panel.events, distinct, x)
+    near = measure(panel.events, distinct, result.loss, x)
     bound = check_bound(panel.events, result, distinct, x, near)
     wrong, unchecked = check_improvement(result, distinct.scatter, near, bound.believed)
     return Verification([*problems, *bound.problems, *wrong], bound.rests_on, [*bound.unchecked, *unchecked])
