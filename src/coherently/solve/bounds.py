@@ -28,6 +28,8 @@ FEW = 10
 """Variables of an event up to which events about no others are asked, where all together take too long."""
 NEARBY = 1.0
 """Seconds that this may take; it takes far less."""
+SHORTEST = 0.1
+"""Seconds that a program may take at least."""
 FEASIBLE = 1e-10
 """By how much the program may miss a probability."""
 
@@ -105,7 +107,7 @@ class _Run:
         self.program.set_sign(sign)
         pulls = PULLS if np.any(self.force) else PULLS[-1:]
         stages = [(pull, tolerance) for pull in pulls for tolerance in TOLERANCES]
-        while stages and (solved := self.program.solve()) is not None:
+        while stages and (solved := self.program.solve(deadline)) is not None:
             value, duals = solved
             pull, tolerance = stages[0]
             prices = duals[:-1] - pull * self.force
@@ -160,8 +162,10 @@ class _Program:
         for column, true in enumerate(self._holds):
             self._solver.changeColCost(column, sign * true)
 
-    def solve(self) -> tuple[float, NDArray[np.float64]] | None:
-        """The least value, and the prices of the rows; None if the solver fails, which rounding may do."""
+    def solve(self, deadline: float) -> tuple[float, NDArray[np.float64]] | None:
+        """The least value, and the prices of the rows; None at the deadline, or if rounding makes the solver fail."""
+        left = max(SHORTEST, deadline - time.monotonic())
+        self._solver.setOptionValue("time_limit", self._solver.getRunTime() + left)
         self._solver.run()
         if self._solver.getModelStatus() != self._optimal:
             return None
