@@ -230,7 +230,8 @@ def test_auto_goes_local_for_large_components_and_says_so(monkeypatch):
     result = co.aggregate(co.Panel.from_records(rows))
     assert (result.coherence, result.worlds) == ("local", None)
     assert "6 events" in result.note
-    assert [(c.coherence, c.events) for c in result.components] == [("local", 6), ("global", 2)]
+    assert [(c.coherence, c.events, c.variables) for c in result.components] == [("local", 6, 3), ("global", 2, 2)]
+    assert sum(c.objective for c in result.components) == pytest.approx(result.objective)
     assert result.probability("x") == pytest.approx(0.925)
     assert result.probability("p") == pytest.approx(0.5)
     assert result.lower_bound <= result.objective

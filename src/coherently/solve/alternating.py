@@ -16,7 +16,7 @@ from coherently.solve.bound import relaxed_bound
 from coherently.solve.bregman import BregmanRun
 from coherently.solve.interior import interior_point
 from coherently.solve.pairwise import Relaxed, fits, solve_pairwise
-from coherently.solve.solution import Solution, Status, Trace
+from coherently.solve.solution import Solution, Status, Trace, promised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -218,7 +218,7 @@ class AlternatingProjections:
             "local",
             found.objective,
             bound,
-            max(0.0, problem.scatter + bound - slack),
+            promised(problem.scatter + bound - slack, problem.merged.weight.sum()),
             design,
             found.sweeps,
             violation,

@@ -70,14 +70,28 @@ def _local(problem: Problem, large: NDArray[np.bool_]) -> Solution:
     solution = AlternatingProjections(groups=design, correction="dykstra").solve(part)
     labels = part.merged.components()
     sizes = np.bincount(labels).tolist()
-    known = np.bincount(labels[np.repeat(np.arange(len(labels)), part.merged.sizes())], minlength=len(sizes))
+    objective = np.bincount(labels, _distances(part, solution)).tolist()
+    bound = [solution.lower_bound or 0.0] if len(sizes) == 1 else [0.0] * len(sizes)
+    home = np.full(part.merged.n_variables, -1, np.int64)
+    home[part.merged.variables] = np.repeat(labels, part.merged.sizes())
+    known = np.bincount(home[home >= 0], minlength=len(sizes))
     listed = tuple(
-        Component(int(known[i]), size, "local", "alternating projections", f"groups {design}", np.nan, np.nan)
+        Component(int(known[i]), size, "local", "alternating projections", f"groups {design}", objective[i], bound[i])
         for i, size in enumerate(sizes)
     )
     which = f"{len(sizes)} component{'s' * (len(sizes) > 1)} ({', '.join(f'{size:,}' for size in sizes[:5])} events)"
     note = f"Beyond {LARGEST:,} events a component is made coherent within groups ({design}) only: {which}."
     return replace(solution, components=listed, note=note)
+
+
+def _distances(part: Problem, solution: Solution) -> NDArray[np.float64]:
+    """What each coordinate adds to the objective."""
+    merged = part.merged
+    x = np.zeros(len(merged))
+    x[part.coordinate] = np.where(part.complemented, 1.0 - solution.value, solution.value)
+    weighty = merged.weight > 0
+    lost = part.loss.divergence(np.where(weighty, x, 0.5), np.where(weighty, merged.mean, 0.5))
+    return np.where(weighty, merged.weight * lost, 0.0)
 
 
 def _join(problem: Problem, large: NDArray[np.bool_], local: Solution, exact: Solution) -> Solution:
@@ -92,10 +106,11 @@ def _join(problem: Problem, large: NDArray[np.bool_], local: Solution, exact: So
         status=worse,
         objective=_sum(local.objective, exact.objective),
         lower_bound=_sum(local.lower_bound, exact.lower_bound),
-        guaranteed_improvement=_sum(local.guaranteed_improvement, exact.guaranteed_improvement),
+        guaranteed_improvement=_sum(problem.scatter, local.guaranteed_improvement, exact.guaranteed_improvement),
         components=local.components + exact.components,
     )
 
 
-def _sum(a: float | None, b: float | None) -> float | None:
-    return None if a is None or b is None else a + b
+def _sum(*values: float | None) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

@@ -14,7 +14,7 @@ from coherently.events import CERTAIN
 from coherently.problem import BRIER, split
 from coherently.solve.curved import CurvedNearest
 from coherently.solve.nearest import Nearest
-from coherently.solve.solution import Component, Solution, Status, Worlds
+from coherently.solve.solution import Component, Solution, Status, Worlds, promised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,9 +124,11 @@ def _solution(
     )
 
 
-def _guaranteed(problem: Problem, answers: Sequence[Nearest | CurvedNearest], objective: float, bound: float) -> float:
+def _guaranteed(
+    problem: Problem, answers: Sequence[Nearest | CurvedNearest], objective: float, bound: float
+) -> float | None:
     """The Brier penalty saved in every world: of x with its shortfall g, or of the optimum less the way to it."""
     shortfall = sum(answer.shortfall for answer in answers)
     gap = objective - bound
     way = 2 * math.sqrt(gap * problem.merged.weight.sum()) + gap
-    return max(0.0, problem.scatter + max(objective - 2 * shortfall, bound - way))
+    return promised(problem.scatter + max(objective - 2 * shortfall, bound - way), problem.merged.weight.sum())

@@ -105,6 +105,11 @@ class Solution:
     note: str | None = None
 
 
+def promised(improvement: float, weight: float) -> float | None:
+    """A guaranteed improvement as it may be told: None where it is a loss, by more than rounding."""
+    return max(0.0, improvement) if improvement >= -1e-12 * max(1.0, weight) else None
+
+
 @runtime_checkable
 class Method(Protocol):
     """A way to aggregate: a frozen object that holds its options."""
