@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
+"""What libraries ask for their number of threads when they are loaded."""
+ENOUGH = 0.5
+"""Seconds of runs after which none is added."""
+MOST_RUNS = 30
+T = TypeVar("T")
 
 
 def best_of(work: Callable[[], object], repeats: int = 5) -> float:
@@ -21,6 +29,41 @@ def best_of(work: Callable[[], object], repeats: int = 5) -> float:
         work()
         times.append(time.perf_counter() - begun)
     return min(times)
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float, float]:
+    """What the work gives, and its seconds of the processor and of the clock."""
+    processor, clock = time.process_time(), time.perf_counter()
+    given = work()
+    return given, time.process_time() - processor, time.perf_counter() - clock
+
+
+def fastest(work: Callable[[], T]) -> tuple[T, float, float]:
+    """The same of the run with the least clock time; short work is run several times."""
+    best = timed(work)
+    spent = best[2]
+    for _ in range(MOST_RUNS - 1):
+        if spent >= ENOUGH:
+            break
+        another = timed(work)
+        spent += another[2]
+        best = min(best, another, key=lambda run: run[2])
+    return best
+
+
+def has_one_thread() -> bool:
+    """Whether the libraries of this process were told to use one thread."""
+    return all(os.environ.get(name) == "1" for name in THREADS)
+
+
+def with_one_thread(module: str, *arguments: str) -> None:
+    """Run a module as a process of its own, in which libraries use one thread."""
+    subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        check=True,
+        cwd=Path(__file__).parents[1],
+        env=os.environ | dict.fromkeys(THREADS, "1"),
+    )
 
 
 def peak_memory() -> float:
