@@ -31,6 +31,8 @@ RAISED = 0.25
 """The part of the first shortfall to which the bound is then to be raised."""
 STAGES = (1e-2,)
 """Relative gaps to prove on the way to the tolerance, far cheaper than that."""
+FINISHED = 1e-12
+"""The relative gap at which nothing is left to gain: at a mere tolerance probabilities are off by its root."""
 SAFETY = 0.98
 """The part of a gap that is aimed at, so that rounding does not spoil it."""
 
@@ -119,7 +121,7 @@ class _Run:
         """Local search until it finds nothing or nothing is left to gain; false when its share of the time is over."""
         end = time.monotonic() + share * self.left()
         while (left := min(self.left(), end - time.monotonic())) > 0:
-            if self.core.search(min(SLICE, left)) or self.nearest.is_done(self.tolerance):
+            if self.core.search(min(SLICE, left)) or self.nearest.is_done(FINISHED):
                 return True
         return False
 
