@@ -14,6 +14,17 @@ TABLE_3 = [
     *[("Alice", "q", 0.20), ("Chris", "q", 0.00)],
     *[("Bob", "p & q", 0.40), ("Chris", "p & q", 0.00)],
 ]
+METHODS = [
+    "auto",
+    "linear",
+    "projections",
+    "dykstra",
+    "exact",
+    co.Annealing(columns=50, steps=500),
+    co.Exact(time_limit=0),
+]
+TRIANGLE = [("A", event, 0.5) for event in "abc"] + [("A", event, 0.0) for event in ("a & b", "a & c", "b & c")]
+APART = [*TRIANGLE, ("B", "x", 0.3), ("B", "~x", 0.6), ("B", "x & y", 0.9), ("B", "true", 0.4)]
 WORLDS = [(False, False), (False, True), (True, False), (True, True)]
 """Of p and q, in the order of the mean Brier scores below."""
 

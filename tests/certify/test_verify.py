@@ -10,20 +10,8 @@ from coherently.certify.enumeration import least_sums
 from coherently.certify.merging import merge
 from coherently.problem import BRIER, pose
 from coherently.solve import Status
-from tests.panels import TABLE_2
+from tests.panels import APART, METHODS, TABLE_2, TRIANGLE
 from tests.solve.reference import panels, truth
-
-METHODS = [
-    "auto",
-    "linear",
-    "projections",
-    "dykstra",
-    "exact",
-    co.Annealing(columns=50, steps=500),
-    co.Exact(time_limit=0),
-]
-TRIANGLE = [("A", event, 0.5) for event in "abc"] + [("A", event, 0.0) for event in ("a & b", "a & c", "b & c")]
-APART = [*TRIANGLE, ("B", "x", 0.3), ("B", "~x", 0.6), ("B", "x & y", 0.9), ("B", "true", 0.4)]
 
 
 def solve(records, method="exact"):
