@@ -69,6 +69,7 @@ public:
         return outcome == DiagonalBound::Outcome::proved ? "proved" : "unfinished";
     }
     double bound() const { return proof_.bound(); }
+    NewArray<double> relaxed() const { return give(proof_.relaxed()); }
     NewArray<std::uint8_t> better() const { return stack(proof_.better(), events_.n_variables); }
 
 private:
@@ -95,6 +96,7 @@ void bind_oracle(nb::module_& module) {
         .def("start_proof", &Oracle::start_proof, nb::arg("cutoff"))
         .def("prove", &Oracle::prove, nb::arg("seconds"))
         .def("bound", &Oracle::bound)
+        .def("relaxed", &Oracle::relaxed)
         .def("better", &Oracle::better);
     module.def("evaluate_worlds", [](std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
                                      Vector<std::int64_t> word_starts, Vector<std::uint64_t> words,

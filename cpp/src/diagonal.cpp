@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "semidefinite.hpp"
 
@@ -60,11 +61,26 @@ void DiagonalBound::start(double cutoff) {
     root.fixed.assign(n_, 0);
     root.s.assign(n_, 0.0);
     root.constant = constant_;
+    root.tuning = root_;
     tune(root);
+    root_ = root.tuning;
     measure(root);
     settle(root);
     heap_.clear(), stack_.clear();
     push(std::move(root));
+}
+
+std::vector<double> DiagonalBound::relaxed() const {
+    const Vectors& vectors = root_->vectors;
+    const auto cosine = [&](std::size_t i, std::size_t j) {
+        return std::inner_product(vectors.row(i), vectors.row(i) + vectors.width, vectors.row(j), 0.0);
+    };
+    std::vector<double> single(n_), pair(n_ * n_), x(energy_.events().size());
+    for (std::size_t i = 0; i < n_; ++i) single[i] = 0.5 + 0.5 * cosine(0, i + 1);
+    for (std::size_t i = 0; i < n_; ++i)
+        for (std::size_t j = 0; j < n_; ++j) pair[i * n_ + j] = 0.25 * (2 * single[i] + 2 * single[j] - 1 + cosine(i + 1, j + 1));
+    energy_.expect(single, pair, x);
+    return x;
 }
 
 void DiagonalBound::tune(Node& node) {

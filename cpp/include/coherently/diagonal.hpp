@@ -24,6 +24,8 @@ public:
 
     // Begins with the energy's present coefficients.
     void start(double cutoff);
+    // The events' probabilities in the semidefinite relaxation that the first bound comes from.
+    std::vector<double> relaxed() const;
     Outcome run(std::chrono::steady_clock::time_point deadline);
     // A valid bound on the energy of every world, at most the cutoff.
     double bound() const;
@@ -62,6 +64,7 @@ private:
     std::size_t n_, nodes_ = 0;
     Random random_;
     double shift_ = 1e-3;  // what convexity cost the last time
+    std::shared_ptr<const Tuning> root_;
     std::vector<double> matrix_, field_;
     double constant_ = 0, cutoff_ = 0, magnitude_ = 0;
     std::vector<Node> heap_;   // the node of the least bound first: the bound of all rises

@@ -13,6 +13,7 @@ from coherently.errors import MethodError
 from coherently.solve.oracle import DENSE_VARIABLES, MOST_STATES, SLICE
 from coherently.solve.pairwise import fits, solve_pairwise
 from coherently.solve.relaxation import Relaxation
+from coherently.solve.spectral import SpectralBound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +28,6 @@ DENSE_DEGREE = 12
 """Events a variable from which the semidefinite bound is likely to be better than a relaxation to clusters."""
 SEARCH_SHARE = 0.6
 """The part of the time that search may take before the rest goes to the bound."""
-RAISED = 0.25
-"""The part of the first shortfall to which the bound is then to be raised."""
 STAGES = (1e-2,)
 """Relative gaps to prove on the way to the tolerance, far cheaper than that."""
 FINISHED = 1e-12
@@ -145,20 +144,14 @@ class _Run:
         """Prove ever smaller gaps by branch and bound; a better world that turns up is taken in."""
         self.nearest.proof = "semidefinite bound with branch and bound"
         if not self.search(SEARCH_SHARE):
-            self._branch(RAISED * self._root())
+            spectral = SpectralBound(self.nearest.part, self.core.x())
+            bound = spectral.raise_until(self.deadline, self.core.objective(), self.tell)
+            self.nearest.relaxed = max(self.nearest.relaxed, bound)
             return
-        self._root()
         for stage in (*(s for s in STAGES if s > self.tolerance), self.tolerance):
             while not self.nearest.is_done(stage):
                 if not self._branch(0.5 * SAFETY * stage * self.nearest.scale):
                     return
-
-    def _root(self) -> float:
-        """Take note of the bound before any branching; how far worlds may fall short by it."""
-        core = self.core
-        core.start_proof(core.level())
-        core.certify(core.bound())
-        return core.level() - core.bound()
 
     def _branch(self, shortfall: float) -> bool:
         """Prove that no world falls short by so much, or take in one that does; false at the deadline."""
