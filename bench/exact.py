@@ -1,8 +1,8 @@
 """The nearest coherent forecasts themselves: times, gaps and targets, as a table in Markdown.
 
 Built problems, arrays in and arrays out, one thread; a short run is repeated and its best counts. Every answer is
-verified by evaluation, outside the time. Times are of the clock, which is what the limits of time are of; on a busy
-machine they are longer than those of the processor, which stand beside them.
+verified by evaluation, outside the time. Targets in seconds are judged by the clock, which is what the limits of time
+are of. The ratio to a peer is of processor time: what else runs disturbs the clock of the longer work more.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import os
 import statistics
 import sys
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import nnls
@@ -21,9 +21,10 @@ from scipy.optimize import nnls
 import coherently as co
 from bench.draw import sparse_panel
 from bench.growth import measure_growth, plot_growth, print_growth
-from bench.measure import fastest, has_one_thread, with_one_thread
-from bench.runs import Run, solve_and_verify
+from bench.measure import has_one_thread, in_a_row, in_turn, with_one_thread
+from bench.runs import Run, solve_and_verify, verified
 from coherently.problem import pose
+from coherently.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -47,9 +48,10 @@ ANNEALED = (((10, 31), 5), ((30, 47), 5), ((40, 70), 3))
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A piece of work, a run a seed, and what `is_met` asks of each run; `aim` says it in words."""
+    """A piece of work, a run a seed (of the seeds asked for), and what `is_met` asks of each run, `aim` in words."""
 
     work: str
+    seeds: int
     runs: Sequence[Run]
     aim: str = "-"
     is_met: Callable[[Run], bool] | None = None
@@ -57,7 +59,7 @@ class Row:
     def __str__(self) -> str:
         cells = [
             self.work,
-            str(len(self.runs)),
+            str(self.seeds) if len(self.runs) == self.seeds else f"{len(self.runs)} of {self.seeds}",
             _spread([run.clock for run in self.runs], _time),
             _spread([run.seconds for run in self.runs], _time),
             _spread([run.gap for run in self.runs], _share),
@@ -107,36 +109,39 @@ def _rows() -> Iterable[Row]:
 
 
 def _fin() -> Iterable[Row]:
-    """The panel whose atoms can be listed, also by non-negative least squares over them."""
-    panels = [_panel(10, 31, seed) for seed in range(5)]
-    ours = [_solved(10, 31, seed) for seed in range(5)]
-    peers = [_by_nnls(panel, run.objective) for panel, run in zip(panels, ours, strict=True)]
-    ratios = [peer.clock / run.clock for peer, run in zip(peers, ours, strict=True)]
-    aim = f"10x faster than NNLS: {statistics.median(ratios):.1f}x ({min(ratios):.1f}x)"
-    by_run = dict(zip(ours, ratios, strict=True))
-    yield Row("S(10,31), FIN", ours, aim, lambda run: by_run[run] >= 10 and run.gap <= TOLERANCE)
-    yield Row("the same by `scipy.optimize.nnls` over 1,024 atoms", peers)
+    """The panel whose atoms can be listed, beside non-negative least squares over them."""
+    for order, words in ((in_a_row, "runs in a row"), (in_turn, "runs in turn with NNLS")):
+        pairs = [_beside_nnls(_panel(10, 31, seed), order) for seed in range(5)]
+        ratio = {ours: peer.seconds / ours.seconds for ours, peer in pairs}
+        aim = f"10x faster than NNLS: {statistics.median(ratio.values()):.1f}x ({min(ratio.values()):.1f}x)"
+        yield Row(f"S(10,31), FIN, {words}", 5, list(ratio), aim, partial(_is_faster, ratio))
+        yield Row("the same by `scipy.optimize.nnls` over 1,024 atoms", 5, [peer for _, peer in pairs])
 
 
-def _by_nnls(panel: Panel, objective: float) -> Run:
+def _is_faster(ratio: dict[Run, float], run: Run) -> bool:
+    return ratio[run] >= 10 and run.gap <= TOLERANCE
+
+
+def _beside_nnls(panel: Panel, order: Callable[..., Any]) -> tuple[Run, Run]:
+    """Both on one panel; listing the atoms is counted for ours alone."""
+    problem, method = pose(panel), co.Exact(tolerance=TOLERANCE)
+    merged, atoms = problem.merged, _atoms(problem.merged)
+    ours, theirs = order(lambda: method.solve(problem), lambda: _by_nnls(merged, atoms))
+    run = verified(panel, Result(panel, method, problem, ours[0]), *ours[1:])
+    found = float(np.sum(merged.weight * (theirs[0] - merged.mean) ** 2))
+    return run, Run(theirs[1], theirs[2], found, abs(found - run.objective) / run.objective)
+
+
+def _by_nnls(merged: Merged, atoms: NDArray[np.float64]) -> NDArray[np.float64]:
     """The usual formulation: the point of a polytope that is nearest to the origin, with u for the weights of atoms.
 
-    The least |Yu|^2 + (sum u - 1)^2 over u >= 0 has u in proportion to the weights of the nearest point. Listing the
-    atoms is not counted.
+    The least |Yu|^2 + (sum u - 1)^2 over u >= 0 has u in proportion to the weights of the nearest point.
     """
-    merged = pose(panel).merged
-    atoms = _atoms(merged)
-
-    def solve() -> NDArray[np.float64]:
-        columns = np.sqrt(merged.weight)[:, None] * (atoms - merged.mean[:, None])
-        right = np.zeros(len(merged) + 1)
-        right[-1] = 1.0
-        u, _ = nnls(np.vstack([columns, np.ones(atoms.shape[1])]), right)
-        return np.asarray(atoms @ (u / u.sum()))
-
-    x, seconds, clock = fastest(solve)
-    found = float(np.sum(merged.weight * (x - merged.mean) ** 2))
-    return Run(seconds, clock, found, abs(found - objective) / objective)
+    columns = np.sqrt(merged.weight)[:, None] * (atoms - merged.mean[:, None])
+    right = np.zeros(len(merged) + 1)
+    right[-1] = 1.0
+    u, _ = nnls(np.vstack([columns, np.ones(atoms.shape[1])]), right)
+    return np.asarray(atoms @ (u / u.sum()))
 
 
 def _atoms(merged: Merged) -> NDArray[np.float64]:
@@ -153,14 +158,14 @@ def _atoms(merged: Merged) -> NDArray[np.float64]:
 def _proved(variables: int, judges: int, seeds: int, seconds: float) -> Row:
     runs = [_solved(variables, judges, seed) for seed in range(seeds)]
     aim = f"gap {TOLERANCE:g} within {seconds:g} s"
-    return Row(f"S({variables},{judges})", runs, aim, lambda run: run.gap <= TOLERANCE and run.clock <= seconds)
+    return Row(f"S({variables},{judges})", seeds, runs, aim, lambda run: run.gap <= TOLERANCE and run.clock <= seconds)
 
 
 def _stopped(variables: int, judges: int, seconds: float, gap: float) -> Row:
     method = co.Exact(tolerance=TOLERANCE, time_limit=seconds)
     runs = [solve_and_verify(_panel(variables, judges, seed), method) for seed in range(3)]
     work = f"S({variables},{judges}), stopped after {seconds:g} s"
-    return Row(work, runs, f"gap {gap:.0%}", lambda run: run.gap <= gap and run.clock <= SLACK * seconds)
+    return Row(work, 3, runs, f"gap {gap:.0%}", lambda run: run.gap <= gap and run.clock <= SLACK * seconds)
 
 
 def _sparse(kind: str, gap: float) -> Row:
@@ -173,7 +178,7 @@ def _sparse(kind: str, gap: float) -> Row:
     variables, events = SPARSE
     work = f"{variables:,} variables, {events:,} events, {kind}, stopped after {SPARSE_LIMIT:g} s"
     aim = f"coherent within {SPARSE_LIMIT:g} s" + (f", gap {gap:g}" if gap < 1 else "")
-    return Row(work, runs, aim, lambda run: run.gap <= gap and run.clock <= SLACK * SPARSE_LIMIT)
+    return Row(work, 3, runs, aim, lambda run: run.gap <= gap and run.clock <= SLACK * SPARSE_LIMIT)
 
 
 def _annealed() -> Iterable[Row]:
@@ -184,7 +189,7 @@ def _annealed() -> Iterable[Row]:
             best = _solved(variables, judges, seed).objective
             annealed = solve_and_verify(_panel(variables, judges, seed), co.Annealing())
             runs.append(Run(annealed.seconds, annealed.clock, annealed.objective, annealed.objective / best - 1))
-        yield Row(f"S({variables},{judges}) by annealing (SAPA), gap to exact", runs)
+        yield Row(f"S({variables},{judges}) by annealing (SAPA), gap to exact", seeds, runs)
 
 
 @lru_cache
@@ -205,7 +210,7 @@ def _time(seconds: float) -> str:
 
 
 def _share(value: float) -> str:
-    return f"{value:.2%}" if value >= 1e-4 else f"{value:.0e}"
+    return f"{value:.2%}" if value >= 1e-4 else f"{value:.1e}"
 
 
 if __name__ == "__main__":

@@ -108,10 +108,14 @@ def _draw(ax: Any, points: Sequence[Point], size: Sequence[int]) -> None:
     proved = [(x, point.clock) for x, point in zip(size, points, strict=True) if point.is_proved]
     ax.loglog(*zip(*proved, strict=True), "o-", color="C0", markersize=4)
     ax.axhline(LIMIT, color="0.7", linewidth=0.8)
-    for x, point in zip(size, points, strict=True):
-        if not point.is_proved:
-            ax.plot(x, LIMIT, "o", color="C1", markerfacecolor="white", markersize=5)
-            ax.annotate(f"gap {point.gap:.1%}", (x, LIMIT), (0, -8), textcoords="offset points", ha="center", va="top")
+    left = [(x, point.gap) for x, point in zip(size, points, strict=True) if not point.is_proved]
+    for x, gap in left:
+        ax.annotate(f"{gap:.1%}", (x, LIMIT), (0, -8), textcoords="offset points", ha="center", va="top")
+    if left:
+        label = f"the gap left after {LIMIT:g} s"
+        ax.plot([x for x, _ in left], [LIMIT] * len(left), "o", color="C1", markerfacecolor="white", label=label)
+        ax.legend(loc="lower right", frameon=False)
+    ax.margins(x=0.1)
     ax.minorticks_off()
     ax.set_xticks(size, [str(x) for x in size])
     ax.set_ylim(top=2 * LIMIT)

@@ -19,6 +19,7 @@ ENOUGH = 0.5
 """Seconds of runs after which none is added."""
 MOST_RUNS = 30
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 def best_of(work: Callable[[], object], repeats: int = 5) -> float:
@@ -49,6 +50,21 @@ def fastest(work: Callable[[], T]) -> tuple[T, float, float]:
         spent += another[2]
         best = min(best, another, key=lambda run: run[2])
     return best
+
+
+def in_a_row(work: Callable[[], T], other: Callable[[], U]) -> tuple[tuple[T, float, float], tuple[U, float, float]]:
+    """The runs of two works with the least processor time each, of equally many: first all of one, then the other's."""
+    return _least([timed(work) for _ in range(MOST_RUNS)]), _least([timed(other) for _ in range(MOST_RUNS)])
+
+
+def in_turn(work: Callable[[], T], other: Callable[[], U]) -> tuple[tuple[T, float, float], tuple[U, float, float]]:
+    """The same of runs in turn: a slow phase of the machine hits both, and neither has the caches to itself."""
+    pairs = [(timed(work), timed(other)) for _ in range(MOST_RUNS)]
+    return _least([ours for ours, _ in pairs]), _least([theirs for _, theirs in pairs])
+
+
+def _least(runs: list[tuple[T, float, float]]) -> tuple[T, float, float]:
+    return min(runs, key=lambda run: run[1])
 
 
 def has_one_thread() -> bool:
