@@ -136,7 +136,7 @@ class _Run:
     def compare_pairs(self) -> None:
         """Bound by the problem that is relaxed to pairs of variables, where that is quick."""
         part, nearest = self.nearest.part, self.nearest
-        if fits(part, "pairs"):
+        if fits(part, "pairs") and (part.n_variables <= DENSE_VARIABLES or _are_forecast(part)):
             relaxed = solve_pairwise(part, "pairs", 1e-9, auxiliary=True)
             nearest.relaxed, nearest.proof = relaxed.lower_bound, "relaxation to pairs of variables"
 
@@ -188,3 +188,8 @@ class _Run:
             core.certify(least)
             if world is None or nearest.is_done(self.tolerance) or not core.offer(world):
                 return
+
+
+def _are_forecast(part: Merged) -> bool:
+    """Whether every variable is forecast alone: with others the relaxed problem may take long."""
+    return int(np.count_nonzero(part.sizes() == 1)) == part.n_variables

@@ -42,6 +42,8 @@ class SpectralBound:
         self.root = np.sqrt(part.weight)
         self.oracle = _core.WorldOracle(*part.functions, 0)
         self.points = x[None]
+        self.away = self.root * (self.points - self.target)
+        self.gram = self.away @ self.away.T
         self.bound, self.direction = 0.0, x
 
     def raise_until(self, deadline: float, objective: float, tell: Callable[[], None]) -> float:
@@ -70,12 +72,16 @@ class SpectralBound:
 
     def _nearer(self) -> Vector:
         """Take in the point of the relaxation, and give the nearest mixture of all of them."""
-        self.points = np.vstack([self.points, self.oracle.relaxed()])
-        away = self.root * (self.points - self.target)
-        share = nearest_shares(away @ away.T)
-        if len(share) > MOST_POINTS:
-            self.points, share = self.points[share > 0], share[share > 0]
+        point = self.oracle.relaxed()
+        away = self.root * (point - self.target)
+        along = self.away @ away
+        self.points, self.away = np.vstack([self.points, point]), np.vstack([self.away, away])
+        self.gram = np.block([[self.gram, along[:, None]], [along[None], np.array([[away @ away]])]])
+        share = nearest_shares(self.gram)
         x: Vector = share @ self.points
+        if len(share) > MOST_POINTS:
+            kept = share > 0
+            self.points, self.away, self.gram = self.points[kept], self.away[kept], self.gram[np.ix_(kept, kept)]
         return x
 
     def _branch(self, deadline: float, objective: float, tell: Callable[[], None]) -> None:
