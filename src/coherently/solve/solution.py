@@ -105,9 +105,13 @@ class Solution:
     note: str | None = None
 
 
+ROUNDING = 1e-7
+"""A loss, relative to the weights, that the root of a gap of rounding errors stands for."""
+
+
 def promised(improvement: float, weight: float) -> float | None:
     """A guaranteed improvement as it may be told: None where it is a loss, by more than rounding."""
-    return max(0.0, improvement) if improvement >= -1e-12 * max(1.0, weight) else None
+    return max(0.0, improvement) if improvement >= -ROUNDING * max(1.0, weight) else None
 
 
 @runtime_checkable
