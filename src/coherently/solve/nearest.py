@@ -26,10 +26,8 @@ EAGER_STATES = 2**14
 """States of a junction tree up to which the best world of all is looked for every time."""
 DENSE_DEGREE = 12
 """Events a variable from which the semidefinite bound is likely to be better than a relaxation to clusters."""
-SEARCH_SHARE = 0.6
+SEARCH_SHARE = 0.4
 """The part of the time that search may take before the rest goes to the bound."""
-STAGES = (1e-2,)
-"""Relative gaps to prove on the way to the tolerance, far cheaper than that."""
 FINISHED = 1e-12
 """The relative gap at which nothing is left to gain: at a mere tolerance probabilities are off by its root."""
 SAFETY = 0.98
@@ -141,17 +139,16 @@ class _Run:
             nearest.relaxed, nearest.proof = relaxed.lower_bound, "relaxation to pairs of variables"
 
     def branch(self) -> None:
-        """Prove ever smaller gaps by branch and bound; a better world that turns up is taken in."""
+        """Prove the gap by branch and bound; better worlds that turn up are taken in."""
         self.nearest.proof = "semidefinite bound with branch and bound"
         if not self.search(SEARCH_SHARE):
             spectral = SpectralBound(self.nearest.part, self.core.x())
             bound = spectral.raise_until(self.deadline, self.core.objective(), self.tell)
             self.nearest.relaxed = max(self.nearest.relaxed, bound)
             return
-        for stage in (*(s for s in STAGES if s > self.tolerance), self.tolerance):
-            while not self.nearest.is_done(stage):
-                if not self._branch(0.5 * SAFETY * stage * self.nearest.scale):
-                    return
+        while not self.nearest.is_done(self.tolerance):
+            if not self._branch(0.5 * SAFETY * self.tolerance * self.nearest.scale):
+                return
 
     def _branch(self, shortfall: float) -> bool:
         """Prove that no world falls short by so much, or take in one that does; false at the deadline."""

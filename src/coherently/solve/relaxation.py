@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +42,7 @@ class Relaxation:
         solver.setOptionValue("threads", 1)
         solver.setOptionValue("mip_rel_gap", 0.0)
         solver.passModel(self._program(coefficients))
-        solver.run()
+        _run(solver)
         info = solver.getInfo()
         bound = float(info.mip_dual_bound)
         if not info.valid or info.primal_solution_status == 0:
@@ -101,3 +102,17 @@ class Relaxation:
         matrix = sparse.coo_array(entries, shape=(n_members + len(groups), int(n_x + sizes.sum()))).tocsc()
         matrix.eliminate_zeros()
         return matrix, np.concatenate([np.zeros(n_members), np.ones(len(groups))])
+
+
+def _run(solver: Any) -> None:
+    """Run HiGHS so that Ctrl-C stops it."""
+    solver.HandleUserInterrupt = True
+    work = threading.Thread(target=solver.run, daemon=True)
+    work.start()
+    try:
+        while work.is_alive():
+            work.join(0.05)
+    except KeyboardInterrupt:
+        solver.cancelSolve()
+        work.join()
+        raise

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-PROJECTING = 0.65
+PROJECTING = 0.9
 """The part of the time that goes to the projection, before branching."""
-MOST_POINTS = 150
+MOST_POINTS = 40
 """Points that the projection is a mixture of; those of no share leave when there are more."""
 AMBITION = 0.6
 """How far branching is to raise the bound, of the most that the known answer allows."""
