@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 PROJECTING = 0.9
 """The part of the time that goes to the projection, before branching."""
-MOST_POINTS = 40
-"""Points that the projection is a mixture of; those of no share leave when there are more."""
+MOST_POINTS = 90
+"""Points that the projection is a mixture of; those of the least share leave when there are more."""
 AMBITION = 0.6
 """How far branching is to raise the bound, of the most that the known answer allows."""
 SLICE = 0.05
@@ -41,15 +41,16 @@ class SpectralBound:
         self.target = np.nan_to_num(part.mean)
         self.root = np.sqrt(part.weight)
         self.oracle = _core.WorldOracle(*part.functions, 0)
-        self.points = x[None]
-        self.away = self.root * (self.points - self.target)
-        self.gram = self.away @ self.away.T
+        self.points = np.empty((MOST_POINTS + 1, len(x)))
+        self.away = np.empty_like(self.points)
+        self.gram = np.empty((0, 0))
+        self._add(x)
         self.bound, self.direction = 0.0, x
 
     def raise_until(self, deadline: float, objective: float, tell: Callable[[], None]) -> float:
         """The best bound that can be had in the time, given the objective of a known answer."""
         end = time.monotonic() + PROJECTING * (deadline - time.monotonic())
-        x = self.points[0]
+        x = self.points[0].copy()
         while time.monotonic() < end:
             tell()
             self._look(x, 0.0)
@@ -72,17 +73,26 @@ class SpectralBound:
 
     def _nearer(self) -> Vector:
         """Take in the point of the relaxation, and give the nearest mixture of all of them."""
-        point = self.oracle.relaxed()
-        away = self.root * (point - self.target)
-        along = self.away @ away
-        self.points, self.away = np.vstack([self.points, point]), np.vstack([self.away, away])
-        self.gram = np.block([[self.gram, along[:, None]], [along[None], np.array([[away @ away]])]])
+        self._add(self.oracle.relaxed())
         share = nearest_shares(self.gram)
-        x: Vector = share @ self.points
-        if len(share) > MOST_POINTS:
-            kept = share > 0
-            self.points, self.away, self.gram = self.points[kept], self.away[kept], self.gram[np.ix_(kept, kept)]
+        count = len(share)
+        x: Vector = share @ self.points[:count]
+        if count > MOST_POINTS:
+            self._drop(share <= share.min())
         return x
+
+    def _add(self, point: Vector) -> None:
+        count = len(self.gram)
+        self.points[count] = point
+        self.away[count] = self.root * (point - self.target)
+        along = self.away[: count + 1] @ self.away[count]
+        self.gram = np.block([[self.gram, along[:count, None]], [along[None]]])
+
+    def _drop(self, leaving: NDArray[np.bool_]) -> None:
+        """Leave out the points of the least shares: they can come again."""
+        kept = np.flatnonzero(~leaving)
+        self.points[: len(kept)], self.away[: len(kept)] = self.points[kept], self.away[kept]
+        self.gram = self.gram[np.ix_(kept, kept)]
 
     def _branch(self, deadline: float, objective: float, tell: Callable[[], None]) -> None:
         x = self.direction
