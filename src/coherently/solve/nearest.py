@@ -26,6 +26,10 @@ EAGER_STATES = 2**14
 """States of a junction tree up to which the best world of all is looked for every time."""
 DENSE_DEGREE = 12
 """Events a variable from which the semidefinite bound is likely to be better than a relaxation to clusters."""
+FEW_NODES = 100_000
+"""Nodes of a proof after which a coarser one comes first."""
+COARSE = 1e-2
+"""The relative gap of that."""
 SEARCH_SHARE = 0.4
 """The part of the time that search may take before the rest goes to the bound."""
 FINISHED = 1e-12
@@ -146,16 +150,21 @@ class _Run:
             bound = spectral.raise_until(self.deadline, self.core.objective(), self.tell)
             self.nearest.relaxed = max(self.nearest.relaxed, bound)
             return
-        while not self.nearest.is_done(self.tolerance):
-            if not self._branch(0.5 * SAFETY * self.tolerance * self.nearest.scale):
-                return
+        for gap, nodes in (
+            (self.tolerance, FEW_NODES),
+            (max(COARSE, self.tolerance), math.inf),
+            (self.tolerance, math.inf),
+        ):
+            while self.left() > 0 and not self.nearest.is_done(gap):
+                if not self._branch(0.5 * SAFETY * gap * self.nearest.scale, nodes):
+                    break
 
-    def _branch(self, shortfall: float) -> bool:
-        """Prove that no world falls short by so much, or take in one that does; false at the deadline."""
+    def _branch(self, shortfall: float, nodes: float) -> bool:
+        """Prove that no world falls short by so much, or take in one that does; false past the deadline or `nodes`."""
         core = self.core
         core.start_proof(core.level() - shortfall)
         core.certify(core.bound())
-        while (left := self.left()) > 0:
+        while (left := self.left()) > 0 and core.nodes() < nodes:
             outcome = core.prove(min(SLICE, left))
             core.certify(core.bound())
             if outcome == "proved":
