@@ -146,7 +146,7 @@ bool NearestMixture::eliminate(Deadline deadline) {
     World world;
     for (int pass = 0;; ++pass) {
         double before = std::numeric_limits<double>::infinity();
-        while (objective_ < before) {
+        while (objective_ < before * (1 - rounding)) {
             if (std::chrono::steady_clock::now() >= deadline) return false;
             before = objective_;
             elimination_->minimise(gradient_, world);

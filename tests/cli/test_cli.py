@@ -353,3 +353,10 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stdout == "{\n"
     assert done.stderr == ""
+
+
+def test_the_summary_names_the_distance_of_the_loss(table_2):
+    assert "Weighted squared distance" in " ".join(run("aggregate", table_2, check=0).stdout.split())
+    assert "Weighted divergence (loss log)" in " ".join(
+        run("aggregate", table_2, "--loss", "log", check=0).stdout.split()
+    )

@@ -32,6 +32,8 @@ def test_no_world_shows_a_nearer_mixture(loss, panel):
     merged = result.problem.merged
     x = mixture_of(panel, result)
     np.testing.assert_allclose(result.problem.as_written(x), result.solution.value, atol=1e-9)
+    for part in result.solution.worlds:
+        assert len(np.unique(part.truth, axis=0)) == len(part.truth)
     moves = merged.sizes() > 0
     gradient = np.where(moves, merged.weight * (loss.gradient(x) - loss.gradient(merged.mean)), 0.0)
     gap = np.max(gradient @ x - truth(panel, merged.event) @ gradient)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from coherently.cli.options import (
     AsJson,
+    ByRows,
+    Clip,
+    Columns,
+    GroupDesign,
     LabelsFile,
+    LossWord,
+    MethodWord,
     Missing,
     MissingChoice,
     OutcomesFile,
@@ -20,6 +26,13 @@ from coherently.cli.options import (
     Quiet,
     Repeats,
     RepeatsChoice,
+    Seed,
+    Steps,
+    Sweeps,
+    Threads,
+    TimeLimit,
+    Tolerance,
+    TraceFile,
 )
 from coherently.cli.reading import read
 from coherently.cli.terminal import progress_bar, say, show, show_json
@@ -33,42 +46,20 @@ INTERRUPTED = 130
 
 def aggregate(
     panel_file: PanelFile,
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            metavar="METHOD",
-            help="auto, exact, dykstra (locally coherent), projections (the paper's algorithm), annealing or linear.",
-        ),
-    ] = "auto",
-    groups: Annotated[
-        str | None,
-        typer.Option("--groups", metavar="DESIGN", help="Which events are made coherent together: logical, pairs ..."),
-    ] = None,
-    loss: Annotated[
-        str, typer.Option("--loss", metavar="LOSS", help="What near means: brier, log or spherical.")
-    ] = "brier",
-    clip: Annotated[
-        float | None, typer.Option("--clip", help="The log loss takes probabilities below this for this (1e-4).")
-    ] = None,
-    sweeps: Annotated[int | None, typer.Option("--sweeps", help="The most passes over the groups.")] = None,
-    tolerance: Annotated[
-        float | None, typer.Option("--tolerance", help="The relative gap at which a method is done.")
-    ] = None,
-    time_limit: Annotated[
-        float | None, typer.Option("--time-limit", metavar="SECONDS", help="Then the best answer so far (auto: 10).")
-    ] = None,
-    threads: Annotated[int | None, typer.Option("--threads", help="Threads; 0 is one a processor.")] = None,
-    columns: Annotated[int | None, typer.Option("--columns", help="Annealing: equally likely worlds.")] = None,
-    steps: Annotated[int | None, typer.Option("--steps", help="Annealing: random flips before the descent.")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="The seed of the random numbers.")] = None,
-    trace: Annotated[
-        Path | None, typer.Option("--trace", metavar="FILE", help="Write a table of how each sweep did.")
-    ] = None,
+    method: MethodWord = "auto",
+    groups: GroupDesign = None,
+    loss: LossWord = "brier",
+    clip: Clip = None,
+    sweeps: Sweeps = None,
+    tolerance: Tolerance = None,
+    time_limit: TimeLimit = None,
+    threads: Threads = None,
+    columns: Columns = None,
+    steps: Steps = None,
+    seed: Seed = None,
+    trace: TraceFile = None,
     output: Output = None,
-    by_rows: Annotated[
-        bool, typer.Option("--rows", help="A row for each forecast of the panel, not for each event.")
-    ] = False,
+    by_rows: ByRows = False,
     as_json: AsJson = False,
     outcomes: OutcomesFile = None,
     labels: LabelsFile = None,
@@ -96,9 +87,8 @@ def aggregate(
         trace=True if trace else None,
     )
     measure = _find_loss(loss, clip)
-    for file in (output, trace):
-        if file is not None:
-            check_output(file)
+    for file in filter(None, (output, trace)):
+        check_output(file)
     panel = read(
         panel_file,
         quiet=quiet,
@@ -111,11 +101,7 @@ def aggregate(
     )
     with progress_bar("Aggregating", quiet=quiet) as progress:
         result = run(panel, chosen, measure, progress=progress)
-    moved = int((measure.clipped(panel.probability) != panel.probability).sum())
-    if moved:
-        say(f"note: forecasts beyond the clip of the loss {measure.name}, moved to it: {moved:,}", quiet=quiet)
-    if result.note:
-        say(f"note: {result.note}", quiet=quiet)
+    _say_notes(result, quiet=quiet)
     _write(result, output, trace, by_rows=by_rows, quiet=quiet or as_json)
     if as_json:
         show_json(_as_json(result, by_rows=by_rows))
@@ -123,6 +109,15 @@ def aggregate(
         _show(result, by_rows=by_rows, quiet=quiet)
     if result.status == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+def _say_notes(result: Result, *, quiet: bool) -> None:
+    loss, given = result.problem.loss, result.panel.probability
+    moved = int((loss.clipped(given) != given).sum())
+    if moved:
+        say(f"note: forecasts beyond the clip of the loss {loss.name}, moved to it: {moved:,}", quiet=quiet)
+    if result.note:
+        say(f"note: {result.note}", quiet=quiet)
 
 
 def _write(result: Result, output: Path | None, trace: Path | None, *, by_rows: bool, quiet: bool) -> None:

@@ -17,6 +17,8 @@ from coherently.cli.options import (
     Quiet,
     Repeats,
     RepeatsChoice,
+    Seed,
+    Tolerance,
 )
 from coherently.cli.reading import read
 from coherently.cli.terminal import progress_bar, say, show, show_json
@@ -24,7 +26,7 @@ from coherently.cli.terminal import progress_bar, say, show, show_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coherently.result import Bounds
+    from coherently.result import Bounds, Result
 
 
 def bounds(
@@ -35,14 +37,12 @@ def bounds(
     method: Annotated[
         str, typer.Option("--method", metavar="METHOD", help="auto, exact or annealing: globally coherent forecasts.")
     ] = "auto",
-    tolerance: Annotated[
-        float | None, typer.Option("--tolerance", help="The relative gap at which the method is done.")
-    ] = None,
+    tolerance: Tolerance = None,
     time_limit: Annotated[
         float | None,
         typer.Option("--time-limit", metavar="SECONDS", help="For the forecasts and for each event (10 each)."),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="The seed of the random numbers.")] = None,
+    seed: Seed = None,
     output: Output = None,
     as_json: AsJson = False,
     percent: Percent = False,
@@ -71,13 +71,7 @@ def bounds(
     )
     with progress_bar("Aggregating", quiet=quiet) as progress:
         result = aggregate(panel, chosen, progress=progress)
-    with progress_bar("Bounding", quiet=quiet) as progress:
-        found = []
-        for event in events:
-            found.append(result.bounds(event) if time_limit is None else result.bounds(event, time_limit))
-            if progress is not None:
-                progress(len(found) / len(events))
-    columns = _columns(events, found)
+    columns = _columns(events, _bound(result, events, time_limit, quiet=quiet))
     if output is not None:
         write_table(columns, output)
         say(f"{output}: {len(events):,} rows written", quiet=quiet or as_json)
@@ -90,6 +84,16 @@ def bounds(
         from coherently.report import bounds_table
 
         show(bounds_table(columns))
+
+
+def _bound(result: Result, events: Sequence[str], time_limit: float | None, *, quiet: bool) -> list[Bounds]:
+    found = []
+    with progress_bar("Bounding", quiet=quiet) as progress:
+        for event in events:
+            found.append(result.bounds(event) if time_limit is None else result.bounds(event, time_limit))
+            if progress is not None:
+                progress(len(found) / len(events))
+    return found
 
 
 def _columns(events: Sequence[str], found: Sequence[Bounds]) -> dict[str, list[Any]]:

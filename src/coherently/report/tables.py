@@ -90,7 +90,9 @@ def summary(result: Result) -> Text:
     if result.objective is not None:
         known = result.gap is not None and bool(result.lower_bound)
         bound = f", at most {result.gap:.1e} above the least possible" if known else ""
-        parts.append(f"Weighted squared distance from the forecasts: {result.objective:.6g}{bound}.")
+        loss = result.problem.loss.name
+        what = "squared distance" if loss == "brier" else f"divergence (loss {loss})"
+        parts.append(f"Weighted {what} from the forecasts: {result.objective:.6g}{bound}.")
     if result.guaranteed_improvement:
         parts.append(f"Summed Brier penalty saved whatever happens: {result.guaranteed_improvement:.6g}.")
     return Text(" ".join(parts))

@@ -70,7 +70,8 @@ class CurvedNearest:
     def mixture(self) -> tuple[Vector, Truth]:
         """The worlds' shares and truth values."""
         kept = self.share > 0
-        return self.share[kept], self.worlds[kept]
+        worlds, same = np.unique(self.worlds[kept], axis=0, return_inverse=True)
+        return np.bincount(same.ravel(), self.share[kept], len(worlds)).astype(np.float64), worlds
 
     def improve(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
         """Take steps until the objective falls no more, then prove it, with better worlds as they turn up."""
@@ -84,7 +85,10 @@ class CurvedNearest:
         self._polish()
         while time.monotonic() < deadline and not self._certify(tolerance, deadline):
             tell()
+            before = self.objective
             self._polish()
+            if before - self.objective <= STEADY * max(before, self.floor):
+                return
 
     def _start(self) -> tuple[Truth, Vector]:
         """The nearest mixture by the Brier loss of what moves, with a little of worlds that show every event true."""
