@@ -78,6 +78,21 @@ class Reading:
         return self.sides[:, 2]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """A declared variable with several values, or a quantity, as the Boolean variables ("atoms") that stand for it.
+
+    The atoms of a named variable are those of its values that events mention, in the order of its declaration: at
+    most one is true, and exactly one if `complete`. The atoms of a quantity (`ordered`) are its thresholds,
+    ascending: each is "less than" a threshold, so each implies the next.
+    """
+
+    name: str
+    atoms: NDArray[np.int32]
+    ordered: bool
+    complete: bool
+
+
 class Events:
     """A growing table of variables and of distinct events over them.
 
@@ -97,6 +112,10 @@ class Events:
     def variables(self) -> list[str]:
         """The names of the variables in the order of their numbers."""
         return self._table.names()
+
+    def choices(self) -> tuple[Choice, ...]:
+        """The declared variables of which events mention an atom."""
+        return ()
 
     def add(self, texts: Sequence[str]) -> Reading:
         """Read texts and number their events, the new ones too."""

@@ -2,6 +2,7 @@
 
 from coherently.panel.build import Options, build, read_panel
 from coherently.panel.frames import to_frame
+from coherently.panel.laws import NO_LAWS, Laws, Pins
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED, Panel, WrittenEvents
 from coherently.panel.readers import Progress
 from coherently.panel.table import Columns, Table
@@ -10,10 +11,13 @@ from coherently.panel.writers import check_output, records, write_columns, write
 
 __all__ = [
     "CALLED_OFF",
+    "NO_LAWS",
     "UNRESOLVED",
     "Columns",
+    "Laws",
     "Options",
     "Panel",
+    "Pins",
     "Progress",
     "Table",
     "WrittenEvents",

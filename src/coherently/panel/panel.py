@@ -10,6 +10,7 @@ import numpy as np
 
 from coherently.errors import PanelError
 from coherently.panel.frames import to_frame
+from coherently.panel.laws import NO_LAWS, Laws
 from coherently.panel.texts import by_appearance
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class Panel:
     lower: NDArray[np.float64] | None = None
     upper: NDArray[np.float64] | None = None
     time: NDArray[np.float64] | None = None
+    laws: Laws = NO_LAWS
     notes: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     library: str | None = None
