@@ -27,6 +27,19 @@ class EventTable:
     def propagate(self, facts: NDArray[np.int32], known: NDArray[np.int8]) -> tuple[NDArray[np.int8], int]: ...
     def __len__(self) -> int: ...
 
+def satisfy(
+    n_variables: int,
+    starts: NDArray[np.int64],
+    variables: NDArray[np.int32],
+    word_starts: NDArray[np.int64],
+    words: NDArray[np.uint64],
+    truth: NDArray[np.uint8],
+    choice_starts: NDArray[np.int64],
+    choice_atoms: NDArray[np.int32],
+    choice_ordered: NDArray[np.uint8],
+    choice_complete: NDArray[np.uint8],
+    known: NDArray[np.int8],
+) -> NDArray[np.uint8] | None: ...
 def reprint(text: str, classes: dict[int, int], max_characters: int) -> str: ...
 def write_name(name: str, classes: dict[int, int]) -> str: ...
 def connected_rows(starts: NDArray[np.int64], members: NDArray[np.int32], n_members: int) -> NDArray[np.int32]: ...
