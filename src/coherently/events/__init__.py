@@ -1,14 +1,13 @@
 """The event language: text in, numbered Boolean functions out. The only room that knows event text."""
 
 from coherently.events.choices import Choice, Value
-from coherently.events.satisfaction import Conflict, find_conflict, find_world
+from coherently.events.satisfaction import find_conflict, find_world
 from coherently.events.table import CERTAIN, NEVER, Events, Fault, Reading, quote_name, tidy
 
 __all__ = [
     "CERTAIN",
     "NEVER",
     "Choice",
-    "Conflict",
     "Events",
     "Fault",
     "Reading",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -56,24 +55,20 @@ def find_world(
     return None if found is None else found.astype(np.bool_)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Conflict:
-    """Sides (by their index) and declared variables (by name) that cannot hold together; any but one of them can."""
+def find_conflict(events: Events, sides: NDArray[np.int32]) -> tuple[int, ...] | None:
+    """Find sides, by index, that no world has together while any fewer of them have one; None if all sides have one.
 
-    sides: tuple[int, ...]
-    declared: tuple[str, ...]
-
-
-def find_conflict(events: Events, sides: NDArray[np.int32]) -> Conflict | None:
-    """Find a minimal set of sides and declared variables without a common world, or None if all have one."""
+    >>> from coherently.events import Events
+    >>> events = Events()
+    >>> find_conflict(events, events.add(["p -> q", "r", "p", "q -> ~p"]).event)
+    (0, 2, 3)
+    """
     if find_world(events, sides) is not None:
         return None
     choices = events.choices()
-    members = [*range(len(sides)), *(~c for c in range(len(choices)))]
 
     def possible(kept: Sequence[int]) -> bool:
-        index = [member for member in kept if member >= 0]
-        return find_world(events, sides[index], [choices[~member] for member in kept if member < 0]) is not None
+        return find_world(events, sides[list(kept)], choices) is not None
 
     members = next(part for part in _components(events, sides, choices) if not possible(part))
     # Whole stretches are left out first, ever shorter ones after.
@@ -81,26 +76,23 @@ def find_conflict(events: Events, sides: NDArray[np.int32]) -> Conflict | None:
     while stretch > 1:
         stretch = (stretch + 1) // 2
         at = 0
-        while at < len(members) and len(members) > 1:
+        while at < len(members):
             fewer = members[:at] + members[at + stretch :]
-            if fewer and not possible(fewer):
-                members = fewer
-            else:
+            if possible(fewer):
                 at += stretch
-    return Conflict(
-        tuple(sorted(member for member in members if member >= 0)),
-        tuple(choices[~member].name for member in members if member < 0),
-    )
+            else:
+                members = fewer
+    return tuple(members)
 
 
 def _components(events: Events, sides: NDArray[np.int32], choices: Sequence[Choice]) -> list[list[int]]:
-    """Sides, by index, and choices, by complemented index, that hang together by their variables."""
+    """Group the sides, by index, that hang together by their variables."""
     starts, variables = events.supports(sides // 2)
     rows = [variables[begin:end] for begin, end in pairwise(starts.tolist())]
     rows += [choice.atoms for choice in choices]
     ends = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     label = _core.connected_rows(ends, np.concatenate([np.empty(0, np.int32), *rows]), len(events.variables))
     parts: dict[int, list[int]] = {}
-    for row, number in enumerate(label.tolist()):
-        parts.setdefault(number, []).append(row if row < len(sides) else ~(row - len(sides)))
+    for row, number in enumerate(label[: len(sides)].tolist()):
+        parts.setdefault(number, []).append(row)
     return list(parts.values())
