@@ -14,14 +14,15 @@ from coherently.solve.interior import interior_point
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently import _core
     from coherently.problem import Merged
 
 
 class Relaxation:
     """The groups of a component's clusters; their mixtures need not come from one distribution over worlds."""
 
-    def __init__(self, part: Merged) -> None:
-        self.part = part
+    def __init__(self, part: Merged, space: _core.Space | None) -> None:
+        self.part, self.space = part, space
         self.groups = clusters(part)
 
     def bound(self) -> float:
