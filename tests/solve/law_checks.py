@@ -158,4 +158,5 @@ def check_laws_agree(seed, count, n_variables=9):
             off = check_lawful(problem, solve_by(route, problem, co.Exact()))
             assert off <= 1e-7, (seed, route, off)
             worst = max(worst, off)
+        check_lawful(problem, solve_by("search", problem, co.Exact(tolerance=1e-7)), 1e-7)
     return worst
