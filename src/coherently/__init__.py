@@ -23,11 +23,13 @@ if TYPE_CHECKING:
         ResultError,
     )
     from coherently.panel import Panel, read_panel
+    from coherently.panel.weights import weighted
     from coherently.problem import Brier, Log, Spherical
     from coherently.result import Bounds, Result, aggregate, individual
     from coherently.scoring import Calibration, Scores, score
     from coherently.simulation import simulate
     from coherently.solve import AlternatingProjections, Annealing, Exact, LinearAverage
+    from coherently.weighting import CoherenceWeights, ConsensusWeights, EqualWeights, HistoryWeights, ProductWeights
 
 __version__ = "0.1.0"
 
@@ -44,11 +46,19 @@ _ROOMS = {
         "ResultError",
     ],
     "coherently.panel": ["Panel", "read_panel"],
+    "coherently.panel.weights": ["weighted"],
     "coherently.problem": ["Brier", "Log", "Spherical"],
     "coherently.result": ["Bounds", "Result", "aggregate", "individual"],
     "coherently.scoring": ["Calibration", "Scores", "score"],
     "coherently.simulation": ["simulate"],
     "coherently.solve": ["AlternatingProjections", "Annealing", "Exact", "LinearAverage"],
+    "coherently.weighting": [
+        "CoherenceWeights",
+        "ConsensusWeights",
+        "EqualWeights",
+        "HistoryWeights",
+        "ProductWeights",
+    ],
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -60,16 +70,21 @@ __all__ = [
     "Brier",
     "Calibration",
     "Check",
+    "CoherenceWeights",
     "CoherentlyError",
+    "ConsensusWeights",
+    "EqualWeights",
     "EventError",
     "Exact",
     "Finding",
+    "HistoryWeights",
     "LinearAverage",
     "Log",
     "MethodError",
     "MissingDependencyError",
     "Panel",
     "PanelError",
+    "ProductWeights",
     "Result",
     "ResultError",
     "Scores",
@@ -83,6 +98,7 @@ __all__ = [
     "score",
     "simulate",
     "verify",
+    "weighted",
 ]
 
 

@@ -13,6 +13,7 @@ from coherently.cli.options import (
     Clip,
     Columns,
     GroupDesign,
+    HistoryFile,
     LabelsFile,
     LossWord,
     MethodWord,
@@ -33,11 +34,15 @@ from coherently.cli.options import (
     TimeLimit,
     Tolerance,
     TraceFile,
+    WeightingWord,
+    WeightsFile,
 )
 from coherently.cli.reading import read
 from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.cli.weighting import choose_weights
 
 if TYPE_CHECKING:
+    from coherently.panel import Options
     from coherently.problem import Loss
     from coherently.result import Result
 
@@ -63,6 +68,9 @@ def aggregate(
     as_json: AsJson = False,
     outcomes: OutcomesFile = None,
     labels: LabelsFile = None,
+    weights: WeightsFile = None,
+    weighting: WeightingWord = None,
+    history: HistoryFile = None,
     percent: Percent = False,
     missing: MissingChoice = Missing.ERROR,
     repeats: RepeatsChoice = Repeats.KEEP,
@@ -89,18 +97,17 @@ def aggregate(
     measure = _find_loss(loss, clip)
     for file in filter(None, (output, trace)):
         check_output(file)
-    panel = read(
-        panel_file,
-        quiet=quiet,
-        outcomes=outcomes,
-        labels=labels,
-        percent=percent,
-        missing=missing.value,
-        repeats=repeats.value,
-        plain_events=plain_events,
-    )
+    reading: Options = {
+        "percent": percent,
+        "missing": missing.value,
+        "repeats": repeats.value,
+        "plain_events": plain_events,
+    }
+    judges = choose_weights(weights, weighting, history, **reading)
+    reading |= {"outcomes": outcomes, "labels": labels}
+    panel = read(panel_file, quiet=quiet, **reading)
     with progress_bar("Aggregating", quiet=quiet) as progress:
-        result = run(panel, chosen, measure, progress=progress)
+        result = run(panel, chosen, measure, weights=judges, progress=progress)
     _say_notes(result, quiet=quiet)
     _write(result, output, trace, by_rows=by_rows, quiet=quiet or as_json)
     if as_json:

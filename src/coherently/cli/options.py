@@ -41,6 +41,22 @@ LabelsFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--labels", metavar="FILE", help="Readable names of events: columns id and title."),
 ]
+WeightsFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--weights", metavar="FILE", help="How much each judge counts: columns judge and weight."),
+]
+WeightingWord: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--weighting",
+        metavar="WORD",
+        help="Weigh judges: equal, coherence (their own), consensus (with the means) or coherence-consensus.",
+    ),
+]
+HistoryFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--history", metavar="FILE", help="Weigh judges by past Brier scores: a panel with a column outcome."),
+]
 Percent: TypeAlias = Annotated[bool, typer.Option("--percent", help="Plain numbers are percentages.")]
 MissingChoice: TypeAlias = Annotated[
     Missing, typer.Option("--missing", help="What a missing probability in a long table is.")
