@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from coherently.result import Bounds, Result, aggregate, individual
     from coherently.scoring import Calibration, Scores, score
     from coherently.simulation import simulate
-    from coherently.solve import AlternatingProjections, Annealing, Exact, LinearAverage
+    from coherently.solve import AlternatingProjections, Annealing, Exact, LinearAverage, Pool
     from coherently.weighting import CoherenceWeights, ConsensusWeights, EqualWeights, HistoryWeights, ProductWeights
 
 __version__ = "0.1.0"
@@ -51,7 +51,7 @@ _ROOMS = {
     "coherently.result": ["Bounds", "Result", "aggregate", "individual"],
     "coherently.scoring": ["Calibration", "Scores", "score"],
     "coherently.simulation": ["simulate"],
-    "coherently.solve": ["AlternatingProjections", "Annealing", "Exact", "LinearAverage"],
+    "coherently.solve": ["AlternatingProjections", "Annealing", "Exact", "LinearAverage", "Pool"],
     "coherently.weighting": [
         "CoherenceWeights",
         "ConsensusWeights",
@@ -84,6 +84,7 @@ __all__ = [
     "MissingDependencyError",
     "Panel",
     "PanelError",
+    "Pool",
     "ProductWeights",
     "Result",
     "ResultError",

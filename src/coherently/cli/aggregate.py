@@ -12,6 +12,7 @@ from coherently.cli.options import (
     ByRows,
     Clip,
     Columns,
+    Exponent,
     GroupDesign,
     HistoryFile,
     LabelsFile,
@@ -24,16 +25,19 @@ from coherently.cli.options import (
     PanelFile,
     Percent,
     PlainEvents,
+    Prior,
     Quiet,
     Repeats,
     RepeatsChoice,
     Seed,
     Steps,
     Sweeps,
+    Then,
     Threads,
     TimeLimit,
     Tolerance,
     TraceFile,
+    Trim,
     WeightingWord,
     WeightsFile,
 )
@@ -62,6 +66,10 @@ def aggregate(
     columns: Columns = None,
     steps: Steps = None,
     seed: Seed = None,
+    then: Then = None,
+    trim: Trim = None,
+    exponent: Exponent = None,
+    prior: Prior = None,
     trace: TraceFile = None,
     output: Output = None,
     by_rows: ByRows = False,
@@ -82,8 +90,9 @@ def aggregate(
     from coherently.result import aggregate as run
     from coherently.result import choose
 
+    pooling = {"trim": trim, "exponent": exponent, "prior": prior}
     chosen = choose(
-        method,
+        then or method,
         groups=groups,
         sweeps=sweeps,
         tolerance=tolerance,
@@ -93,7 +102,10 @@ def aggregate(
         steps=steps,
         seed=seed,
         trace=True if trace else None,
+        **({} if then else pooling),
     )
+    if then:
+        chosen = choose(method, then=chosen, **pooling)
     measure = _find_loss(loss, clip)
     for file in filter(None, (output, trace)):
         check_output(file)

@@ -81,8 +81,22 @@ MethodWord: TypeAlias = Annotated[
     typer.Option(
         "--method",
         metavar="METHOD",
-        help="auto, exact, dykstra (locally coherent), projections (the paper's algorithm), annealing or linear.",
+        help="auto, exact, dykstra (locally coherent), projections (the paper's algorithm), annealing, or a pool: "
+        "linear, log, median, trimmed, extremised, neyman-roughgarden or normalised.",
     ),
+]
+Then: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--then", metavar="METHOD", help="After a pool: make its averages coherent, e.g. by exact."),
+]
+Trim: TypeAlias = Annotated[
+    float | None, typer.Option("--trim", help="Pool trimmed: the share of the weight cut off each end (0.2).")
+]
+Exponent: TypeAlias = Annotated[
+    float | None, typer.Option("--exponent", help="Pool extremised: what log-odds are multiplied by (1.732).")
+]
+Prior: TypeAlias = Annotated[
+    float | None, typer.Option("--prior", help="Pools extremised, neyman-roughgarden: away from what (0.5).")
 ]
 GroupDesign: TypeAlias = Annotated[
     str | None,

@@ -10,8 +10,9 @@ from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel
 from coherently.panel.weights import weighted
 from coherently.problem import find_loss, pose
+from coherently.problem.detailed import detail
 from coherently.result.result import Result
-from coherently.solve import AlternatingProjections, Annealing, Auto, Exact, LinearAverage, Method
+from coherently.solve import AlternatingProjections, Annealing, Auto, Exact, Method, Pool
 
 if TYPE_CHECKING:
     from coherently.panel.weights import Weights
@@ -21,10 +22,16 @@ if TYPE_CHECKING:
 METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
     "auto": (Auto, {}),
     "exact": (Exact, {}),
-    "linear": (LinearAverage, {}),
+    "linear": (Pool, {"kind": "linear"}),
     "projections": (AlternatingProjections, {"correction": "none"}),
     "dykstra": (AlternatingProjections, {"correction": "dykstra"}),
     "annealing": (Annealing, {}),
+    "log": (Pool, {"kind": "log"}),
+    "median": (Pool, {"kind": "median"}),
+    "trimmed": (Pool, {"kind": "trimmed"}),
+    "extremised": (Pool, {"kind": "extremised"}),
+    "neyman-roughgarden": (Pool, {"kind": "neyman-roughgarden"}),
+    "normalised": (Pool, {"kind": "normalised"}),
 }
 """The methods by the word for them: a class, and the options that the word stands for."""
 
@@ -41,11 +48,12 @@ def aggregate(
 
     `method` is a method object or the word for one with its default options: "auto" (exact where it can be, see
     `result.note`), "exact" (the nearest coherent forecasts, proved), "dykstra" (the nearest locally coherent ones),
-    "projections" (the paper's algorithm), "annealing" (globally coherent ones by random search) or "linear" (plain
-    averages). `loss` says what near means: "brier", "log" (or `co.Log(clip=...)`) or "spherical". `weights` says how
-    much each judge counts: a mapping or a file (judge, weight), or a weighting such as `co.CoherenceWeights()`; the
-    result is then one of the weighted panel, `result.panel`. `progress` is called with the fraction of the work that is
-    done; an interruption (Ctrl-C) ends the work with the answer so far.
+    "projections" (the paper's algorithm), "annealing" (globally coherent ones by random search), "linear" (plain
+    averages) or another pool ("log", "median", "trimmed", "extremised", "neyman-roughgarden", "normalised"). `loss`
+    says what near means: "brier", "log" (or `co.Log(clip=...)`) or "spherical". `weights` says how much each judge
+    counts: a mapping or a file (judge, weight), or a weighting such as `co.CoherenceWeights()`; the result is then one
+    of the weighted panel, `result.panel`. `progress` is called with the fraction of the work that is done; an
+    interruption (Ctrl-C) ends the work with the answer so far.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])
@@ -58,7 +66,7 @@ def aggregate(
         raise PanelError(f"aggregate takes a Panel, not a {type(panel).__name__}; see Panel.from_frame")
     chosen, measure = choose(method), find_loss(loss)
     given, panel = panel, panel if weights is None else weighted(panel, weights)
-    problem = pose(panel, measure)
+    problem = detail(pose(panel, measure), panel)
     solution = chosen.solve(problem, progress)
     said = [*panel.notes[len(given.notes) :], *filter(None, [solution.note])]
     return Result(panel, chosen, problem, replace(solution, note=" ".join(said) or None))

@@ -5,6 +5,7 @@ from coherently.solve.annealing import Annealing
 from coherently.solve.auto import Auto
 from coherently.solve.exact import Exact
 from coherently.solve.linear import LinearAverage
+from coherently.solve.pools import Pool
 from coherently.solve.solution import Component, Method, Progress, Solution, Status, Trace, Worlds
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Exact",
     "LinearAverage",
     "Method",
+    "Pool",
     "Progress",
     "Solution",
     "Status",
