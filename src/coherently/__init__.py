@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         PanelError,
         ResultError,
     )
+    from coherently.online import ExponentialAverage, Hedge, OnlinePanel, Vovk
     from coherently.panel import Panel, read_panel
     from coherently.panel.weights import weighted
     from coherently.problem import Brier, Log, Spherical
@@ -45,6 +46,7 @@ _ROOMS = {
         "PanelError",
         "ResultError",
     ],
+    "coherently.online": ["ExponentialAverage", "Hedge", "OnlinePanel", "Vovk"],
     "coherently.panel": ["Panel", "read_panel"],
     "coherently.panel.weights": ["weighted"],
     "coherently.problem": ["Brier", "Log", "Spherical"],
@@ -76,12 +78,15 @@ __all__ = [
     "EqualWeights",
     "EventError",
     "Exact",
+    "ExponentialAverage",
     "Finding",
+    "Hedge",
     "HistoryWeights",
     "LinearAverage",
     "Log",
     "MethodError",
     "MissingDependencyError",
+    "OnlinePanel",
     "Panel",
     "PanelError",
     "Pool",
@@ -91,6 +96,7 @@ __all__ = [
     "Scores",
     "Spherical",
     "Verification",
+    "Vovk",
     "aggregate",
     "check",
     "dutch_book",
