@@ -27,6 +27,7 @@ from coherently.cli.options import (
     PlainEvents,
     Prior,
     Quiet,
+    Reliability,
     Repeats,
     RepeatsChoice,
     Seed,
@@ -70,6 +71,7 @@ def aggregate(
     trim: Trim = None,
     exponent: Exponent = None,
     prior: Prior = None,
+    reliability: Reliability = None,
     trace: TraceFile = None,
     output: Output = None,
     by_rows: ByRows = False,
@@ -102,6 +104,7 @@ def aggregate(
         steps=steps,
         seed=seed,
         trace=True if trace else None,
+        reliability=reliability,
         **({} if then else pooling),
     )
     if then:

@@ -82,7 +82,7 @@ MethodWord: TypeAlias = Annotated[
         "--method",
         metavar="METHOD",
         help="auto, exact, dykstra (locally coherent), projections (the paper's algorithm), annealing, or a pool: "
-        "linear, log, median, trimmed, extremised, neyman-roughgarden or normalised.",
+        "linear, log, median, trimmed, extremised, neyman-roughgarden or normalised; dempster-shafer.",
     ),
 ]
 Then: TypeAlias = Annotated[
@@ -97,6 +97,9 @@ Exponent: TypeAlias = Annotated[
 ]
 Prior: TypeAlias = Annotated[
     float | None, typer.Option("--prior", help="Pools extremised, neyman-roughgarden: away from what (0.5).")
+]
+Reliability: TypeAlias = Annotated[
+    float | None, typer.Option("--reliability", help="Dempster-shafer: how far forecasts are trusted (0.8).")
 ]
 GroupDesign: TypeAlias = Annotated[
     str | None,

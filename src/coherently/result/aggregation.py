@@ -12,7 +12,7 @@ from coherently.panel.weights import weighted
 from coherently.problem import find_loss, pose
 from coherently.problem.detailed import detail
 from coherently.result.result import Result
-from coherently.solve import AlternatingProjections, Annealing, Auto, Exact, Method, Pool
+from coherently.solve import AlternatingProjections, Annealing, Auto, DempsterShafer, Exact, Method, Pool
 
 if TYPE_CHECKING:
     from coherently.panel.weights import Weights
@@ -32,6 +32,7 @@ METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
     "extremised": (Pool, {"kind": "extremised"}),
     "neyman-roughgarden": (Pool, {"kind": "neyman-roughgarden"}),
     "normalised": (Pool, {"kind": "normalised"}),
+    "dempster-shafer": (DempsterShafer, {}),
 }
 """The methods by the word for them: a class, and the options that the word stands for."""
 

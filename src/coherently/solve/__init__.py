@@ -3,6 +3,7 @@
 from coherently.solve.alternating import AlternatingProjections
 from coherently.solve.annealing import Annealing
 from coherently.solve.auto import Auto
+from coherently.solve.evidence import DempsterShafer
 from coherently.solve.exact import Exact
 from coherently.solve.linear import LinearAverage
 from coherently.solve.pools import Pool
@@ -13,6 +14,7 @@ __all__ = [
     "Annealing",
     "Auto",
     "Component",
+    "DempsterShafer",
     "Exact",
     "LinearAverage",
     "Method",
