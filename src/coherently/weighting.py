@@ -10,9 +10,10 @@ import numpy as np
 
 from coherently.certify import check
 from coherently.errors import MethodError, PanelError
-from coherently.panel import Panel, read_panel
+from coherently.panel import Panel, by_appearance, read_panel
 from coherently.panel.weights import Weighting, name_some
-from coherently.problem import pose
+from coherently.problem import BRIER, pose
+from coherently.problem.losses import merged_mean
 from coherently.scoring import score
 
 if TYPE_CHECKING:
@@ -107,11 +108,13 @@ class ConsensusWeights:
     def __call__(self, panel: Panel) -> NDArray[np.float64]:
         """Measure each judge's distance from the means."""
         problem = pose(panel)
-        mean = problem.as_written(problem.merged.mean)[problem.unit]
-        weighty = panel.weight > 0
-        square = np.where(weighty, panel.weight * (panel.probability - mean) ** 2, 0.0)
+        unit, weight = problem.unit, panel.weight
+        event, _ = by_appearance(2 * problem.coordinate.astype(np.int64) + problem.conditional)
+        turned = np.where(problem.complemented[unit], 1.0 - panel.probability, panel.probability)
+        mean = merged_mean(BRIER, event[unit], turned, weight, len(unit))[event[unit]]
+        square = np.where(weight > 0, weight * (turned - mean) ** 2, 0.0)
         count = len(panel.judges)
-        total = np.bincount(panel.judge_index, panel.weight, count)
+        total = np.bincount(panel.judge_index, weight, count)
         sums = np.bincount(panel.judge_index, square, count)
         distance = np.sqrt(np.divide(sums, total, out=np.zeros(count), where=total > 0))
         return np.exp(-self.gamma * _relative(distance))

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
+from coherently.panel import Laws
 from coherently.solve import evidence
 from coherently.solve.evidence import combine, pignistic
 from tests.panels import TABLE_2
@@ -121,7 +123,8 @@ def test_a_thousand_judges_do_not_underflow():
         ([("A", "p", 1.0), ("B", "p & q", 0.0), ("B", "q", 1.0)], "the forecasts are in total conflict"),
         ([("A", "p & ~p", 1.0)], "the forecasts are in total conflict"),
         ([("A", "p given q", 0.5)], "a conditional forecast is evidence about no set of worlds"),
-        ([("A", " | ".join(f"v{i}" for i in range(11)), 0.5)], "a component has 11 variables, so 2^11 worlds"),
+        ([("A", " | ".join(f"v{i}" for i in range(11)), 0.5)], "a component of 11 variables has 2,048 possible worlds"),
+        ([("A", f"exactly(1; {', '.join(f'v{i}' for i in range(30))})", 0.5)], "has too many possible worlds"),
     ],
 )
 def test_errors(rows, message):
@@ -143,3 +146,24 @@ def test_options_are_validated_on_construction():
             co.DempsterShafer(value)
     with pytest.raises(co.MethodError, match="dempster-shafer is for co"):
         co.individual(co.Panel.from_records(TABLE_2), "dempster-shafer")
+
+
+def test_only_possible_worlds_have_mass():
+    """Exactly one of a, b and c, and c only with d: five possible worlds, found by hand."""
+    panel = co.Panel.from_records([("A", "a", 0.5), ("B", "b", 0.5), ("B", "d", 0.1)])
+    texts = ("exactly(1; a, b, c)", "c -> d")
+    panel = replace(panel, laws=Laws(texts, ("", ""), panel.events.add(texts).event))
+    result = co.aggregate(panel, co.DempsterShafer(0.5))
+    worlds = {("a", "d"), ("a",), ("b", "d"), ("b",), ("c", "d")}
+    assert {tuple(name for name, true in sorted(world.items()) if true) for _, world in result.worlds} == worlds
+    assert sum(weight for weight, _ in result.worlds) == pytest.approx(1.0)
+    checked = co.verify(panel, result)
+    assert checked, checked.problems
+
+
+def test_intervals_are_refused():
+    panel = co.Panel.from_records([{"judge": "A", "event": "p", "probability": 0.5, "lower": 0.4, "upper": 0.6}])
+    with pytest.raises(co.MethodError, match="dempster-shafer takes numbers for events"):
+        co.aggregate(panel, "dempster-shafer")
+    pooled = co.aggregate(panel, "median")
+    assert pooled.note == "Intervals, of which pools take the number alone: 1."

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherently.problem.losses import merged_mean
-from coherently.problem.partitions import declared_partitions
 from coherently.problem.problem import Problem
+from coherently.problem.terms import Intervals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from coherently.panel import Panel
@@ -25,7 +22,7 @@ class Detailed(Problem):
     """A problem with what merging leaves out, for methods that do more than average.
 
     `probability`, `forecast_weight` and `judge` have an entry a forecast, as `unit` has; `judges` and `texts` name the
-    judges and the units. `declared` finds the sets of units that laws and declarations make partitions.
+    judges and the units.
     """
 
     probability: NDArray[np.float64]
@@ -33,7 +30,6 @@ class Detailed(Problem):
     judge: NDArray[np.int32]
     judges: tuple[str, ...]
     texts: tuple[str, ...]
-    declared: Callable[[], list[NDArray[np.int64]]]
 
 
 def detail(problem: Problem, panel: Panel) -> Detailed:
@@ -53,14 +49,22 @@ def detail(problem: Problem, panel: Panel) -> Detailed:
         judge=panel.judge_index,
         judges=panel.judges,
         texts=panel.written.text,
-        declared=partial(declared_partitions, panel),
     )
 
 
 def pose_again(problem: Problem, value: NDArray[np.float64]) -> Problem:
-    """Put a number for each unit in the place of its forecasts; their weights stay."""
-    merged, weighty = problem.merged, problem.weight > 0
-    coordinate = problem.coordinate[weighty]
-    turned = np.where(problem.complemented, 1.0 - value, value)[weighty]
-    mean = merged_mean(problem.loss, coordinate, turned, problem.weight[weighty], len(merged))
-    return replace(problem, mean=value, merged=replace(merged, mean=mean), scatter=0.0)
+    """Put a number for each unit in the place of its forecasts, intervals too; their weights stay."""
+    merged, given = problem.merged, problem.merged.terms.conditionals
+    turned = np.where(problem.complemented, 1.0 - value, value)
+    weighty = problem.weight > 0
+
+    def merge(units: NDArray[np.bool_], count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        own, weight = problem.coordinate[units], problem.weight[units]
+        mean = merged_mean(problem.loss, own, turned[units], weight, count)
+        return np.bincount(own, weight, count).astype(np.float64), mean
+
+    weight, mean = merge(weighty & problem.conditional, len(given))
+    terms = replace(merged.terms, conditionals=replace(given, weight=weight, mean=mean), intervals=Intervals())
+    weight, mean = merge(weighty & ~problem.conditional, len(merged))
+    again = replace(merged, terms=terms, weight=weight, mean=mean)
+    return replace(problem, mean=value, merged=again, scatter=0.0)

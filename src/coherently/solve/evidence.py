@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import SHOWN, MethodError
-from coherently.events import CERTAIN
 from coherently.problem import holds, split
 from coherently.problem.detailed import Detailed
-from coherently.solve.pools import distance
+from coherently.problem.frames import possible_worlds
+from coherently.solve.measure import distance
 from coherently.solve.solution import Component, Solution, Status, Worlds
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from coherently.problem import Merged, Problem
     from coherently.solve.solution import Progress
 
-LARGEST_FRAME = 10
-"""Variables of a component whose worlds are its frame."""
+LARGEST_FRAME = 1024
+"""Worlds of a component: its frame."""
 MOST_SETS = 100_000
 """Sets of worlds that evidence may be spread over."""
 CHUNK = 4096
@@ -42,7 +42,7 @@ class DempsterShafer:
     Agreeing forecasts add up: the answer is more certain than each. Forecasts are taken for independent of each other.
 
     `reliability` is a number from 0 to 1, or one for each judge. It is multiplied by a forecast's weight, relative to
-    the largest in the panel. Components have up to 10 variables (1,024 worlds) and 100,000 sets of worlds.
+    the largest in the panel. Components have up to 1,024 possible worlds and 100,000 sets of them.
 
     Shafer (1976), A mathematical theory of evidence; Smets and Kennes (1994), The transferable belief model.
 
@@ -72,8 +72,10 @@ class DempsterShafer:
         """Combine the evidence of each component."""
         if not isinstance(problem, Detailed):
             raise MethodError("dempster-shafer is for co.aggregate, which tells it each forecast")
-        if np.any(problem.merged.condition != CERTAIN):
+        if problem.conditional.any():
             raise MethodError("a conditional forecast is evidence about no set of worlds; use the method linear")
+        if len(problem.merged.terms):
+            raise MethodError("dempster-shafer takes numbers for events, no intervals and no P(...) in laws")
         evidence = _evidence(problem, self._reliabilities(problem))
         x = np.empty(len(problem.merged))
         worlds, components = [], []
@@ -91,7 +93,7 @@ class DempsterShafer:
             value,
             Status.CONVERGED,
             "global",
-            objective=distance(problem, value),
+            objective=distance(problem, x),
             worlds=tuple(worlds),
             components=tuple(component for component, _ in components),
             note=_note([conflict for _, conflict in components]),
@@ -196,14 +198,15 @@ def _component(merged: Merged, evidence: NDArray[np.float64]) -> tuple[NDArray[n
 
 
 def _frame(merged: Merged) -> NDArray[np.bool_]:
-    """The worlds of a component, a row each."""
-    n = merged.n_variables
-    if n > LARGEST_FRAME:
+    """The possible worlds of a component, a row each."""
+    worlds = possible_worlds(merged, 64 * LARGEST_FRAME)
+    if worlds is None or len(worlds) > LARGEST_FRAME:
+        found = "too many" if worlds is None else f"{len(worlds):,}"
         raise MethodError(
-            f"a component has {n:,} variables, so 2^{n} worlds; dempster-shafer takes up to {LARGEST_FRAME} variables "
-            f"({2**LARGEST_FRAME:,} worlds): use another method"
+            f"a component of {merged.n_variables:,} variables has {found} possible worlds; dempster-shafer takes up to "
+            f"{LARGEST_FRAME:,}: use another method"
         )
-    return (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.bool_)
+    return worlds
 
 
 def _described(merged: Merged, x: NDArray[np.float64], conflict: float) -> tuple[Component, float]:

@@ -14,6 +14,7 @@ from coherently.problem.detailed import Detailed, pose_again
 from coherently.problem.losses import merged_mean
 from coherently.problem.partitions import partitions
 from coherently.solve.averages import middle_mean, neyman_roughgarden, normalised, weighted_median
+from coherently.solve.measure import distance, probabilities
 from coherently.solve.solution import Method, Solution, Status
 
 if TYPE_CHECKING:
@@ -126,42 +127,39 @@ class Pool:
             case "neyman-roughgarden":
                 value = neyman_roughgarden(value, _effective_numbers(problem), self.prior or PRIOR)
             case "normalised":
-                value = normalised(value, partitions(problem, problem.declared()))
+                value = normalised(value, partitions(problem))
         return value
 
     def note(self, problem: Detailed) -> str | None:
-        """How many forecasts are too near to certainty for their log-odds."""
-        if "clip" not in OPTIONS[self.kind]:
-            return None
-        clip = self.clip or CLIP
-        moved = int(np.sum((np.abs(problem.probability - 0.5) > 0.5 - clip) & (problem.forecast_weight > 0)))
-        return (
-            f"Forecasts nearer than {clip:g} to 0 or 1, whose log-odds were taken there: {moved:,}." if moved else None
-        )
+        """What was not taken as it was given: forecasts too near to certainty for their log-odds, and intervals."""
+        said = []
+        if "clip" in OPTIONS[self.kind]:
+            clip = self.clip or CLIP
+            near = (np.abs(problem.probability - 0.5) > 0.5 - clip) & (problem.forecast_weight > 0)
+            if near.any():
+                said.append(
+                    f"Forecasts nearer than {clip:g} to 0 or 1, whose log-odds were taken there: {near.sum():,}."
+                )
+        if len(problem.merged.terms.intervals):
+            said.append(f"Intervals, of which pools take the number alone: {len(problem.merged.terms.intervals):,}.")
+        return " ".join(said) or None
 
 
 def _as_of_forecasts(problem: Detailed, found: Solution, pool: Pool) -> Solution:
     """What was found for the averages, as an answer to the problem itself: nearness to them proves none to it."""
+    objective = None
+    if found.objective is not None:
+        objective = distance(problem, probabilities(problem, found), found.conditionals)
     far = "" if found.objective is None else f", at a weighted distance of {found.objective:.6g} from it"
     return replace(
         found,
         status=Status.CONVERGED if found.status is Status.OPTIMAL else found.status,
-        objective=None if found.objective is None else distance(problem, found.value),
+        objective=objective,
         lower_bound=None,
         guaranteed_improvement=None,
         trace=None,
         note=" ".join(filter(None, [f"Made of the {pool.kind} pool{far}.", pool.note(problem), found.note])),
     )
-
-
-def distance(problem: Problem, value: NDArray[np.float64]) -> float:
-    """The weighted distance of an answer from the merged forecasts, as the loss measures it."""
-    merged = problem.merged
-    x = np.full(len(merged), 0.5)
-    x[problem.coordinate] = np.where(problem.complemented, 1.0 - value, value)
-    weighty = merged.weight > 0
-    lost = problem.loss.divergence(x[weighty], merged.mean[weighty])
-    return float(np.sum(merged.weight[weighty] * lost))
 
 
 def _extremise(mean: NDArray[np.float64], exponent: float, prior: float) -> NDArray[np.float64]:
