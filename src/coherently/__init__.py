@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coherently.result import Bounds, Result, aggregate, individual
     from coherently.scoring import Calibration, Scores, score
     from coherently.simulation import simulate
-    from coherently.solve import AlternatingProjections, Annealing, DempsterShafer, Exact, LinearAverage, Pool
+    from coherently.solve import AlternatingProjections, Annealing, DempsterShafer, Exact, Lindley, LinearAverage, Pool
     from coherently.weighting import CoherenceWeights, ConsensusWeights, EqualWeights, HistoryWeights, ProductWeights
 
 __version__ = "0.1.0"
@@ -53,7 +53,15 @@ _ROOMS = {
     "coherently.result": ["Bounds", "Result", "aggregate", "individual"],
     "coherently.scoring": ["Calibration", "Scores", "score"],
     "coherently.simulation": ["simulate"],
-    "coherently.solve": ["AlternatingProjections", "Annealing", "DempsterShafer", "Exact", "LinearAverage", "Pool"],
+    "coherently.solve": [
+        "AlternatingProjections",
+        "Annealing",
+        "DempsterShafer",
+        "Exact",
+        "Lindley",
+        "LinearAverage",
+        "Pool",
+    ],
     "coherently.weighting": [
         "CoherenceWeights",
         "ConsensusWeights",
@@ -83,6 +91,7 @@ __all__ = [
     "Finding",
     "Hedge",
     "HistoryWeights",
+    "Lindley",
     "LinearAverage",
     "Log",
     "MethodError",

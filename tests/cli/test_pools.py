@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from tests.cli.test_cli import run
@@ -48,3 +49,22 @@ def test_a_pool_that_is_made_coherent_says_so(panel):
 )
 def test_errors(panel, options, message):
     assert message in run("aggregate", panel, "--method", *options, check=2).stderr
+
+
+def test_lindley_reads_a_covariance(panel):
+    file = panel.parent / "covariance.csv"
+    file.write_text("judge,Alice,Bob,Chris\nAlice,1,0.5,0\nBob,0.5,2,0\nChris,0,0,4\n")
+    done = run("aggregate", panel, "--json", "--method", "lindley", "--covariance", file, check=0)
+    share = np.linalg.solve([[1, 0.5, 0], [0.5, 2, 0], [0, 0, 4]], np.ones(3))
+    answer = json.loads(done.stdout)["forecasts"][0]["probability"]
+    assert answer == pytest.approx(share @ [0.75, 0.60, 0.95] / share.sum(), abs=1e-6)
+    assert "note: By the inverse covariance of the errors" in done.stderr
+    file.write_text("event,variance\np,1\nq,1\n")
+    refused = run("aggregate", panel, "--method", "lindley", "--covariance", file, "--over", "events", check=2)
+    assert "the covariance says nothing of 'p & q' (events)" in refused.stderr
+
+
+def test_dempster_shafer(panel):
+    done = run("aggregate", panel, "--json", "--method", "dempster-shafer", "--reliability", "0.5", check=0)
+    assert json.loads(done.stdout)["coherence"] == "global"
+    assert "note: Conflict between the forecasts (K): " in done.stderr

@@ -82,7 +82,7 @@ MethodWord: TypeAlias = Annotated[
         "--method",
         metavar="METHOD",
         help="auto, exact, dykstra (locally coherent), projections (the paper's algorithm), annealing, or a pool: "
-        "linear, log, median, trimmed, extremised, neyman-roughgarden or normalised; dempster-shafer.",
+        "linear, log, median, trimmed, extremised, neyman-roughgarden or normalised; lindley, dempster-shafer.",
     ),
 ]
 Then: TypeAlias = Annotated[
@@ -100,6 +100,16 @@ Prior: TypeAlias = Annotated[
 ]
 Reliability: TypeAlias = Annotated[
     float | None, typer.Option("--reliability", help="Dempster-shafer: how far forecasts are trusted (0.8).")
+]
+CovarianceFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--covariance", metavar="FILE", help="Lindley: names, and their variances or a column for each."),
+]
+Over: TypeAlias = Annotated[
+    str | None, typer.Option("--over", help="Lindley: whose covariance, judges' or events' (judges).")
+]
+Scale: TypeAlias = Annotated[
+    str | None, typer.Option("--scale", help="Lindley: errors of the probability or of the log-odds (probability).")
 ]
 GroupDesign: TypeAlias = Annotated[
     str | None,

@@ -12,7 +12,7 @@ from coherently.panel.weights import weighted
 from coherently.problem import find_loss, pose
 from coherently.problem.detailed import detail
 from coherently.result.result import Result
-from coherently.solve import AlternatingProjections, Annealing, Auto, DempsterShafer, Exact, Method, Pool
+from coherently.solve import AlternatingProjections, Annealing, Auto, DempsterShafer, Exact, Lindley, Method, Pool
 
 if TYPE_CHECKING:
     from coherently.panel.weights import Weights
@@ -33,6 +33,7 @@ METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
     "neyman-roughgarden": (Pool, {"kind": "neyman-roughgarden"}),
     "normalised": (Pool, {"kind": "normalised"}),
     "dempster-shafer": (DempsterShafer, {}),
+    "lindley": (Lindley, {}),
 }
 """The methods by the word for them: a class, and the options that the word stands for."""
 
@@ -50,11 +51,12 @@ def aggregate(
     `method` is a method object or the word for one with its default options: "auto" (exact where it can be, see
     `result.note`), "exact" (the nearest coherent forecasts, proved), "dykstra" (the nearest locally coherent ones),
     "projections" (the paper's algorithm), "annealing" (globally coherent ones by random search), "linear" (plain
-    averages) or another pool ("log", "median", "trimmed", "extremised", "neyman-roughgarden", "normalised"). `loss`
-    says what near means: "brier", "log" (or `co.Log(clip=...)`) or "spherical". `weights` says how much each judge
-    counts: a mapping or a file (judge, weight), or a weighting such as `co.CoherenceWeights()`; the result is then one
-    of the weighted panel, `result.panel`. `progress` is called with the fraction of the work that is done; an
-    interruption (Ctrl-C) ends the work with the answer so far.
+    averages), another pool ("log", "median", "trimmed", "extremised", "neyman-roughgarden", "normalised"),
+    "lindley" (errors with a covariance) or "dempster-shafer" (evidence). `loss` says what near means: "brier", "log"
+    (or `co.Log(clip=...)`) or "spherical". `weights` says how much each judge counts: a mapping or a file (judge,
+    weight), or a weighting such as `co.CoherenceWeights()`; the result is then one of the weighted panel,
+    `result.panel`. `progress` is called with the fraction of the work that is done; an interruption (Ctrl-C) ends the
+    work with the answer so far.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])
