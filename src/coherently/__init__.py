@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from coherently.certify.verify import Verification, verify
     from coherently.errors import (
         CoherentlyError,
+        ContradictionError,
         EventError,
         MethodError,
         MissingDependencyError,
@@ -40,6 +41,7 @@ _ROOMS = {
     "coherently.certify.verify": ["Verification", "verify"],
     "coherently.errors": [
         "CoherentlyError",
+        "ContradictionError",
         "EventError",
         "MethodError",
         "MissingDependencyError",
@@ -83,6 +85,7 @@ __all__ = [
     "CoherenceWeights",
     "CoherentlyError",
     "ConsensusWeights",
+    "ContradictionError",
     "DempsterShafer",
     "EqualWeights",
     "EventError",

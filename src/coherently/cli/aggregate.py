@@ -17,6 +17,7 @@ from coherently.cli.options import (
     GroupDesign,
     HistoryFile,
     LabelsFile,
+    LawsFile,
     LossWord,
     MethodWord,
     Missing,
@@ -82,6 +83,7 @@ def aggregate(
     output: Output = None,
     by_rows: ByRows = False,
     as_json: AsJson = False,
+    laws: LawsFile = None,
     outcomes: OutcomesFile = None,
     labels: LabelsFile = None,
     weights: WeightsFile = None,
@@ -122,6 +124,7 @@ def aggregate(
     for file in filter(None, (output, trace)):
         check_output(file)
     reading: Options = {
+        "laws": laws,
         "percent": percent,
         "missing": missing.value,
         "repeats": repeats.value,
