@@ -1,5 +1,7 @@
 """What is to be solved, in arrays: distinct events with merged forecasts, and the way back to the panel."""
 
+from coherently.problem.clusters import lawful_clusters
+from coherently.problem.attached import Attached, attach, with_points, without_weightless
 from coherently.problem.designs import clusters, with_auxiliary
 from coherently.problem.groups import MAX_VARIABLES as LARGEST_GROUP
 from coherently.problem.groups import Groups
@@ -18,6 +20,7 @@ __all__ = [
     "LARGEST_GROUP",
     "NO_TERMS",
     "SHARING",
+    "Attached",
     "Block",
     "Brier",
     "Conditionals",
@@ -36,12 +39,16 @@ __all__ = [
     "Spherical",
     "Terms",
     "append",
+    "attach",
     "clusters",
     "find_design",
     "find_loss",
     "holds",
+    "lawful_clusters",
     "pose",
     "pose_individually",
     "split",
     "with_auxiliary",
+    "with_points",
+    "without_weightless",
 ]
