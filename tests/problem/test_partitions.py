@@ -1,13 +1,9 @@
 """Partitions among the events of a panel, against enumeration."""
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import given
 
 import coherently as co
-from coherently.events import Choice
-from coherently.panel import Laws
 from coherently.problem import pose
 from coherently.problem.partitions import partitions
 from tests.solve.reference import panels, truth
@@ -28,13 +24,8 @@ def test_an_event_and_its_complement_are_never_missed_alone():
     assert [units.tolist() for units in partitions(pose(panel))] == [[0, 2], [3, 4]]
 
 
-def with_laws(panel, texts):
-    return replace(panel, laws=Laws(tuple(texts), ("",) * len(texts), panel.events.add(list(texts)).event))
-
-
 def test_laws_of_exactly_one_make_partitions():
     names = [f"v{i}" for i in range(20)]
-    panel = co.Panel.from_records([("A", name, 0.5) for name in [*names, "~v0"]])
     for law, expected in {
         "exactly(1; v1, v2, v3)": [[1, 2, 3], [0, 20]],
         f"exactly(1; {', '.join(names)})": [list(range(20))],
@@ -45,20 +36,20 @@ def test_laws_of_exactly_one_make_partitions():
         "at_most(1; v0, v1)": [[0, 20]],
         "~exactly(1; v0, v1, v2)": [[0, 20]],
     }.items():
-        found = partitions(pose(with_laws(panel, [law])))
+        panel = co.Panel.from_records([("A", name, 0.5) for name in [*names, "~v0"]], laws=[law])
+        found = partitions(pose(panel))
         assert [sorted(units.tolist()) for units in found] == expected, law
 
 
 def test_partitions_by_law_sum_to_one():
-    panel = co.Panel.from_records([("A", name, p) for name, p in zip("abc", (0.4, 0.4, 0.8), strict=True)])
-    result = co.aggregate(with_laws(panel, ["exactly(1; a, b, c)"]), "normalised")
+    rows = [("A", name, p) for name, p in zip("abc", (0.4, 0.4, 0.8), strict=True)]
+    result = co.aggregate(co.Panel.from_records(rows, laws=["exactly(1; a, b, c)"]), "normalised")
     np.testing.assert_allclose(result.solution.value, [0.25, 0.25, 0.5])
 
 
-def test_declared_variables_are_partitions(monkeypatch):
-    panel = co.Panel.from_records([("A", "b", 0.6), ("A", "a", 0.6), ("A", "c", 0.3)])
-    number = {name: i for i, name in enumerate(panel.events.variables)}
-    atoms = np.array([number["a"], number["b"]], np.int32)
-    choices = (Choice("w", atoms, False, True), Choice("x", np.array([number["c"]], np.int32), False, False))
-    monkeypatch.setattr(type(panel.events), "choices", lambda _: choices)
-    np.testing.assert_allclose(co.aggregate(panel, "normalised").solution.value, [0.5, 0.5, 0.3])
+def test_declared_variables_are_partitions():
+    rows = [("A", "winner = Bob", 0.6), ("A", "winner = Ann", 0.6), ("A", "c", 0.3), ("B", "winner != Bob", 0.1)]
+    closed = co.Panel.from_records(rows, laws=["variable winner: Ann, Bob"])
+    np.testing.assert_allclose(co.aggregate(closed, "normalised").solution.value[:3], [0.6 / 0.95, 0.35 / 0.95, 0.3])
+    opened = co.Panel.from_records(rows, laws=["variable winner: Ann, Bob, ..."])
+    np.testing.assert_allclose(co.aggregate(opened, "normalised").solution.value, [6 / 7, 0.6, 0.3, 1 / 7])

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently.panel import Laws
 from coherently.solve import evidence
 from coherently.solve.evidence import combine, pignistic
 from tests.panels import TABLE_2
@@ -150,9 +148,8 @@ def test_options_are_validated_on_construction():
 
 def test_only_possible_worlds_have_mass():
     """Exactly one of a, b and c, and c only with d: five possible worlds, found by hand."""
-    panel = co.Panel.from_records([("A", "a", 0.5), ("B", "b", 0.5), ("B", "d", 0.1)])
-    texts = ("exactly(1; a, b, c)", "c -> d")
-    panel = replace(panel, laws=Laws(texts, ("", ""), panel.events.add(texts).event))
+    rows = [("A", "a", 0.5), ("B", "b", 0.5), ("B", "d", 0.1)]
+    panel = co.Panel.from_records(rows, laws=["exactly(1; a, b, c)", "c -> d"])
     result = co.aggregate(panel, co.DempsterShafer(0.5))
     worlds = {("a", "d"), ("a",), ("b", "d"), ("b",), ("c", "d")}
     assert {tuple(name for name, true in sorted(world.items()) if true) for _, world in result.worlds} == worlds
@@ -167,3 +164,13 @@ def test_intervals_are_refused():
         co.aggregate(panel, "dempster-shafer")
     pooled = co.aggregate(panel, "median")
     assert pooled.note == "Intervals, of which pools take the number alone: 1."
+
+
+def test_values_of_a_declared_variable_exclude_each_other():
+    rows = [("A", "winner = Ann", 0.5), ("B", "winner = Bob", 0.5)]
+    panel = co.Panel.from_records(rows, laws=["variable winner: Ann, Bob, Cid"])
+    result = co.aggregate(panel, co.DempsterShafer(1.0))
+    np.testing.assert_allclose(result.solution.value, [1 / 3, 1 / 3])
+    assert result.note == "Conflict between the forecasts (K): 0.25."
+    checked = co.verify(panel, result)
+    assert checked, checked.problems

@@ -260,3 +260,21 @@ def test_limits(monkeypatch):
     monkeypatch.setattr(lindley, "LARGEST", 0)
     with pytest.raises(co.MethodError, match="lindley takes up to 0 where errors are correlated"):
         co.aggregate(panel, co.Lindley(scale="log-odds"))
+
+
+def test_laws_and_declarations_count():
+    """Exactly one winner, and rain only if Ann wins: correlated errors over the possible worlds, by another solver."""
+    events = ["winner = Ann", "winner = Bob", "winner = Cid", "rain"]
+    values = np.array([0.5, 0.5, 0.3, 0.6])
+    laws = ["variable winner: Ann, Bob, Cid", "rain -> winner = Ann"]
+    panel = co.Panel.from_records([("A", event, p) for event, p in zip(events, values, strict=True)], laws=laws)
+    matrix = covariances(5, 4)
+    result = co.aggregate(panel, co.Lindley(matrix, over="events"))
+    corners = np.array([[1, 0, 0, 0], [1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0]])
+    mixture = cp.Variable(4, nonneg=True)
+    apart = np.linalg.cholesky(np.linalg.inv(matrix)).T @ (corners.T @ mixture - values)
+    cp.Problem(cp.Minimize(cp.sum_squares(apart)), [cp.sum(mixture) == 1]).solve(solver=cp.CLARABEL)
+    np.testing.assert_allclose(result.solution.value, corners.T @ mixture.value, atol=1e-5)
+    assert result.solution.value[:3].sum() == pytest.approx(1.0)
+    checked = co.verify(panel, result)
+    assert checked, checked.problems
