@@ -10,6 +10,7 @@ from scipy.stats import trim_mean
 
 import coherently as co
 from coherently.solve.averages import middle_mean, neyman_roughgarden, weighted_median
+from coherently.solve.measure import distance, probabilities
 from coherently.solve.pools import OPTIONS
 from tests.panels import TABLE_2
 from tests.solve.reference import PROBABILITIES, WEIGHTS, coordinates, objective, panels
@@ -164,3 +165,16 @@ def test_pools_that_measure_nothing_go_with_no_other_loss():
         co.aggregate(panel, "median", "log")
     with pytest.raises(co.MethodError, match="the pool median is for co"):
         co.individual(panel, "median")
+
+
+@pytest.mark.parametrize("laws", [[], ["P(r) >= 0.35"], ["p -> r"]])
+def test_conditionals_and_pins_after_a_pool(laws):
+    """Every event has as many forecasts as weight, so the linear pool changes nothing for what follows."""
+    rows = [("A", "p", 0.6), ("B", "p", 0.7), ("A", "p & q", 0.5), ("B", "q given p", 0.4), ("A", "r", 0.3)]
+    panel = co.Panel.from_records([*rows, ("B", "~r", 0.6), ("A", "q", 0.3), ("B", "q given r", 0.8)], laws=laws)
+    then = co.AlternatingProjections(correction="dykstra")
+    result, direct = co.aggregate(panel, co.Pool("linear", then=then)), co.aggregate(panel, then)
+    np.testing.assert_allclose(result.solution.value, direct.solution.value, atol=1e-7)
+    x = probabilities(result.problem, result.solution)
+    assert distance(result.problem, x, "linearised") == pytest.approx(direct.objective, abs=1e-7)
+    assert result.objective == pytest.approx(distance(result.problem, x, result.conditionals))

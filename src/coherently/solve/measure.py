@@ -18,11 +18,19 @@ if TYPE_CHECKING:
 
 
 def probabilities(problem: Problem, solution: Solution) -> NDArray[np.float64]:
-    """The probability of each coordinate: from the worlds where there are any, else from the events as written."""
+    """The probability of each coordinate: from the worlds where there are any, else from the events as written.
+
+    Without worlds, that of E & H follows from E given H and H; it is NaN where nobody forecast H.
+    """
     merged, plain = problem.merged, ~problem.conditional
-    x = np.full(len(merged), 0.5)
-    x[problem.coordinate[plain]] = np.where(problem.complemented, 1.0 - solution.value, solution.value)[plain]
+    x = np.full(len(merged), np.nan)
+    value = np.where(problem.complemented, 1.0 - solution.value, solution.value)
+    x[problem.coordinate[plain]] = value[plain]
     if solution.worlds is None:
+        given = merged.terms.conditionals
+        joint = given.condition.probability(x)[problem.coordinate[~plain]] * value[~plain]
+        side, turned = (column[problem.coordinate[~plain]] for column in (given.joint.coordinate, given.joint.turned))
+        x[side] = np.where(np.isnan(x[side]), np.where(turned, 1.0 - joint, joint), x[side])
         return x
     home = np.full(merged.n_variables + 1, -1, np.int64)
     for i, part in enumerate(solution.worlds):
@@ -40,7 +48,8 @@ def probabilities(problem: Problem, solution: Solution) -> NDArray[np.float64]:
 def distance(problem: Problem, x: NDArray[np.float64], conditionals: str | None = None) -> float:
     """The weighted distance of coordinates' probabilities from the merged forecasts, as the loss measures it.
 
-    `conditionals` is what conditional forecasts lose, as in `coherently.solve.Solution`: called_off unless said.
+    `conditionals` is what conditional forecasts lose, as in `coherently.solve.Solution`: called_off unless said. Those
+    whose condition has no known probability count for nothing.
     """
     merged, divergence = problem.merged, problem.loss.divergence
     given, intervals = merged.terms.conditionals, merged.terms.intervals
@@ -62,4 +71,4 @@ def distance(problem: Problem, x: NDArray[np.float64], conditionals: str | None 
 
 def _sum(weight: NDArray[np.float64], lost: Callable[[NDArray[np.bool_]], NDArray[np.float64]]) -> float:
     known = weight > 0
-    return float(np.sum(weight[known] * lost(known)))
+    return float(np.nansum(weight[known] * lost(known)))
