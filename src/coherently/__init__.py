@@ -23,12 +23,15 @@ if TYPE_CHECKING:
         PanelError,
         ResultError,
     )
+    from coherently.online import ExponentialAverage, Hedge, OnlinePanel, Vovk
     from coherently.panel import Panel, read_panel
+    from coherently.panel.weights import weighted
     from coherently.problem import Brier, Log, Spherical
     from coherently.result import Bounds, Result, aggregate, individual
     from coherently.scoring import Calibration, Scores, score
     from coherently.simulation import simulate
-    from coherently.solve import AlternatingProjections, Annealing, Exact, LinearAverage
+    from coherently.solve import AlternatingProjections, Annealing, DempsterShafer, Exact, Lindley, LinearAverage, Pool
+    from coherently.weighting import CoherenceWeights, ConsensusWeights, EqualWeights, HistoryWeights, ProductWeights
 
 __version__ = "0.1.0"
 
@@ -45,12 +48,29 @@ _ROOMS = {
         "PanelError",
         "ResultError",
     ],
+    "coherently.online": ["ExponentialAverage", "Hedge", "OnlinePanel", "Vovk"],
     "coherently.panel": ["Panel", "read_panel"],
+    "coherently.panel.weights": ["weighted"],
     "coherently.problem": ["Brier", "Log", "Spherical"],
     "coherently.result": ["Bounds", "Result", "aggregate", "individual"],
     "coherently.scoring": ["Calibration", "Scores", "score"],
     "coherently.simulation": ["simulate"],
-    "coherently.solve": ["AlternatingProjections", "Annealing", "Exact", "LinearAverage"],
+    "coherently.solve": [
+        "AlternatingProjections",
+        "Annealing",
+        "DempsterShafer",
+        "Exact",
+        "Lindley",
+        "LinearAverage",
+        "Pool",
+    ],
+    "coherently.weighting": [
+        "CoherenceWeights",
+        "ConsensusWeights",
+        "EqualWeights",
+        "HistoryWeights",
+        "ProductWeights",
+    ],
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -62,22 +82,34 @@ __all__ = [
     "Brier",
     "Calibration",
     "Check",
+    "CoherenceWeights",
     "CoherentlyError",
+    "ConsensusWeights",
     "ContradictionError",
+    "DempsterShafer",
+    "EqualWeights",
     "EventError",
     "Exact",
+    "ExponentialAverage",
     "Finding",
+    "Hedge",
+    "HistoryWeights",
+    "Lindley",
     "LinearAverage",
     "Log",
     "MethodError",
     "MissingDependencyError",
+    "OnlinePanel",
     "Panel",
     "PanelError",
+    "Pool",
+    "ProductWeights",
     "Result",
     "ResultError",
     "Scores",
     "Spherical",
     "Verification",
+    "Vovk",
     "aggregate",
     "check",
     "dutch_book",
@@ -86,6 +118,7 @@ __all__ = [
     "score",
     "simulate",
     "verify",
+    "weighted",
 ]
 
 
