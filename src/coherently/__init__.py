@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coherently.certify import Book, Check, Finding, check, dutch_book
     from coherently.certify.verify import Verification, verify
+    from coherently.conversion import Conversion, convert
     from coherently.errors import (
         CoherentlyError,
         EventError,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from coherently.problem import Brier, Log, Spherical
     from coherently.result import Bounds, Result, aggregate, individual
     from coherently.scoring import Calibration, Scores, score
+    from coherently.scoring.consistency import Consistency, consistency
     from coherently.simulation import simulate
     from coherently.solve import AlternatingProjections, Annealing, Exact, LinearAverage
 
@@ -35,6 +37,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "coherently.certify": ["Book", "Check", "Finding", "check", "dutch_book"],
     "coherently.certify.verify": ["Verification", "verify"],
+    "coherently.conversion": ["Conversion", "convert"],
     "coherently.errors": [
         "CoherentlyError",
         "EventError",
@@ -47,6 +50,7 @@ _ROOMS = {
     "coherently.problem": ["Brier", "Log", "Spherical"],
     "coherently.result": ["Bounds", "Result", "aggregate", "individual"],
     "coherently.scoring": ["Calibration", "Scores", "score"],
+    "coherently.scoring.consistency": ["Consistency", "consistency"],
     "coherently.simulation": ["simulate"],
     "coherently.solve": ["AlternatingProjections", "Annealing", "Exact", "LinearAverage"],
 }
@@ -61,6 +65,8 @@ __all__ = [
     "Calibration",
     "Check",
     "CoherentlyError",
+    "Consistency",
+    "Conversion",
     "EventError",
     "Exact",
     "Finding",
@@ -77,6 +83,8 @@ __all__ = [
     "Verification",
     "aggregate",
     "check",
+    "consistency",
+    "convert",
     "dutch_book",
     "individual",
     "read_panel",
