@@ -99,7 +99,14 @@ def choice(name: str, value: str) -> str:
 def declaration(name: str, values: Iterable[str], *, complete: bool) -> str:
     """Declare a many-valued variable: exactly one of the values, or perhaps another.
 
-    >>> declaration("q7", ["Ann", "New York"], complete=False)
+    The other of an open declaration is called so, and a variable has two values or more.
+
+    >>> declaration("q7", ["Ann", "New York", "other"], complete=False)
     'variable q7: Ann, "New York", ...'
+    >>> declaration("q8", ["Ann"], complete=True)
+    'variable q8: Ann, ...'
     """
-    return f"variable {name}: " + ", ".join([*map(quote_name, map(one_line, values)), *([] if complete else ["..."])])
+    named = [one_line(value) for value in values]
+    if complete and len(named) > 1:
+        return f"variable {name}: {', '.join(map(quote_name, named))}"
+    return f"variable {name}: {', '.join([*(quote_name(value) for value in named if value != 'other'), '...'])}"

@@ -3,8 +3,9 @@
 The frequentist metric of Paleka, Pallavi Sudhir, Alvarez, Bhat, Shen, Wang and Tramèr (2025), Consistency Checks for
 Language Model Forecasters, ICLR (arXiv:2412.18544), as their program computes it (`frequentist_violation` in
 src/static_checks/Checker.py of https://github.com/dpaleka/consistency-forecasting). Answers are taken for samples with
-variances in proportion to a(1 - a); the variance of a product or mixture is the delta method's. A small `beta` in the
-denominator keeps certain answers finite.
+variances in proportion to a(1 - a); the variance of a product or mixture is the delta method's. (That program has
+P Q R in the place of P R in one term of CondCond; here it is the delta method's too.) A small `beta` in the denominator
+keeps certain answers finite.
 """
 
 from __future__ import annotations
