@@ -2,7 +2,8 @@
 
 from coherently.conversion.conversion import FORMATS, Conversion, convert
 from coherently.conversion.draft import Draft
-from coherently.conversion.tuples import CHECKS, Tuple, check_answers, read_tuples, tuples_draft
+from coherently.conversion.tuple_files import read_tuples
+from coherently.conversion.tuples import CHECKS, Tuple, check_answers, tuples_draft
 
 __all__ = [
     "CHECKS",

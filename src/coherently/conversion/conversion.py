@@ -13,7 +13,8 @@ from coherently.conversion.draft import plural
 from coherently.conversion.forecastbench import read_forecastbench
 from coherently.conversion.metaculus import FILES, read_metaculus
 from coherently.conversion.sources import open_sources
-from coherently.conversion.tuples import read_tuples, tuples_draft
+from coherently.conversion.tuple_files import read_tuples
+from coherently.conversion.tuples import tuples_draft
 from coherently.errors import PanelError
 from coherently.panel import write_table
 
