@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from coherently.conversion import Conversion, convert
     from coherently.errors import (
         CoherentlyError,
+        ContradictionError,
         EventError,
         MethodError,
         MissingDependencyError,
@@ -40,6 +41,7 @@ _ROOMS = {
     "coherently.conversion": ["Conversion", "convert"],
     "coherently.errors": [
         "CoherentlyError",
+        "ContradictionError",
         "EventError",
         "MethodError",
         "MissingDependencyError",
@@ -66,6 +68,7 @@ __all__ = [
     "Check",
     "CoherentlyError",
     "Consistency",
+    "ContradictionError",
     "Conversion",
     "EventError",
     "Exact",

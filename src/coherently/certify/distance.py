@@ -107,9 +107,8 @@ def _locally_nearest(cluster: Cluster, price: NDArray[np.float64]) -> Answer:
     turned = np.where(cluster.complemented, 1.0 - price, price)
     scatter = float(np.sum((turned - part.mean[cluster.coordinate]) ** 2))
     units = np.arange(count, dtype=np.int32)
-    problem = Problem(
-        units, np.ones(count), price, cluster.coordinate.astype(np.int32), cluster.complemented, part, scatter, BRIER
-    )
+    coordinate, plain = cluster.coordinate.astype(np.int32), np.zeros(count, np.bool_)
+    problem = Problem(units, np.ones(count), price, coordinate, cluster.complemented, plain, part, scatter, BRIER)
     found = AlternatingProjections(groups="pairs", correction="dykstra").solve(problem)
     square = float(np.sum((price - found.value) ** 2))
     shortfall = 0.5 * max(0.0, square - (found.guaranteed_improvement or 0.0))

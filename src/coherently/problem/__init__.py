@@ -7,22 +7,34 @@ from coherently.problem.losses import BRIER, Brier, Log, Loss, Spherical, find_l
 from coherently.problem.parts import Part, split
 from coherently.problem.problem import Merged, Problem, pose, pose_individually
 from coherently.problem.registry import DESIGNS, SHARING, Design, find_design
+from coherently.problem.space import FREE, Block, Functions, Space
+from coherently.problem.terms import NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
 from coherently.problem.truths import append, holds
 
 __all__ = [
     "BRIER",
     "DESIGNS",
+    "FREE",
     "LARGEST_GROUP",
+    "NO_TERMS",
     "SHARING",
+    "Block",
     "Brier",
+    "Conditionals",
     "Design",
+    "Functions",
     "Groups",
+    "Intervals",
+    "Limits",
     "Log",
     "Loss",
     "Merged",
     "Part",
     "Problem",
+    "Sides",
+    "Space",
     "Spherical",
+    "Terms",
     "append",
     "clusters",
     "find_design",

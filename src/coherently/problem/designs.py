@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.events import CERTAIN
 from coherently.problem.groups import MAX_VARIABLES, Groups, all_worlds, check_size, unpack
 
 if TYPE_CHECKING:
@@ -250,7 +249,6 @@ def _extend(merged: Merged, conjunctions: Sequence[Variables]) -> Merged:
     return replace(
         merged,
         event=np.concatenate([merged.event, none]),
-        condition=np.concatenate([merged.condition, np.full_like(none, CERTAIN)]),
         weight=np.concatenate([merged.weight, np.zeros(len(none))]),
         mean=np.concatenate([merged.mean, np.full(len(none), np.nan)]),
         starts=_continued(merged.starts, [len(variables) for variables in conjunctions]),

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from itertools import repeat
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherently.problem.problem import Merged
+from coherently.problem.space import FREE, take_rows
+from coherently.problem.terms import NO_TERMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-T = TypeVar("T", bound=np.generic)
+    from coherently.problem.space import Space
+    from coherently.problem.terms import Terms
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,24 +39,28 @@ def split(merged: Merged) -> list[Part]:
     >>> [part.coordinates.tolist() for part in split(pose(panel).merged)]
     [[0, 2], [1]]
     """
-    component = merged.components()
+    tied = merged.tied()
+    component = tied[: len(merged)]
     order = np.argsort(component, kind="stable")
     cuts = np.concatenate([[0], np.cumsum(np.bincount(component))])
-    home = np.full(merged.n_variables, -1, np.int64)
-    home[merged.variables] = np.repeat(component, merged.sizes())
+    home = _homes(merged, tied)
     used = np.argsort(home, kind="stable")[np.count_nonzero(home < 0) :]
     own_cuts = np.concatenate([[0], np.cumsum(np.bincount(home[used], minlength=len(cuts) - 1))]).astype(np.int64)
     number = np.zeros(merged.n_variables, np.int64)
     number[used] = np.arange(len(used)) - own_cuts[home[used]]
-    starts, variables = _rows(merged.starts, number[merged.variables].astype(np.int32), order)
-    table_starts, tables = _rows(merged.table_starts, merged.tables, order)
+    starts, variables = take_rows(merged.starts, number[merged.variables].astype(np.int32), order)
+    table_starts, tables = take_rows(merged.table_starts, merged.tables, order)
+    place = np.empty(len(merged), np.int64)
+    place[order] = np.arange(len(merged)) - np.repeat(cuts[:-1], np.diff(cuts))
+    count = len(cuts) - 1
+    terms = merged.terms.split(component, place, count) if len(merged.terms) else repeat(NO_TERMS, count)
+    spaces = repeat(FREE, count) if merged.space.is_free else merged.space.split(tied[len(merged) :], number, count)
 
-    def part(c: int) -> Part:
+    def part(c: int, space: Space, own: Terms) -> Part:
         a, b = cuts[c], cuts[c + 1]
         mine = order[a:b]
         local = Merged(
             merged.event[mine],
-            merged.condition[mine],
             merged.weight[mine],
             merged.mean[mine],
             starts[a : b + 1] - starts[a],
@@ -60,16 +68,19 @@ def split(merged: Merged) -> list[Part]:
             used[own_cuts[c] : own_cuts[c + 1]].astype(np.int32),
             table_starts[a : b + 1] - table_starts[a],
             tables[table_starts[a] : table_starts[b]],
+            space,
+            own,
         )
         return Part(mine, local)
 
-    return [part(c) for c in range(len(cuts) - 1)]
+    return [part(*one) for one in zip(range(count), spaces, terms, strict=True)]
 
 
-def _rows(
-    starts: NDArray[np.int64], values: NDArray[T], index: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[T]]:
-    """Take rows of different lengths in the order of an index."""
-    sizes = np.diff(starts)[index]
-    new = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return new, values[np.arange(new[-1]) + np.repeat(starts[index] - new[:-1], sizes)]
+def _homes(merged: Merged, tied: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The component of each variable, -1 where nothing is about it."""
+    home = np.full(merged.n_variables, -1, np.int64)
+    if not merged.space.is_free:
+        starts, members = merged.space.rows()
+        home[members] = np.repeat(tied[len(merged) :], np.diff(starts))
+    home[merged.variables] = np.repeat(tied[: len(merged)], merged.sizes())
+    return home

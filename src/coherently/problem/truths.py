@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.events import CERTAIN
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -49,7 +47,6 @@ def append(merged: Merged, new: int, variables: NDArray[np.int32], table: NDArra
     return replace(
         merged,
         event=np.append(merged.event, np.int32(-1)),
-        condition=np.append(merged.condition, np.int32(CERTAIN)),
         weight=np.append(merged.weight, 0.0),
         mean=np.append(merged.mean, np.nan),
         starts=np.append(merged.starts, merged.starts[-1] + len(variables)),

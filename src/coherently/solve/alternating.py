@@ -10,7 +10,6 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
-from coherently.events import CERTAIN
 from coherently.problem import BRIER, SHARING, find_design, with_auxiliary
 from coherently.solve.bound import relaxed_bound
 from coherently.solve.bregman import BregmanRun
@@ -99,7 +98,7 @@ class AlternatingProjections:
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Answer the problem; an interruption gives the answer so far."""
         merged = problem.merged
-        if np.any(merged.condition != CERTAIN):
+        if len(merged.terms):
             raise MethodError("conditional forecasts have no coherent set of their own; use the method linear")
         brier = problem.loss.name == BRIER.name
         if brier and self.correction == "dykstra" and not self.trace and fits(merged, self.groups):

@@ -10,7 +10,6 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
-from coherently.events import CERTAIN
 from coherently.problem import BRIER
 from coherently.solve.solution import Solution, Status, Worlds
 
@@ -102,7 +101,7 @@ class Annealing:
 
     def _check(self, problem: Problem) -> None:
         merged = problem.merged
-        if np.any(merged.condition != CERTAIN):
+        if problem.conditional.any():
             raise MethodError("annealing knows no conditional forecasts; use the method linear")
         if problem.loss.name != BRIER.name:
             raise MethodError(f"annealing has the loss brier alone, not {problem.loss.name}; use the method dykstra")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.events import CERTAIN
 from coherently.problem import BRIER, split
 from coherently.solve.curved import CurvedNearest
 from coherently.solve.nearest import Nearest
@@ -59,7 +58,7 @@ class Exact:
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Answer the problem; an interruption gives the answer so far."""
-        if np.any(problem.merged.condition != CERTAIN):
+        if problem.conditional.any():
             raise MethodError("conditional forecasts have no coherent set of their own; use the method linear")
         deadline = time.monotonic() + self.time_limit
         parts = split(problem.merged)

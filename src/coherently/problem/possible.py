@@ -1,0 +1,150 @@
+"""From a panel's declarations and laws to the possible worlds of the variables that its forecasts are about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently import _core
+from coherently.problem.space import FREE, Block, Functions, Space, take_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.panel import Panel
+
+LARGEST_TABLE = 16
+"""Variables of a function that has a truth table; a larger one is a count."""
+LEAST_EXCLUSIVE = 3
+"""Variables from which a law that at most one is true makes a block."""
+
+
+def possible(panel: Panel) -> Space:
+    """The possible worlds of all variables of the panel's events.
+
+    A law that exactly or at most one of some variables is true makes a block of them, if no other block has any.
+
+    >>> from coherently.panel import Panel
+    >>> possible(Panel.from_records([("Ann", "p", 0.5)])).is_free
+    True
+    """
+    choices = panel.events.choices()
+    if not choices and not len(panel.laws):
+        return FREE
+    blocks = [
+        Block.chain(choice.atoms) if choice.ordered else Block.one_of(choice.atoms, complete=choice.complete)
+        for choice in choices
+    ]
+    side = panel.laws.side
+    laws = Functions(*panel.events.supports(side // 2), *panel.events.tables(side // 2), side % 2 == 0)
+    taken = {v for block in blocks for v in block.variables.tolist()}
+    rest = []
+    for i in range(len(laws)):
+        complete = _exclusive(laws, i)
+        own = laws.of(i)
+        if complete is None or not taken.isdisjoint(own.tolist()):
+            rest.append(i)
+        else:
+            blocks.append(Block.one_of(own, complete=complete))
+            taken.update(own.tolist())
+    return Space(tuple(blocks), laws.take(np.array(rest, np.int64)))
+
+
+def _exclusive(laws: Functions, i: int) -> bool | None:
+    """Whether a law is that exactly one of its variables is true (True), at most one (False), or neither (None)."""
+    size = len(laws.of(i))
+    truth = bool(laws.truth[i])
+    if size < 2 or (not truth and size < LEAST_EXCLUSIVE):
+        return None
+    words = laws.tables[laws.table_starts[i] : laws.table_starts[i + 1]]
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little").astype(np.bool_)
+    wanted = np.zeros(size + 1, np.bool_)
+    wanted[1] = True
+    if not truth:
+        wanted = ~wanted
+        wanted[0] = False
+    if size > LARGEST_TABLE:
+        counted, allowed = bits[:size], bits[64 * -(-size // 64) :][: size + 1]
+        return truth if counted.all() and np.array_equal(allowed, wanted) else None
+    count = np.bitwise_count(np.arange(2**size))
+    return truth if np.array_equal(bits[: 2**size], wanted[count]) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbering:
+    """Variables numbered from 0, those of each owner apart, with the worlds that are possible for them.
+
+    `keys` are owner * `count` + variable, ascending: a variable's number is its place there. `pins` lists the owners
+    and numbers of the pins that are about their variables.
+    """
+
+    count: int
+    keys: NDArray[np.int64]
+    space: Space
+    pins: tuple[NDArray[np.int64], NDArray[np.int64]]
+
+    @property
+    def origin(self) -> NDArray[np.int32]:
+        """The panel's variable behind each."""
+        return (self.keys % self.count).astype(np.int32)
+
+    def number(self, owner: NDArray[np.int64], variable: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The numbers of owners' variables."""
+        return np.searchsorted(self.keys, owner * self.count + variable).astype(np.int32)
+
+
+def number_variables(panel: Panel, owner: NDArray[np.int64], variable: NDArray[np.int32]) -> Numbering:
+    """Number the variables of the owners' forecasts, and those that laws and pins tie to them."""
+    count = len(panel.events.variables) or 1
+    used = np.unique(owner * count + variable)
+    space, pins = possible(panel), panel.laws.pins
+    none = np.empty(0, np.int64)
+    if space.is_free and not len(pins):
+        return Numbering(count, used, FREE, (none, none))
+    starts, members = _ties(panel, space)
+    copy_owner, copy = _copies(starts, members, used, count)
+    sizes, own = take_rows(starts, members, copy)
+    keys = np.unique(np.concatenate([used, np.repeat(copy_owner, np.diff(sizes)) * count + own]))
+    blocks, laws = len(space.blocks), len(space.laws)
+
+    def number(which: NDArray[np.bool_], start: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return copy_owner[which], copy[which] - start
+
+    block_owner, block = number(copy < blocks, 0)
+    law_owner, law = number((copy >= blocks) & (copy < blocks + laws), blocks)
+    some = space.laws.take(law)
+    place = np.searchsorted(keys, np.repeat(law_owner, np.diff(some.starts)) * count + some.variables)
+    local = tuple(
+        Block(np.searchsorted(keys, who * count + space.blocks[b].variables).astype(np.int32), space.blocks[b].states)
+        for who, b in zip(block_owner.tolist(), block.tolist(), strict=True)
+    )
+    return Numbering(
+        count, keys, Space(local, some.renumbered(place.astype(np.int32))), number(copy >= blocks + laws, blocks + laws)
+    )
+
+
+def _ties(panel: Panel, space: Space) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The variables that each block, then each law, then each pin ties together."""
+    starts, members = space.rows()
+    pins = panel.laws.pins
+    coordinates = np.stack([pins.event, pins.condition], axis=1).ravel() // 2
+    more, own = panel.events.supports(coordinates.astype(np.int32))
+    return np.concatenate([starts, starts[-1] + more[2::2]]), np.concatenate([members, own]).astype(np.int32)
+
+
+def _copies(
+    starts: NDArray[np.int64], members: NDArray[np.int32], used: NDArray[np.int64], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which owners need a tie because it is connected to their variables: owners and ties, by owner and component."""
+    label = _core.connected_rows(starts, members, count).astype(np.int64)
+    home = np.full(count, -1, np.int64)
+    home[members] = np.repeat(label, np.diff(starts))
+    there = home[used % count]
+    labels = int(label.max(initial=-1)) + 1
+    touched = np.unique((used // count * labels + there)[there >= 0])
+    order = np.argsort(label, kind="stable")
+    first = np.concatenate([[0], np.cumsum(np.bincount(label, minlength=labels))]).astype(np.int64)
+    sizes, copies = take_rows(first, order, touched % max(1, labels))
+    return np.repeat(touched // max(1, labels), np.diff(sizes)), copies

@@ -1,0 +1,126 @@
+"""The possible worlds of some variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Variables that are in one of some joint states: `states` has a row a state and a column a variable.
+
+    >>> Block.one_of(np.array([4, 5, 6]), complete=True).states.tolist()
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    >>> Block.chain(np.array([4, 5])).states.tolist()
+    [[1, 1], [0, 1], [0, 0]]
+    """
+
+    variables: NDArray[np.int32]
+    states: NDArray[np.uint8]
+
+    @staticmethod
+    def one_of(variables: NDArray[np.integer], *, complete: bool) -> Block:
+        """At most one is true, or exactly one."""
+        states = np.eye(len(variables), dtype=np.uint8)
+        none = np.zeros((0 if complete else 1, len(variables)), np.uint8)
+        return Block(variables.astype(np.int32), np.vstack([states, none]))
+
+    @staticmethod
+    def chain(variables: NDArray[np.integer]) -> Block:
+        """Each implies the next."""
+        return Block(variables.astype(np.int32), np.triu(np.ones((len(variables) + 1, len(variables)), np.uint8)))
+
+
+def _starts() -> NDArray[np.int64]:
+    return np.zeros(1, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Functions:
+    """Boolean functions of numbered variables, as in `Merged`, and the truth that each must have."""
+
+    starts: NDArray[np.int64] = field(default_factory=_starts)
+    variables: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    table_starts: NDArray[np.int64] = field(default_factory=_starts)
+    tables: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
+    truth: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    def of(self, i: int) -> NDArray[np.int32]:
+        """The variables of one function."""
+        return self.variables[self.starts[i] : self.starts[i + 1]]
+
+    def take(self, index: NDArray[np.integer]) -> Functions:
+        """Some of the functions, in the order of an index."""
+        starts, variables = take_rows(self.starts, self.variables, index)
+        table_starts, tables = take_rows(self.table_starts, self.tables, index)
+        return Functions(starts, variables, table_starts, tables, self.truth[index])
+
+    def renumbered(self, variables: NDArray[np.int32]) -> Functions:
+        """The same with other variables in their places."""
+        return Functions(self.starts, variables, self.table_starts, self.tables, self.truth)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Space:
+    """The worlds that are possible: every block is in one of its states, every law has its truth, the rest is free.
+
+    Blocks have no variable in common. Laws may be about variables of blocks.
+    """
+
+    blocks: tuple[Block, ...] = ()
+    laws: Functions = field(default_factory=Functions)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether every truth assignment is a world."""
+        return not self.blocks and not len(self.laws)
+
+    def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The variables that each block and then each law ties together, as starts and members."""
+        own = [block.variables for block in self.blocks]
+        sizes = np.concatenate([[len(variables) for variables in own], np.diff(self.laws.starts)])
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), np.concatenate([*own, self.laws.variables])
+
+    def part(self, blocks: Iterable[int], laws: NDArray[np.integer], number: NDArray[np.integer]) -> Space:
+        """Some blocks and laws, with variables renumbered."""
+        kept = tuple(Block(number[self.blocks[i].variables].astype(np.int32), self.blocks[i].states) for i in blocks)
+        some = self.laws.take(laws)
+        return Space(kept, some.renumbered(number[some.variables].astype(np.int32)))
+
+    def split(self, home: NDArray[np.integer], number: NDArray[np.integer], count: int) -> Iterator[Space]:
+        """The blocks and laws of each of the first `count` homes; `home` has an entry a block, then a law."""
+        blocks = len(self.blocks)
+        own, laws = rows_by_home(home[:blocks], count), rows_by_home(home[blocks:], count)
+        for mine, some in zip(own, laws, strict=True):
+            yield self.part(mine.tolist(), some, number) if len(mine) or len(some) else FREE
+
+
+FREE = Space()
+
+
+def rows_by_home(home: NDArray[np.integer], count: int) -> list[NDArray[np.int64]]:
+    """The rows of each of the first `count` homes, ascending."""
+    order = np.argsort(home, kind="stable")
+    return np.split(order, np.searchsorted(home[order], np.arange(1, count + 1)))[:count]
+
+
+def take_rows(
+    starts: NDArray[np.int64], values: NDArray[T], index: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[T]]:
+    """Take rows of different lengths in the order of an index."""
+    sizes = np.diff(starts)[index]
+    new = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return new, values[np.arange(new[-1]) + np.repeat(starts[index] - new[:-1], sizes)]

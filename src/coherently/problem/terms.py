@@ -1,0 +1,176 @@
+"""What forecasts say that is not one number for one event: conditionals, intervals and limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.problem.space import rows_by_home
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+
+def _numbers() -> NDArray[np.int32]:
+    return np.empty(0, np.int32)
+
+
+def _flags() -> NDArray[np.bool_]:
+    return np.empty(0, np.bool_)
+
+
+def _floats() -> NDArray[np.float64]:
+    return np.empty(0, np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sides:
+    """Events by coordinate, or the complements of coordinates where `turned`; -1 is the certain event."""
+
+    coordinate: NDArray[np.int32] = field(default_factory=_numbers)
+    turned: NDArray[np.bool_] = field(default_factory=_flags)
+
+    def __len__(self) -> int:
+        return len(self.coordinate)
+
+    def probability(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The probabilities of the events, from those of the coordinates."""
+        value = np.append(x, 1.0)[self.coordinate]
+        return np.where(self.turned, 1.0 - value, value)
+
+    def take(self, index: NDArray[np.integer], number: NDArray[np.integer]) -> Sides:
+        """Some of them, with coordinates renumbered."""
+        own = self.coordinate[index]
+        return Sides(np.where(own < 0, -1, number[own]).astype(np.int32), self.turned[index])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conditionals:
+    """Distinct conditional forecasts "E given H", an event and its complement given the same being one.
+
+    `joint` is E & H and `condition` H; `weight` and `mean` are of the merged forecasts (NaN where the weight is 0).
+    """
+
+    joint: Sides = field(default_factory=Sides)
+    condition: Sides = field(default_factory=Sides)
+    weight: NDArray[np.float64] = field(default_factory=_floats)
+    mean: NDArray[np.float64] = field(default_factory=_floats)
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def value(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The conditional probabilities; where the condition has none, any would do, and it is the forecast."""
+        joint, condition = self.joint.probability(x), self.condition.probability(x)
+        possible = condition > 0
+        ratio = np.divide(joint, condition, out=np.nan_to_num(self.mean, nan=0.5), where=possible)
+        return np.clip(ratio, 0.0, 1.0)
+
+    def take(self, index: NDArray[np.integer], number: NDArray[np.integer]) -> Conditionals:
+        """Some of them, with coordinates renumbered."""
+        return Conditionals(
+            self.joint.take(index, number), self.condition.take(index, number), self.weight[index], self.mean[index]
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """Forecasts that lose nothing while the probability lies in [`low`, `high`].
+
+    `about` is a coordinate or, where `conditional`, the number of a conditional; the interval is turned to its side.
+    """
+
+    about: NDArray[np.int32] = field(default_factory=_numbers)
+    conditional: NDArray[np.bool_] = field(default_factory=_flags)
+    low: NDArray[np.float64] = field(default_factory=_floats)
+    high: NDArray[np.float64] = field(default_factory=_floats)
+    weight: NDArray[np.float64] = field(default_factory=_floats)
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Limits:
+    """Pins: low P(H) <= P(E & H) <= high P(H), `joint` being E & H; H is certain for an unconditional pin.
+
+    `pin` is the number of the panel's pin.
+    """
+
+    joint: Sides = field(default_factory=Sides)
+    condition: Sides = field(default_factory=Sides)
+    low: NDArray[np.float64] = field(default_factory=_floats)
+    high: NDArray[np.float64] = field(default_factory=_floats)
+    pin: NDArray[np.int32] = field(default_factory=_numbers)
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terms:
+    """All of these."""
+
+    conditionals: Conditionals = field(default_factory=Conditionals)
+    intervals: Intervals = field(default_factory=Intervals)
+    limits: Limits = field(default_factory=Limits)
+
+    def __len__(self) -> int:
+        return len(self.conditionals) + len(self.intervals) + len(self.limits)
+
+    def ties(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Coordinates and the number of a conditional or limit that ties them to others, an entry each."""
+        sides = [self.conditionals.joint, self.conditionals.condition, self.limits.joint, self.limits.condition]
+        count = len(self.conditionals)
+        numbers = [np.arange(count), np.arange(count), *(count + np.arange(len(self.limits)) for _ in range(2))]
+        coordinate = np.concatenate([side.coordinate for side in sides])
+        known = coordinate >= 0
+        return coordinate[known], np.concatenate(numbers)[known].astype(np.int32)
+
+    def part(self, number: NDArray[np.integer]) -> Terms:
+        """The terms about some coordinates, which `number` renumbers (-1 for those that are not kept).
+
+        A term is kept or dropped as a whole, by the coordinate of its joint event.
+        """
+        return next(iter(self.split(np.where(number < 0, 1, 0), number, 1)))
+
+    def split(self, home: NDArray[np.integer], number: NDArray[np.integer], count: int) -> Iterator[Terms]:
+        """The terms of each of the first `count` homes of coordinates, which are numbered anew in each."""
+        given, intervals, limits = self.conditionals, self.intervals, self.limits
+        given_home, limit_home = home[given.joint.coordinate], home[limits.joint.coordinate]
+        given_rows, limit_rows = rows_by_home(given_home, count), rows_by_home(limit_home, count)
+        place = np.empty(len(given) + 1, np.int64)
+        for rows in given_rows:
+            place[rows] = np.arange(len(rows))
+        about = intervals.about
+        own_home = np.empty(len(intervals), np.int64)
+        own_home[intervals.conditional] = given_home[about[intervals.conditional]]
+        own_home[~intervals.conditional] = home[about[~intervals.conditional]]
+        new = np.empty(len(intervals), np.int32)
+        new[intervals.conditional] = place[about[intervals.conditional]]
+        new[~intervals.conditional] = number[about[~intervals.conditional]]
+        for mine, some, bound in zip(given_rows, rows_by_home(own_home, count), limit_rows, strict=True):
+            yield Terms(
+                given.take(mine, number),
+                Intervals(
+                    new[some],
+                    intervals.conditional[some],
+                    intervals.low[some],
+                    intervals.high[some],
+                    intervals.weight[some],
+                ),
+                Limits(
+                    limits.joint.take(bound, number),
+                    limits.condition.take(bound, number),
+                    limits.low[bound],
+                    limits.high[bound],
+                    limits.pin[bound],
+                ),
+            )
+
+
+NO_TERMS = Terms()
