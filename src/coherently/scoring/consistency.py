@@ -21,7 +21,6 @@ import numpy as np
 
 from coherently.conversion import Tuple, check_answers, read_tuples, tuples_draft
 from coherently.errors import PanelError
-from coherently.events import CERTAIN
 from coherently.panel import Panel, to_frame
 from coherently.problem import Log
 from coherently.result import aggregate
@@ -164,11 +163,14 @@ def distance(panel: Panel, loss: Log, tolerance: float, time_limit: float) -> fl
     """
     result = aggregate(panel, Exact(tolerance=tolerance, time_limit=time_limit), loss)
     problem = result.problem
-    own = problem.coordinate[problem.unit]
-    turned = np.where(problem.complemented[problem.unit], 1.0 - panel.probability, panel.probability)
-    counts = (panel.weight > 0) & (problem.merged.condition[own] == CERTAIN)
-    apart = panel.weight * loss.divergence(problem.merged.mean[own], loss.clipped(turned))
-    return max(0.0, float(result.objective or 0.0) + float(np.sum(apart, where=counts)))
+    told = (panel.weight > 0) & ~problem.conditional[problem.unit] & ~np.isnan(problem.mean[problem.unit])
+    if panel.lower is not None and panel.upper is not None:
+        told &= np.isnan(panel.lower) & np.isnan(panel.upper)
+    unit, forecast = problem.unit[told], panel.probability[told]
+    turned = np.where(problem.complemented[unit], 1.0 - forecast, forecast)
+    merged = problem.merged.mean[problem.coordinate[unit]]
+    left_out = np.sum(panel.weight[told] * loss.divergence(merged, loss.clipped(turned)))
+    return max(0.0, float(result.objective or 0.0) + float(left_out))
 
 
 def _means(owner: NDArray[np.int64], values: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -185,7 +187,7 @@ def _panel(item: Tuple) -> Panel:
 def _joint_panel(tuples: Sequence[Tuple], judge: str) -> Panel:
     draft = tuples_draft([item for item in tuples if item.judge == judge])
     rows = [(forecast.judge, forecast.event, forecast.probability) for forecast in draft.forecasts]
-    return Panel.from_records(rows, laws=draft.laws) if draft.laws else Panel.from_records(rows)  # type: ignore[call-arg]
+    return Panel.from_records(rows, laws=draft.laws)
 
 
 def _tuples(source: str | os.PathLike[str] | Iterable[object]) -> tuple[list[Tuple], list[str]]:
