@@ -1,12 +1,16 @@
+import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 import coherently as co
 from coherently.scoring.frequentist import frequentist
 from tests.scoring.consistency_checks import ROLES, check_arbitrage, sure_gain
 
+DATA = Path(__file__).parent.parent / "conversion" / "data" / "consistency" / "Ann"
 UNCONDITIONAL = ["Neg", "Paraphrase", "Consequence", "And", "Or", "AndOr", "But"]
 
 
@@ -105,6 +109,27 @@ def test_tuples_without_questions_are_apart_so_that_their_joint_score_is_the_sum
     assert (table["judge"], table["tuples"].tolist()) == (["Ann", "Bob"], [5, 5])
     np.testing.assert_allclose(found.joint, [found.arbitrage[::2].sum(), found.arbitrage[1::2].sum()], atol=1e-6)
     np.testing.assert_allclose(table["arbitrage"], found.joint / 5, atol=1e-6)
+
+
+def test_joint_scores_of_files_count_laws_and_shared_questions():
+    names = ("NegChecker.jsonl", "AndChecker.jsonl", "ConsequenceChecker.jsonl", "ParaphraseChecker.jsonl")
+    found = co.consistency([DATA / name for name in names])
+    # Over rain, hail, precipitation and the paraphrase of rain: hail implies precipitation, the paraphrase is rain.
+    worlds = [w for w in itertools.product((0, 1), repeat=4) if w[1] <= w[2] and w[0] == w[3]]
+    rain, hail = [w[0] for w in worlds], [w[1] for w in worlds]
+    both = [a & b for a, b in zip(rain, hail, strict=True)]
+    answers = [(rain, 0.6), (rain, 0.4), (hail, 0.5), (hail, 0.4), (rain, 0.6), (hail, 0.3), (both, 0.5), (hail, 0.5)]
+    answers += [([w[2] for w in worlds], 0.4), (rain, 0.6), (rain, 0.7)]
+    truth, p = np.array([row for row, _ in answers], float), np.array([q for _, q in answers])
+
+    def divergence(z):
+        x = truth @ (np.exp(z - z.max()) / np.exp(z - z.max()).sum())
+        return float(np.sum(x * np.log(x / p) + (1 - x) * np.log((1 - x) / (1 - p))))
+
+    expected = minimize(divergence, np.zeros(len(worlds)), method="BFGS", options={"gtol": 1e-9}).fun
+    np.testing.assert_allclose(expected, 0.171285, atol=1e-6)
+    np.testing.assert_allclose(found.joint, [expected], atol=1e-6)
+    assert found.joint[0] > found.arbitrage.sum()
 
 
 def test_a_panel_has_joint_scores_alone():
