@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coherently.certify import Book, Check, Finding, check, dutch_book
     from coherently.certify.verify import Verification, verify
+    from coherently.conversion import Conversion, convert
     from coherently.errors import (
         CoherentlyError,
         ContradictionError,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from coherently.problem import Brier, Log, Spherical
     from coherently.result import Bounds, Result, aggregate, individual
     from coherently.scoring import Calibration, Scores, score
+    from coherently.scoring.consistency import Consistency, consistency
     from coherently.simulation import simulate
     from coherently.solve import AlternatingProjections, Annealing, DempsterShafer, Exact, Lindley, LinearAverage, Pool
     from coherently.weighting import CoherenceWeights, ConsensusWeights, EqualWeights, HistoryWeights, ProductWeights
@@ -39,6 +41,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "coherently.certify": ["Book", "Check", "Finding", "check", "dutch_book"],
     "coherently.certify.verify": ["Verification", "verify"],
+    "coherently.conversion": ["Conversion", "convert"],
     "coherently.errors": [
         "CoherentlyError",
         "ContradictionError",
@@ -54,6 +57,7 @@ _ROOMS = {
     "coherently.problem": ["Brier", "Log", "Spherical"],
     "coherently.result": ["Bounds", "Result", "aggregate", "individual"],
     "coherently.scoring": ["Calibration", "Scores", "score"],
+    "coherently.scoring.consistency": ["Consistency", "consistency"],
     "coherently.simulation": ["simulate"],
     "coherently.solve": [
         "AlternatingProjections",
@@ -85,7 +89,9 @@ __all__ = [
     "CoherenceWeights",
     "CoherentlyError",
     "ConsensusWeights",
+    "Consistency",
     "ContradictionError",
+    "Conversion",
     "DempsterShafer",
     "EqualWeights",
     "EventError",
@@ -112,6 +118,8 @@ __all__ = [
     "Vovk",
     "aggregate",
     "check",
+    "consistency",
+    "convert",
     "dutch_book",
     "individual",
     "read_panel",
