@@ -1,5 +1,6 @@
 """What is to be solved, in arrays: distinct events with merged forecasts, and the way back to the panel."""
 
+from coherently.problem.attached import Attached, attach, with_points, without_weightless
 from coherently.problem.designs import clusters, with_auxiliary
 from coherently.problem.groups import MAX_VARIABLES as LARGEST_GROUP
 from coherently.problem.groups import Groups
@@ -18,6 +19,7 @@ __all__ = [
     "LARGEST_GROUP",
     "NO_TERMS",
     "SHARING",
+    "Attached",
     "Block",
     "Brier",
     "Conditionals",
@@ -36,6 +38,7 @@ __all__ = [
     "Spherical",
     "Terms",
     "append",
+    "attach",
     "clusters",
     "find_design",
     "find_loss",
@@ -44,4 +47,6 @@ __all__ = [
     "pose_individually",
     "split",
     "with_auxiliary",
+    "with_points",
+    "without_weightless",
 ]
