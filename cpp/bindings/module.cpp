@@ -2,6 +2,7 @@
 
 namespace coherently::bindings {
 void bind_events(nanobind::module_& module);
+void bind_satisfaction(nanobind::module_& module);
 void bind_problem(nanobind::module_& module);
 void bind_solve(nanobind::module_& module);
 void bind_bregman(nanobind::module_& module);
@@ -14,6 +15,7 @@ NB_MODULE(_core, module) {
     nanobind::set_leak_warnings(false);  // a traceback that somebody keeps is no leak of ours
     module.doc() = "The compiled core of Coherently.";
     coherently::bindings::bind_events(module);
+    coherently::bindings::bind_satisfaction(module);
     coherently::bindings::bind_problem(module);
     coherently::bindings::bind_solve(module);
     coherently::bindings::bind_bregman(module);

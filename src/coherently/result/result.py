@@ -124,8 +124,14 @@ class Result:
         """The weighted worlds that a globally coherent result consists of; None for others."""
         if self.solution.worlds is None:
             return None
-        names = self.panel.events.variables
-        return Mixture(self.solution.worlds, [names[v] for v in self.problem.merged.origin.tolist()])
+        events, origin = self.panel.events, self.problem.merged.origin
+        texts = events.written_variables
+        return Mixture(self.solution.worlds, [texts[v] for v in origin.tolist()], events, origin)
+
+    @property
+    def conditionals(self) -> str | None:
+        """What conditional forecasts lose in the objective: "called_off", "linearised" or "ratio"; None without any."""
+        return self.solution.conditionals
 
     @property
     def note(self) -> str | None:
