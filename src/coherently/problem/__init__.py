@@ -9,6 +9,7 @@ from coherently.problem.parts import Part, split
 from coherently.problem.problem import Merged, Problem, pose, pose_individually
 from coherently.problem.registry import DESIGNS, SHARING, Design, find_design
 from coherently.problem.space import FREE, Block, Functions, Space
+from coherently.problem.states import States, TooManyStatesError
 from coherently.problem.terms import NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
 from coherently.problem.truths import append, holds
 
@@ -36,7 +37,9 @@ __all__ = [
     "Sides",
     "Space",
     "Spherical",
+    "States",
     "Terms",
+    "TooManyStatesError",
     "append",
     "attach",
     "clusters",
