@@ -43,7 +43,8 @@ LARGEST_INTERIOR = 300_000
 FEW = 20_000
 """Truth vectors up to which it does all of it."""
 WIDE = 64
-"""Events of a group from which closed forms are tried first: the interior point method has dense systems of them."""
+"""Events of a group from which closed forms, or one projection where groups are disjoint, are tried first: the interior
+point method has dense systems of them."""
 SMALL = 5_000
 """Coordinates up to which a gap above rounding sends the problem on: probabilities may be off by the root of it."""
 EXACT = 1e-13
@@ -188,7 +189,8 @@ class AlternatingProjections:
                 f"the design {groups.design} makes {vectors:,} truth vectors with events of no weight; "
                 f"{LARGEST_INTERIOR:,} is the most: choose the groups logical or pairs, without auxiliary"
             )
-        wide = int(np.diff(groups.starts).max(initial=0)) > WIDE and run.projector.is_quick()
+        disjoint = len(np.unique(groups.members)) == len(groups.members)
+        wide = int(np.diff(groups.starts).max(initial=0)) > WIDE and (disjoint or run.projector.is_quick())
         direct = weightless or (vectors <= FEW and not self.trace and not wide)
         limit = 0 if direct else min(self.sweeps, PATIENCE) if small else self.sweeps
         interrupted = False
