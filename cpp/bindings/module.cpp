@@ -6,6 +6,7 @@ void bind_satisfaction(nanobind::module_& module);
 void bind_problem(nanobind::module_& module);
 void bind_solve(nanobind::module_& module);
 void bind_bregman(nanobind::module_& module);
+void bind_space(nanobind::module_& module);
 void bind_nearest(nanobind::module_& module);
 void bind_oracle(nanobind::module_& module);
 void bind_annealing(nanobind::module_& module);
@@ -19,6 +20,7 @@ NB_MODULE(_core, module) {
     coherently::bindings::bind_problem(module);
     coherently::bindings::bind_solve(module);
     coherently::bindings::bind_bregman(module);
+    coherently::bindings::bind_space(module);
     coherently::bindings::bind_nearest(module);
     coherently::bindings::bind_oracle(module);
     coherently::bindings::bind_annealing(module);

@@ -88,6 +88,27 @@ def solve_pairs(
     threads: int,
 ) -> tuple[NDArray[np.float64], float, float, int]: ...
 
+class ContradictionError(Exception): ...
+
+class Space:
+    def __init__(
+        self,
+        n_variables: int,
+        block_starts: NDArray[np.int64],
+        block_variables: NDArray[np.int32],
+        state_starts: NDArray[np.int64],
+        states: NDArray[np.uint8],
+        law_starts: NDArray[np.int64],
+        law_variables: NDArray[np.int32],
+        law_word_starts: NDArray[np.int64],
+        law_words: NDArray[np.uint64],
+        truth: NDArray[np.uint8],
+    ) -> None: ...
+    def find_witness(self) -> bool: ...
+    def witness(self) -> NDArray[np.uint8]: ...
+    def set_witness(self, world: NDArray[np.uint8]) -> None: ...
+    def allows(self, worlds: NDArray[np.uint8]) -> NDArray[np.uint8]: ...
+
 class NearestMixture:
     def __init__(
         self,
@@ -99,6 +120,7 @@ class NearestMixture:
         weight: NDArray[np.float64],
         target: NDArray[np.float64],
         seed: int,
+        space: Space | None = None,
     ) -> None: ...
     def search(self, seconds: float) -> bool: ...
     def eliminate(self, seconds: float) -> bool: ...
@@ -129,6 +151,7 @@ class WorldOracle:
         word_starts: NDArray[np.int64],
         words: NDArray[np.uint64],
         seed: int,
+        space: Space | None = None,
     ) -> None: ...
     def set(self, coefficients: NDArray[np.float64]) -> None: ...
     def value(self, world: NDArray[np.uint8]) -> float: ...
@@ -155,6 +178,7 @@ def elimination_cost(
     word_starts: NDArray[np.int64],
     words: NDArray[np.uint64],
     limit: float,
+    space: Space | None = None,
 ) -> float: ...
 
 class Annealer:

@@ -205,10 +205,11 @@ def impossible_conditions(laws: Laws, events: Events, conditions: NDArray[np.int
 
 
 def count_idle(laws: Laws, events: Events, used: NDArray[np.int32]) -> int:
-    """Count the laws and pins that share no variable with the sides that are used."""
+    """Count the laws and pins that have variables, but none that the sides in use have."""
     stated = np.concatenate([laws.side, laws.pins.event])
     about = np.concatenate([laws.side, laws.pins.condition])
-    return int((~_touch(events, stated, used) & ~_touch(events, about, used)).sum())
+    touched = _touch(events, stated, used) | _touch(events, about, used)
+    return int(((stated > CERTAIN) & ~touched).sum())
 
 
 def _touch(events: Events, sides: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:
