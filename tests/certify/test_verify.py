@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently.certify.enumeration import least_sums
+from coherently.certify.enumeration import Enumeration
 from coherently.certify.merging import merge
 from coherently.problem import BRIER, pose
 from coherently.solve import Status
@@ -98,7 +98,8 @@ def test_least_sums_are_those_over_all_worlds(panel, seed):
         (holds[:, distinct.component == c] @ coefficients[distinct.component == c]).min()
         for c in range(distinct.n_components)
     ]
-    np.testing.assert_allclose(least_sums(panel.events, distinct, coefficients), expected, rtol=0, atol=1e-12)
+    worlds = Enumeration(panel, distinct, distinct.side, distinct.component)
+    np.testing.assert_allclose(worlds.least(coefficients), expected, rtol=0, atol=1e-12)
 
 
 def test_a_large_component_rests_on_the_word_of_its_proof():

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from coherently.certify.merging import Distinct
     from coherently.certify.nearness import Nearness
-    from coherently.events import Events
     from coherently.result import Result
 
 ENUMERATION = "own enumeration"
@@ -38,7 +37,7 @@ class Bound:
     unchecked: list[str] = field(default_factory=list)
 
 
-def check_bound(events: Events, result: Result, distinct: Distinct, x: NDArray[np.float64], near: Nearness) -> Bound:
+def check_bound(result: Result, distinct: Distinct, x: NDArray[np.float64], near: Nearness) -> Bound:
     """Check the lower bound of forecasts x, component by component where the result has them."""
     found = Bound(np.nan_to_num(near.proved()))
     if result.lower_bound is None:
@@ -49,9 +48,9 @@ def check_bound(events: Events, result: Result, distinct: Distinct, x: NDArray[n
     elif result.components:
         found.problems = _mismatches(result, distinct, near)
         if not found.problems:
-            _check_components(events, result, distinct, x, near, found)
+            _check_components(result, distinct, x, near, found)
     else:
-        _check_whole(events, result.lower_bound, distinct, x, near, found)
+        _check_whole(result.lower_bound, distinct, x, near, found)
     if result.status == "optimal" and not found.problems:
         found.problems = _check_optimal(result, near, found.believed)
     return found
@@ -64,9 +63,10 @@ def check_improvement(
     claim = result.guaranteed_improvement
     if claim is None:
         return [], []
-    if not near.quadratic:
+    if result.loss.name != "brier":
         return [], [f"the guaranteed improvement under the loss {result.loss.name}"]
-    if result.coherence != "global" and np.isnan(near.shortfall).any():
+    hidden = np.isnan(near.saved)
+    if hidden.any() and (result.coherence != "global" or not near.quadratic[hidden].all()):
         return [], ["the guaranteed improvement: there are too many worlds to look at"]
     most = max(0.0, saved(scatter, near, bounds))
     if claim <= most + CLOSE * max(1.0, near.weight.sum()):
@@ -79,9 +79,10 @@ def _mismatches(result: Result, distinct: Distinct, near: Nearness) -> list[str]
     components = result.components
     if len(components) != distinct.n_components:
         return [f"the result has {len(components):,} components, the panel {distinct.n_components:,}"]
-    events = np.bincount(distinct.component, minlength=distinct.n_components).tolist()
     problems = []
-    for i, (component, count, f) in enumerate(zip(components, events, near.objective.tolist(), strict=True)):
+    for i, (component, count, f) in enumerate(
+        zip(components, distinct.events.tolist(), near.objective.tolist(), strict=True)
+    ):
         if component.events != count:
             problems.append(f"component {i} has {component.events:,} events, in the panel {count:,}")
         if not abs(component.objective - f) <= CLOSE * max(1.0, f):
@@ -94,17 +95,15 @@ def _mismatches(result: Result, distinct: Distinct, near: Nearness) -> list[str]
     return cut(problems)
 
 
-def _check_components(
-    events: Events, result: Result, distinct: Distinct, x: NDArray[np.float64], near: Nearness, found: Bound
-) -> None:
+def _check_components(result: Result, distinct: Distinct, x: NDArray[np.float64], near: Nearness, found: Bound) -> None:
     own = near.proved()
     problems = []
     for i, component in enumerate(result.components):
         claim, high = component.lower_bound, float(near.objective[i])
         slack = CLOSE * max(1.0, high)
         low = float(own[i])
-        if near.quadratic and low + slack < claim <= high + slack:
-            low, high = squeeze(events, distinct, i, x, claim - slack)
+        if near.quadratic[i] and low + slack < claim <= high + slack:
+            low, high = squeeze(near.worlds, distinct, i, x, claim - slack)
         if claim > high + slack:
             problems.append(f"the lower bound of component {i} is {claim:.12g}; coherent forecasts reach {high:.12g}")
         found.believed[i] = min(claim, high) if math.isnan(low) else low
@@ -112,9 +111,7 @@ def _check_components(
     found.problems = cut(problems)
 
 
-def _check_whole(
-    events: Events, claim: float, distinct: Distinct, x: NDArray[np.float64], near: Nearness, found: Bound
-) -> None:
+def _check_whole(claim: float, distinct: Distinct, x: NDArray[np.float64], near: Nearness, found: Bound) -> None:
     """Check a bound for which no component is named."""
     slack = CLOSE * max(1.0, near.objective.sum())
     own = near.proved()
@@ -125,7 +122,9 @@ def _check_whole(
         found.rests_on = [ENUMERATION]
         return
     ends = [
-        (np.nan_to_num(b), f) if math.isnan(b) or not near.quadratic else squeeze(events, distinct, i, x, math.nan)
+        (np.nan_to_num(b), f)
+        if math.isnan(b) or not near.quadratic[i]
+        else squeeze(near.worlds, distinct, i, x, math.nan)
         for i, (f, b) in enumerate(zip(near.objective.tolist(), own.tolist(), strict=True))
     ]
     low, high = np.sum(ends, axis=0).tolist()

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
     from coherently.certify.merging import Distinct
     from coherently.events import Events
+    from coherently.panel import Panel
 
 CELLS = 2**25
 """Worlds times variables or events that are held at a time."""
-MOST_VARIABLES = 16
-"""Variables of a component up to which all its worlds are looked at."""
+MOST_WORLDS = 2**16
+"""Worlds of a component up to which all of them are looked at."""
 MOST_CELLS = 2**27
 """Worlds times events of a component up to which they are."""
 STEPS = 200
@@ -63,36 +64,93 @@ def mixed(
     return probability
 
 
-def enumerable(distinct: Distinct) -> NDArray[np.bool_]:
-    """Which components have so few variables and events that all their worlds can be looked at."""
-    count = _variable_counts(distinct)
-    events = np.bincount(distinct.component, minlength=distinct.n_components)
-    few = count <= MOST_VARIABLES
-    return few & (events * 2.0 ** np.minimum(count, MOST_VARIABLES) <= MOST_CELLS)
+class Enumeration:
+    """All worlds of the components that have few enough: truth assignments that declarations and laws allow.
 
+    `sides` are the events that are looked at and `component` the component of each. World j of a component gives each
+    of its free variables a bit of j; a declared variable has a digit of j, its value.
+    """
 
-def least_sums(events: Events, distinct: Distinct, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The least sum of coefficients of events that hold in a world of each component; NaN where not enumerated."""
-    least = np.where(enumerable(distinct), np.inf, np.nan)
-    order = np.argsort(distinct.component, kind="stable")
-    order = order[np.isinf(least)[distinct.component[order]]]
-    number, home = _numbered(distinct)
-    counts = np.where(np.isinf(least), 2 ** np.minimum(_variable_counts(distinct), MOST_VARIABLES), 0)
-    n_variables = len(events.variables)
-    for begin, end in _blocks(counts, n_variables + len(order)):
-        mine = order[counts[distinct.component[order]] > begin]
-        used = np.flatnonzero((home >= 0) & (np.append(counts, 0)[home] > begin))
-        worlds = np.zeros((end - begin, n_variables), np.bool_)
-        worlds[:, used] = (np.arange(begin, end)[:, None] >> number[used]) & 1
-        holds = events.evaluate(distinct.side[mine], worlds)
-        found, starts = np.unique(distinct.component[mine], return_index=True)
-        sums = np.add.reduceat(holds * coefficients[mine], starts, axis=1)
-        least[found] = np.minimum(least[found], sums.min(axis=0))
-    return least
+    def __init__(
+        self, panel: Panel, distinct: Distinct, sides: NDArray[np.int32], component: NDArray[np.int64]
+    ) -> None:
+        self.events, self.sides, self.component = panel.events, sides, component
+        self.home = distinct.home_of_variable
+        self._place_variables(panel)
+        counts = np.ones(distinct.n_components)
+        known = self.home >= 0
+        np.multiply.at(counts, self.home[known], self.factor[known])
+        cells = np.bincount(component, minlength=distinct.n_components) * counts
+        self.possible = (counts <= MOST_WORLDS) & (cells <= MOST_CELLS)
+        self.counts = np.where(self.possible, counts, 0).astype(np.int64)
+        laws = panel.laws.side
+        starts, variables = panel.events.supports(laws // 2)
+        self.laws = laws[np.diff(starts) > 0]
+        self.law_home = self.home[variables[starts[:-1][np.diff(starts) > 0]]]
+
+    def _place_variables(self, panel: Panel) -> None:
+        """The digit of each variable: j // stride % size, and whether it is true at `value`, or up to it."""
+        count = len(self.home)
+        self.size, self.value = np.full(count, 2, np.int64), np.ones(count, np.int64)
+        self.ordered = np.zeros(count, np.bool_)
+        self.factor = np.full(count, 2.0)
+        first = np.arange(count)
+        for choice in panel.events.choices():
+            atoms = choice.atoms
+            self.size[atoms] = len(atoms) + (choice.ordered or not choice.complete)
+            self.value[atoms] = np.arange(len(atoms))
+            self.ordered[atoms] = choice.ordered
+            self.factor[atoms] = 1.0
+            self.factor[atoms[:1]] = self.size[atoms[:1]]
+            first[atoms] = atoms[0]
+        order = np.argsort(self.home, kind="stable")
+        log = np.cumsum(np.log2(self.factor[order]))
+        begin = np.searchsorted(self.home[order], self.home[order])
+        before = np.where(begin > 0, log[begin - 1], 0.0)
+        power = np.empty(count)
+        power[order] = log - np.log2(self.factor[order]) - before
+        self.stride = np.rint(2.0 ** np.minimum(power, 62.0))[first].astype(np.int64)
+
+    def rows(self, begin: int, end: int, components: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The worlds from `begin` to `end`, of all variables; those of other components are false."""
+        worlds = np.zeros((end - begin, len(self.home)), np.bool_)
+        used = np.flatnonzero((self.home >= 0) & np.append(components, False)[self.home])
+        digit = np.arange(begin, end)[:, None] // self.stride[used] % self.size[used]
+        worlds[:, used] = np.where(self.ordered[used], digit <= self.value[used], digit == self.value[used])
+        return worlds
+
+    def least(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The least sum of coefficients of events that hold in a world of each component; NaN where not enumerated."""
+        least = np.where(self.possible, np.inf, np.nan)
+        order = np.argsort(self.component, kind="stable")
+        for begin, end in _blocks(self.counts, len(self.home) + len(order)):
+            active = self.counts > begin
+            mine, laws = order[active[self.component[order]]], np.flatnonzero(np.append(active, False)[self.law_home])
+            worlds = self.rows(begin, end, active)
+            holds = self.events.evaluate(self.sides[mine], worlds)
+            found, starts = np.unique(self.component[mine], return_index=True)
+            sums = np.full((end - begin, len(least)), np.inf)
+            sums[:, found] = np.add.reduceat(holds * coefficients[mine], starts, axis=1)
+            sums[np.arange(begin, end)[:, None] >= self.counts] = np.inf
+            broken, law = np.nonzero(~self.events.evaluate(self.laws[laws], worlds))
+            sums[broken, self.law_home[laws[law]]] = np.inf
+            least = np.where(active, np.minimum(least, sums.min(axis=0)), least)
+        return least
+
+    def truths(self, component: int, mine: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """The truth of some events of a component in each of its possible worlds."""
+        one = np.arange(len(self.counts)) == component
+        laws = self.laws[self.law_home == component]
+        found = []
+        for begin, end in _blocks(self.counts[component : component + 1], len(self.home) + len(mine)):
+            worlds = self.rows(begin, end, one)
+            worlds = worlds[self.events.evaluate(laws, worlds).all(axis=1)]
+            found.append(self.events.evaluate(self.sides[mine], worlds))
+        return np.concatenate(found)
 
 
 def squeeze(
-    events: Events, distinct: Distinct, component: int, start: NDArray[np.float64], claim: float
+    worlds: Enumeration, distinct: Distinct, component: int, start: NDArray[np.float64], claim: float
 ) -> tuple[float, float]:
     """Bounds on the least objective of an enumerated component, from coherent forecasts `start` of its events.
 
@@ -102,7 +160,7 @@ def squeeze(
     """
     mine = np.flatnonzero((distinct.component == component) & (distinct.weight > 0))
     weight, mean, y = distinct.weight[mine], distinct.mean[mine], start[mine].copy()
-    holds = _all_worlds(events, distinct, component, mine)
+    holds = worlds.truths(component, mine)
     low, high = 0.0, np.inf
     for _ in range(max(1, min(STEPS, STEP_CELLS // max(1, holds.size)))):
         force = weight * (y - mean)
@@ -136,34 +194,6 @@ def _blocks(counts: NDArray[np.int64], width: int) -> Iterator[tuple[int, int]]:
         end = min(most, begin + min(largest, max(64, begin)))
         yield begin, end
         begin = end
-
-
-def _variable_counts(distinct: Distinct) -> NDArray[np.int64]:
-    _, home = _numbered(distinct)
-    return np.bincount(home[home >= 0], minlength=distinct.n_components)
-
-
-def _numbered(distinct: Distinct) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each variable its number within its component, and that component (-1 where there is none)."""
-    home = np.full(int(distinct.variables.max(initial=-1)) + 1, -1, np.int64)
-    home[distinct.variables] = np.repeat(distinct.component, np.diff(distinct.starts))
-    order = np.argsort(home, kind="stable")
-    number = np.zeros(len(home), np.int64)
-    number[order] = np.arange(len(home)) - np.searchsorted(home[order], home[order])
-    return number, home
-
-
-def _all_worlds(events: Events, distinct: Distinct, component: int, mine: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """The truth of a component's events in each of its worlds."""
-    number, home = _numbered(distinct)
-    used = np.flatnonzero(home == component)
-    n_variables, count = len(events.variables), 2 ** len(used)
-    holds = np.empty((count, len(mine)), np.bool_)
-    for begin, end in _blocks(np.array([count]), n_variables + len(mine)):
-        worlds = np.zeros((end - begin, n_variables), np.bool_)
-        worlds[:, used] = (np.arange(begin, end)[:, None] >> number[used]) & 1
-        holds[begin:end] = events.evaluate(distinct.side[mine], worlds)
-    return holds
 
 
 def _product(holds: NDArray[np.bool_], force: NDArray[np.float64]) -> NDArray[np.float64]:

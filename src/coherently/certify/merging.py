@@ -7,39 +7,66 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coherently.events import CERTAIN
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from coherently.panel import Panel
     from coherently.problem import Loss
+
+    Link = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """Forecasts of an interval, turned to the side of the distinct event at `row`."""
+
+    row: NDArray[np.int64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    weight: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distinct:
     """Distinct events, an event and its complement being one, by first appearance in the panel.
 
-    `side` and `condition` are as in `coherently.events.Reading`, of the smaller side; `weight` is the sum N of the
-    weights and `mean` the mean q (of the loss) of the forecasts of both sides, turned to this one, NaN where N is 0.
-    `scatter` is the sum of w (p - q)^2 with plain means q. `home` and `turned` give, for each event as written, its
-    place here and whether it is the complement. The variables of event i are `variables[starts[i]:starts[i + 1]]`, and
-    `component` numbers the sets of events that share no variable with others.
+    `side` and `condition` are as in `coherently.events.Reading`, of the smaller side: of "E given H" E & H, and H.
+    `weight` is the sum N of the weights and `mean` the mean q (of the loss) of the forecasts of both sides, turned to
+    this one, NaN where N is 0; `intervals` are forecasts apart. `scatter` is the sum of w (p - q)^2 with plain means
+    q. `home` and `turned` give, for each event as written, its place here and whether it is the complement. The
+    variables of event i and its condition are `variables[starts[i]:starts[i + 1]]`. `component` numbers the sets of
+    events that nothing ties to others: no variable, law, declaration or pin; `home_of_variable` and `events` are the
+    component of each variable (-1 where none) and the number of distinct events of each component.
     """
 
     side: NDArray[np.int32]
     condition: NDArray[np.int32]
     weight: NDArray[np.float64]
     mean: NDArray[np.float64]
+    intervals: Intervals
     scatter: float
     home: NDArray[np.int64]
     turned: NDArray[np.bool_]
     starts: NDArray[np.int64]
     variables: NDArray[np.int32]
     component: NDArray[np.int64]
+    home_of_variable: NDArray[np.int64]
+    events: NDArray[np.int64]
+
+    @property
+    def conditional(self) -> NDArray[np.bool_]:
+        """Which of them are conditional."""
+        given: NDArray[np.bool_] = self.condition != CERTAIN
+        return given
 
     @property
     def n_components(self) -> int:
         """The number of components."""
-        return int(self.component.max(initial=-1)) + 1
+        return len(self.events)
 
     def at_home(self, written: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probabilities of the events as written, turned to the sides here; the first written counts."""
@@ -75,18 +102,39 @@ def merge(panel: Panel, loss: Loss) -> Distinct:
     sorted_pairs, first, number = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     home = np.argsort(np.argsort(first))[number.ravel()]
     side, condition = sorted_pairs[np.argsort(first)].T
-    own = home[panel.event_index]
-    probability = np.where(turned[panel.event_index], 1.0 - panel.probability, panel.probability)
-    weight = np.bincount(own, panel.weight, len(side)).astype(np.float64)
-    plain = _divide(np.bincount(own, panel.weight * probability, len(side)), weight)
+    point, intervals = _intervals(panel, home, turned)
+    own = home[panel.event_index][point]
+    probability = np.where(turned[panel.event_index], 1.0 - panel.probability, panel.probability)[point]
+    own_weight = panel.weight[point]
+    weight = np.bincount(own, own_weight, len(side)).astype(np.float64)
+    plain = _divide(np.bincount(own, own_weight * probability, len(side)), weight)
     mean = plain
     if loss.name != "brier":
-        duals = panel.weight * loss.gradient(loss.clipped(probability))
+        duals = own_weight * loss.gradient(loss.clipped(probability))
         mean = loss.inverse(_divide(np.bincount(own, duals, len(side)), weight))
-    scatter = float(np.sum(panel.weight * (probability - np.nan_to_num(plain)[own]) ** 2))
-    starts, variables = panel.events.supports(side // 2)
-    component = _components(starts, variables)
-    return Distinct(side, condition, weight, mean, scatter, home, turned, starts, variables, component)
+    counted = condition[own] == CERTAIN
+    scatter = float(np.sum((own_weight * (probability - np.nan_to_num(plain)[own]) ** 2)[counted]))
+    starts, variables = _supports(panel, side, condition)
+    component, home_of_variable, events = _components(panel, side, condition)
+    return Distinct(
+        *(side, condition, weight, mean, intervals, scatter, home, turned, starts, variables),
+        *(component, home_of_variable, events),
+    )
+
+
+def _intervals(panel: Panel, home: NDArray[np.int64], turned: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Intervals]:
+    """Which forecasts are numbers, and those that are intervals."""
+    none = np.full(len(panel), np.nan)
+    low, high = (none if column is None else column for column in (panel.lower, panel.upper))
+    given = ~(np.isnan(low) & np.isnan(high))
+    low, high = np.where(np.isnan(low), 0.0, low)[given], np.where(np.isnan(high), 1.0, high)[given]
+    turn = turned[panel.event_index][given]
+    return ~given, Intervals(
+        home[panel.event_index][given],
+        np.where(turn, 1.0 - high, low),
+        np.where(turn, 1.0 - low, high),
+        panel.weight[given],
+    )
 
 
 def _divide(sums: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -94,16 +142,79 @@ def _divide(sums: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float
     return quotient
 
 
-def _components(starts: NDArray[np.int64], variables: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Number the components of events that share variables, by first appearance."""
+def _supports(panel: Panel, *sides: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The variables of events by several sides each: those of all the sides, side by side."""
+    starts, variables = panel.events.supports((np.stack(sides, axis=1).ravel() // 2).astype(np.int32))
+    return starts[:: len(sides)], variables
+
+
+def _components(
+    panel: Panel, side: NDArray[np.int32], condition: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The component of each distinct event and of each variable, and the number of events of each component.
+
+    Events are counted as the methods do: E & H and H of conditionals and pins that nobody forecast are events too.
+    Components are numbered by the first of their events: forecasts, then those of conditionals, then those of pins.
+    """
+    plain, given = condition == CERTAIN, condition != CERTAIN
+    pins, pin = panel.laws.pins, _pins_in_reach(panel, side, condition)
+    (own, joint, condition_at, pin_joint, pin_condition), kinds = _coordinates(
+        [side[plain], side[given], condition[given], pins.event[pin], pins.condition[pin]]
+    )
+    count = len(kinds)
+    starts, variables = panel.events.supports(kinds)
+    links: list[Link] = [(np.repeat(np.arange(count), np.diff(starts)), count + variables)]
+    links += [(a[b >= 0], b[b >= 0]) for a, b in ((joint, condition_at), (pin_joint, pin_condition))]
+    links += [(count + tie[:-1], count + tie[1:]) for tie in _ties(panel)]
+    label = _connected(count + len(panel.events.variables), links)
+    home = np.where(label < int(label[:count].max(initial=-1)) + 1, label, -1)
+    component = np.empty(len(side), np.int64)
+    component[plain], component[given] = home[own], home[joint]
+    return component, home[count:], np.bincount(home[:count])
+
+
+def _coordinates(sides: Sequence[NDArray[np.int32]]) -> tuple[list[NDArray[np.int64]], NDArray[np.int32]]:
+    """Number distinct events by first appearance, complements being one; a certain condition is -1."""
+    asked = np.concatenate(sides).astype(np.int64)
+    told = (asked != CERTAIN) | (np.arange(len(asked)) < len(sides[0]))
+    number = np.full(len(asked), -1, np.int64)
+    _, first, place = np.unique(asked[told] // 2, return_index=True, return_inverse=True)
+    number[told] = np.argsort(np.argsort(first))[place]
+    kinds = (asked[told] // 2)[np.sort(first)].astype(np.int32)
+    return np.split(number, np.cumsum([len(part) for part in sides])[:-1]), kinds
+
+
+def _pins_in_reach(panel: Panel, side: NDArray[np.int32], condition: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The pins about variables of forecasts, or about those that declarations, laws and pins tie to them."""
+    label = _connected(len(panel.events.variables), [(tie[:-1], tie[1:]) for tie in _ties(panel)])
+    used = np.unique(label[_supports(panel, side, condition)[1]])
+    reached = [bool(np.isin(label[tie], used).any()) for tie in _pin_variables(panel)]
+    return np.flatnonzero(np.array(reached, np.bool_))
+
+
+def _connected(count: int, links: Sequence[Link]) -> NDArray[np.int64]:
+    """Number the connected components of so many nodes by their first."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    count = len(starts) - 1
-    nodes = count + int(variables.max(initial=-1)) + 1
-    event = np.repeat(np.arange(count), np.diff(starts))
-    links = coo_array((np.ones(len(event), np.int8), (event, count + variables)), shape=(nodes, nodes))
-    label = connected_components(links, directed=False)[1][:count]
-    _, first, number = np.unique(label, return_index=True, return_inverse=True)
+    none = np.empty(0, np.int64)
+    rows, columns = (np.concatenate([none, *(link[i] for link in links)]) for i in (0, 1))
+    graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(count, count))
+    _, first, number = np.unique(connected_components(graph, False)[1], return_index=True, return_inverse=True)
     found: NDArray[np.int64] = np.argsort(np.argsort(first))[number]
     return found
+
+
+def _ties(panel: Panel) -> list[NDArray[np.int64]]:
+    """The variables that each declaration, law and pin ties together."""
+    choices = [choice.atoms.astype(np.int64) for choice in panel.events.choices()]
+    return [*choices, *_rows(*panel.events.supports(panel.laws.side // 2)), *_pin_variables(panel)]
+
+
+def _pin_variables(panel: Panel) -> list[NDArray[np.int64]]:
+    pins = panel.laws.pins
+    return _rows(*_supports(panel, pins.event, pins.condition))
+
+
+def _rows(starts: NDArray[np.int64], members: NDArray[np.int32]) -> list[NDArray[np.int64]]:
+    return [part.astype(np.int64) for part in np.split(members, starts[1:-1])] if len(starts) > 1 else []

@@ -8,77 +8,162 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.certify.enumeration import least_sums, proved
+from coherently.certify.enumeration import Enumeration, proved
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.certify.merging import Distinct
-    from coherently.events import Events
+    from coherently.panel import Panel
     from coherently.problem import Loss
+
+    Vector = NDArray[np.float64]
 
 CLOSE = 1e-9
 """How far a number may lie from what it must be, relative to it or to 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """The probabilities of distinct events: `x` as stated, of conditionals the ratio, and `condition` of conditions.
+
+    `condition` is 1 for unconditional events, and NaN where it is not known. `form` says what conditionals lose:
+    "called_off" (their loss, where the condition holds), "linearised" or "ratio" (their loss whatever happens).
+    """
+
+    distinct: Distinct
+    loss: Loss
+    x: Vector
+    condition: Vector
+    form: str
+
+    def terms(self) -> _Terms:
+        """What each event adds to the distance, and the slopes of that."""
+        distinct, known = self.distinct, self.distinct.weight > 0
+        at = np.clip(np.nan_to_num(self.x, nan=0.5), 0.0, 1.0)
+        mean = np.where(known, distinct.mean, at)
+        value, slope = distinct.weight * self._apart(at, mean), distinct.weight * self._slope(at, mean)
+        intervals = distinct.intervals
+        inside = np.clip(at[intervals.row], intervals.low, intervals.high)
+        for sums, more in ((value, self._apart), (slope, self._slope)):
+            np.add.at(sums, intervals.row, intervals.weight * more(at[intervals.row], inside))
+        if self.form == "linearised":
+            miss = self.condition * (at - mean)
+            square = distinct.conditional * distinct.weight
+            value = np.where(distinct.conditional, square * miss**2, value)
+            slope = np.where(distinct.conditional, 2 * square * miss, slope)
+            return _Terms(value, slope, np.where(distinct.conditional, -mean * slope, 0.0))
+        if self.form == "ratio":
+            return _Terms(value, np.full_like(slope, np.nan), np.full_like(slope, np.nan))
+        other = np.where(distinct.conditional, value - at * slope, 0.0)
+        return _Terms(np.where(distinct.conditional, self.condition * value, value), slope, other)
+
+    def _apart(self, x: Vector, p: Vector) -> Vector:
+        return (x - p) ** 2 if self.loss.name == "brier" else self.loss.divergence(x, self.loss.clipped(p))
+
+    def _slope(self, x: Vector, p: Vector) -> Vector:
+        if self.loss.name == "brier":
+            return 2 * (x - p)
+        return np.where(x == p, 0.0, self.loss.gradient(x) - self.loss.gradient(self.loss.clipped(p)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Terms:
+    """What each distinct event adds to the distance, with the slopes by P(E & H) and by P(H)."""
+
+    value: Vector
+    slope: Vector
+    condition_slope: Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Nearness:
     """How near forecasts x lie to the merged ones, an entry a component.
 
-    `objective` is the distance f, of the Brier loss if `quadratic`; `shortfall` is g, the greatest <F, x - s> over the
-    worlds s with the force F = N(x - q), or N(phi'(x) - phi'(q)) of another loss, NaN where there are too many worlds
-    to look at; `weight` is the sum of N.
+    `objective` is the distance f; `shortfall` is g, the greatest <F, x - s> over the worlds s, with F the slope of the
+    distance, or half of it, N(x - q), where it is `quadratic`: of the Brier loss alone. It is NaN where there are too
+    many worlds to look at, or pins, which not all worlds obey. `saved` is the Brier penalty that is saved in every
+    world, in components whose worlds were looked at. `weight` is the sum of N.
     """
 
-    objective: NDArray[np.float64]
-    shortfall: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    quadratic: bool
+    objective: Vector
+    shortfall: Vector
+    saved: Vector
+    weight: Vector
+    quadratic: NDArray[np.bool_]
+    worlds: Enumeration
 
-    def proved(self) -> NDArray[np.float64]:
+    def proved(self) -> Vector:
         """The lower bound that enumeration proves for each component; NaN where it was not done.
 
         The distance of any loss is convex with the slope F at x, so that none is below f - g.
         """
-        if not self.quadratic:
-            return np.maximum(0.0, self.objective - np.maximum(0.0, self.shortfall))
+        convex = np.maximum(0.0, self.objective - np.maximum(0.0, self.shortfall))
         pairs = zip(self.objective.tolist(), self.shortfall.tolist(), strict=True)
-        return np.array([math.nan if math.isnan(g) else proved(f, g) for f, g in pairs])
+        square = np.array([math.nan if math.isnan(g) else proved(f, g) for f, g in pairs])
+        return np.where(self.quadratic, square, convex)
 
 
-def measure(events: Events, distinct: Distinct, loss: Loss, x: NDArray[np.float64]) -> Nearness:
-    """Measure forecasts x of distinct events; weightless ones do not count."""
-    known = distinct.weight > 0
-    at, mean = np.where(known, np.clip(x, 0.0, 1.0), 0.5), np.where(known, distinct.mean, 0.5)
-    quadratic = loss.name == "brier"
-    force = distinct.weight * (at - mean if quadratic else loss.gradient(at) - loss.gradient(mean))
-    least = least_sums(events, distinct, force)
+def measure(panel: Panel, answer: Answer) -> Nearness:
+    """Measure an answer; weightless events do not count."""
+    distinct = answer.distinct
+    given = np.flatnonzero(distinct.conditional)
+    sides = np.concatenate([distinct.side, distinct.condition[given]]).astype(np.int32)
+    worlds = Enumeration(panel, distinct, sides, np.concatenate([distinct.component, distinct.component[given]]))
+    terms = answer.terms()
+    quadratic = _quadratic(answer)
+    force = np.where(quadratic[distinct.component], 0.5, 1.0) * terms.slope
+    joint = np.clip(answer.x, 0.0, 1.0) * answer.condition
+    level = force * np.nan_to_num(joint) + terms.condition_slope * answer.condition
+    least = worlds.least(np.concatenate([force, terms.condition_slope[given]]))
+    shortfall = distinct.by_component(level) - least
+    shortfall[_pinned(panel, distinct)] = np.nan
     return Nearness(
-        distinct.by_component(distinct.weight * ((at - mean) ** 2 if quadratic else loss.divergence(at, mean))),
-        distinct.by_component(force * at) - least,
+        distinct.by_component(terms.value),
+        shortfall,
+        _saved(answer, worlds, given),
         distinct.by_component(distinct.weight),
         quadratic,
+        worlds,
     )
 
 
-def distance(distinct: Distinct, loss: Loss, x: NDArray[np.float64]) -> float:
-    """The weighted distance of forecasts x from the merged ones, in the measure of the loss."""
+def _quadratic(answer: Answer) -> NDArray[np.bool_]:
+    """The components whose distance is a sum of squares of x - q."""
+    distinct = answer.distinct
+    plain = np.full(distinct.n_components, answer.loss.name == "brier")
+    plain[distinct.component[distinct.conditional]] = False
+    plain[distinct.component[distinct.intervals.row]] = False
+    return plain
+
+
+def _pinned(panel: Panel, distinct: Distinct) -> NDArray[np.int64]:
+    """The components that have pins."""
+    pins = panel.laws.pins
+    variables = panel.events.supports(np.concatenate([pins.event, pins.condition]) // 2)[1]
+    found = np.unique(distinct.home_of_variable[variables])
+    return found[found >= 0]
+
+
+def _saved(answer: Answer, worlds: Enumeration, given: NDArray[np.int64]) -> Vector:
+    """The least of sum N ((v - q)^2 - (v - x)^2) over worlds v, conditionals counting where their condition holds."""
+    distinct = answer.distinct
     known = distinct.weight > 0
-    x, mean = x[known], distinct.mean[known]
-    apart = (x - mean) ** 2 if loss.name == "brier" else loss.divergence(x, mean)
-    return float(distinct.weight[known] @ apart)
+    x, mean = (np.where(known, values, 0.0) for values in (answer.x, distinct.mean))
+    per_event, constant = -2 * distinct.weight * (mean - x), distinct.weight * (mean**2 - x**2)
+    fixed = distinct.by_component(np.where(distinct.conditional, 0.0, constant))
+    return fixed + worlds.least(np.concatenate([per_event, constant[given]]))
 
 
-def saved(scatter: float, near: Nearness, bounds: NDArray[np.float64]) -> float:
-    """The Brier penalty saved in every world: the scatter and, for each component, f - 2g.
+def saved(scatter: float, near: Nearness, bounds: Vector) -> float:
+    """The Brier penalty saved in every world: the scatter and, for each component, what its worlds show.
 
-    Where g is not known, a bound b on the least distance gives the part: if b was proved by (f - g)^2 / f, then
-    f - 2g = 2 sqrt(b f) - f; and the nearest coherent forecasts save b and lie at most a distance of sqrt(f - b) away.
+    Where they were not looked at, a bound b on the least distance f gives the part: if b was proved by (f - g)^2 / f,
+    then f - 2g = 2 sqrt(b f) - f; and the nearest coherent forecasts save b and lie at most a distance of sqrt(f - b)
+    away.
     """
     gap = np.maximum(0.0, near.objective - bounds)
     by_shortfall = 2 * np.sqrt(np.maximum(0.0, bounds * near.objective)) - near.objective
     by_distance = bounds - gap - 2 * np.sqrt(gap * near.weight)
-    parts = np.where(
-        np.isnan(near.shortfall), np.maximum(by_shortfall, by_distance), near.objective - 2 * near.shortfall
-    )
+    parts = np.where(np.isnan(near.saved), np.maximum(by_shortfall, by_distance), near.saved)
     return scatter + float(parts.sum())

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from coherently.certify.enumeration import Part
     from coherently.certify.merging import Distinct
+    from coherently.events import Choice
     from coherently.panel import Panel
 
 
@@ -46,15 +47,78 @@ def check_worlds(
     part_of, problems = _parts_of_events(panel, variables, distinct, promised)
     if problems:
         return cut(problems)
+    broken = check_possible(panel, parts, variables)
+    if broken:
+        return cut(broken)
     told = np.flatnonzero(part_of >= 0)
     mixture = mixed(panel.events, distinct.side[told], part_of[told], parts, variables)
-    off = np.flatnonzero(~(np.abs(mixture - x[told]) <= CLOSE))
+    given = mixed(panel.events, distinct.condition[told], part_of[told], parts, variables)
+    expected = np.divide(mixture, given, out=x[told].copy(), where=given > 0)
+    off = np.flatnonzero(~(np.abs(mixture - x[told] * given) <= CLOSE))
     text = _texts(panel, distinct)
     problems = [
-        f"the probability of {text[told[i]]!r} is not that of its worlds, by {abs(mixture[i] - x[told[i]]):.3g}"
+        f"the probability of {text[told[i]]!r} is not that of its worlds, by {abs(expected[i] - x[told[i]]):.3g}"
         for i in off.tolist()
     ]
-    return cut(problems)
+    return cut(problems + check_pins(panel, parts, variables))
+
+
+def conditions(
+    panel: Panel, parts: Sequence[Part], names: Sequence[Sequence[str]], distinct: Distinct
+) -> NDArray[np.float64]:
+    """The probability of the condition of each distinct event in the worlds; NaN where they do not tell it."""
+    number = {name: v for v, name in enumerate(panel.events.variables)}
+    variables = [np.array([number.get(name, -1) for name in own], np.int64) for own in names]
+    if any((own < 0).any() for own in variables):
+        return np.full(len(distinct.side), np.nan)
+    part_of, problems = _parts_of_events(panel, variables, distinct, np.zeros(len(distinct.side), np.bool_))
+    found = np.full(len(distinct.side), np.nan)
+    told = np.flatnonzero(part_of >= 0) if not problems else np.empty(0, np.int64)
+    found[told] = mixed(panel.events, distinct.condition[told], part_of[told], parts, variables)
+    return found
+
+
+def check_possible(panel: Panel, parts: Sequence[Part], variables: Sequence[NDArray[np.int64]]) -> list[str]:
+    """Every world must obey the declarations and the laws about its variables."""
+    problems = []
+    starts, members = panel.events.supports(panel.laws.side // 2)
+    for i, (part, own) in enumerate(zip(parts, variables, strict=True)):
+        worlds = np.zeros((len(part.weight), len(panel.events.variables)), np.bool_)
+        worlds[:, own] = part.truth
+        laws = np.unique(np.repeat(np.arange(len(panel.laws)), np.diff(starts))[np.isin(members, own)])
+        holds = panel.events.evaluate(panel.laws.side[laws], worlds)
+        problems += [
+            f"a world of part {i} breaks the law {panel.laws.text[law]!r}" for law in laws[~holds.all(axis=0)].tolist()
+        ]
+        for choice in panel.events.choices():
+            if np.isin(choice.atoms, own).all() and not _obeys(choice, worlds[:, choice.atoms]):
+                problems.append(f"a world of part {i} gives {choice.name!r} more or less than one value")
+    return problems
+
+
+def _obeys(choice: Choice, truth: NDArray[np.bool_]) -> bool:
+    if choice.ordered:
+        return bool((truth[:, 1:] >= truth[:, :-1]).all())
+    count = truth.sum(axis=1)
+    return bool((count == 1).all() if choice.complete else (count <= 1).all())
+
+
+def check_pins(panel: Panel, parts: Sequence[Part], variables: Sequence[NDArray[np.int64]]) -> list[str]:
+    """The mixture must obey the pins about its variables."""
+    pins = panel.laws.pins
+    home = np.full(len(panel.events.variables), -1, np.int64)
+    for i, own in enumerate(variables):
+        home[own] = i
+    problems = []
+    for i, text in enumerate(pins.text):
+        sides = np.array([pins.event[i], pins.condition[i]], np.int32)
+        homes = np.unique(home[panel.events.supports(sides // 2)[1]])
+        if len(homes) != 1 or homes[0] < 0:
+            continue
+        joint, given = mixed(panel.events, sides, np.repeat(homes, 2), parts, variables)
+        if not pins.low[i] * given - CLOSE <= joint <= pins.high[i] * given + CLOSE:
+            problems.append(f"the worlds break the pin {text!r}: the probability is {joint / given:.9g}")
+    return problems
 
 
 def _check_part(number: int, part: Part, n_variables: int) -> list[str]:

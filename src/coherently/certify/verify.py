@@ -9,9 +9,9 @@ import numpy as np
 
 from coherently.certify.claims import check_bound, check_improvement
 from coherently.certify.merging import means_as_written, merge
-from coherently.certify.nearness import CLOSE, distance, measure
+from coherently.certify.nearness import CLOSE, Answer, measure
 from coherently.certify.promises import check_means, check_probabilities, check_words, match
-from coherently.certify.support import check_worlds
+from coherently.certify.support import check_worlds, conditions
 from coherently.errors import PanelError
 from coherently.panel import Panel
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from coherently.certify.merging import Distinct
     from coherently.result import Result
+    from coherently.result.worlds import Mixture
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +87,36 @@ def _check_mixture(panel: Panel, result: Result, distinct: Distinct, x: NDArray[
     worlds = result.worlds
     if worlds is None:
         return []
-    names = [[worlds.names[v] for v in part.variables.tolist()] for part in worlds.parts]
     promised = np.full(len(x), result.coherence == "global")
-    return check_worlds(panel, worlds.parts, names, distinct, x, promised)
+    return check_worlds(panel, worlds.parts, _names(worlds), distinct, x, promised)
+
+
+def _names(worlds: Mixture) -> list[list[str]]:
+    return [[worlds.names[v] for v in part.variables.tolist()] for part in worlds.parts]
+
+
+def _answer(panel: Panel, result: Result, distinct: Distinct, x: NDArray[np.float64]) -> Answer:
+    condition = np.where(distinct.conditional, np.nan, 1.0)
+    if result.worlds is not None and distinct.conditional.any():
+        known = conditions(panel, result.worlds.parts, _names(result.worlds), distinct)
+        condition = np.where(distinct.conditional, known, 1.0)
+    return Answer(distinct, result.loss, x, condition, result.conditionals or "called_off")
 
 
 def _check_nearness(panel: Panel, result: Result, distinct: Distinct, x: NDArray[np.float64]) -> Verification:
     """Hold objective, bound and guaranteed improvement against what the forecasts x are worth."""
     if result.objective is None:
         return Verification(unchecked=["plain averages promise nothing that could be checked but the means"])
+    answer = _answer(panel, result, distinct, x)
+    if np.isnan(answer.condition).any():
+        return Verification(unchecked=["the objective: the probabilities of conditions are not known without worlds"])
     problems = []
-    objective = distance(distinct, result.loss, x)
+    near = measure(panel, answer)
+    objective = float(near.objective.sum())
     if not abs(objective - result.objective) <= CLOSE * max(1.0, objective):
         problems.append(f"the objective is {result.objective:.12g}; the forecasts give {objective:.12g}")
     if result.lower_bound is not None and not -CLOSE <= result.lower_bound <= result.objective * (1 + CLOSE) + CLOSE:
         problems.append(f"the lower bound {result.lower_bound:.12g} is not between 0 and the objective")
-    near = measure(panel.events, distinct, result.loss, x)
-    bound = check_bound(panel.events, result, distinct, x, near)
+    bound = check_bound(result, distinct, x, near)
     wrong, unchecked = check_improvement(result, distinct.scatter, near, bound.believed)
     return Verification([*problems, *bound.problems, *wrong], bound.rests_on, [*bound.unchecked, *unchecked])

@@ -128,6 +128,11 @@ class Result:
         return Mixture(self.solution.worlds, [names[v] for v in self.problem.merged.origin.tolist()])
 
     @property
+    def conditionals(self) -> str | None:
+        """What conditional forecasts lose in the objective: "called_off", "linearised" or "ratio"; None without any."""
+        return self.solution.conditionals
+
+    @property
     def note(self) -> str | None:
         """What a reader should know of how the answer was found."""
         return self.solution.note

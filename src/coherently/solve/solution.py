@@ -86,8 +86,10 @@ class Solution:
     `coherence` is none, local or global; a globally coherent answer has the `worlds` that it is made of, for each
     independent part of the problem. `objective` is the weighted squared distance from the merged forecasts and
     `lower_bound` a valid bound on the least such distance; `violation` is the largest distance of a probability from
-    its group's coherent set. What a method does not know is None. `note` says what a reader should know of how the
-    answer was found.
+    its group's coherent set. `conditionals` says what conditional forecasts lose in the objective: "called_off" (their
+    loss where the condition holds), "linearised" (the square of P(E & H) - p P(H)) or "ratio" (the square of
+    P(E & H) / P(H) - p). What a method does not know is None. `note` says what a reader should know of how the answer
+    was found.
     """
 
     value: NDArray[np.float64]
@@ -103,6 +105,7 @@ class Solution:
     worlds: tuple[Worlds, ...] | None = None
     components: tuple[Component, ...] = ()
     note: str | None = None
+    conditionals: str | None = None
 
 
 ROUNDING = 1e-7
