@@ -23,6 +23,10 @@ class PanelError(CoherentlyError):
     """A panel, or something said beside it (outcomes, labels), that cannot be used as it stands."""
 
 
+class ContradictionError(PanelError):
+    """Laws that cannot hold together; the message has as few of them as make the contradiction."""
+
+
 class MethodError(CoherentlyError):
     """A method or an option that does not exist or does not fit the panel."""
 

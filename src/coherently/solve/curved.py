@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
+from coherently.solve.examples import true_examples
 from coherently.solve.oracle import SLICE, Oracle
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class CurvedNearest:
             *self.part.functions, np.where(self.moves, part.weight, 0.0), np.nan_to_num(part.mean), 0
         )
         share, worlds = core.worlds()
-        examples = np.unique(np.vstack([np.zeros(part.n_variables, np.uint8), *_examples(part)]), axis=0)
+        examples = np.unique(np.vstack([np.zeros(part.n_variables, np.uint8), *true_examples(part)]), axis=0)
         self._set_truth(np.vstack([worlds, examples]).astype(np.uint8))
         return self.worlds, np.concatenate([(1 - SPREAD) * share, np.full(len(examples), SPREAD / len(examples))])
 
@@ -199,30 +200,3 @@ class CurvedNearest:
                 return length
             length *= 0.5
         return 0.0
-
-
-def _examples(part: Merged) -> list[Truth]:
-    """A world for each event in which it is true: events are false where all of their variables are."""
-    worlds = []
-    for j in range(len(part)):
-        own = part.variables[part.starts[j] : part.starts[j + 1]]
-        words = part.tables[part.table_starts[j] : part.table_starts[j + 1]]
-        world = np.zeros(part.n_variables, np.uint8)
-        if len(own):
-            world[own] = _satisfying(words, len(own))
-        worlds.append(world)
-    return worlds
-
-
-def _satisfying(words: NDArray[np.uint64], size: int) -> Truth:
-    """The truth of an event's variables in one of the rows of its table, or counts, that make it true."""
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
-    if size <= _LARGEST_TABLE:
-        return (int(np.flatnonzero(bits)[0]) >> np.arange(size) & 1).astype(np.uint8)
-    polarity, allowed = bits[:size], bits[64 * -(-size // 64) :]
-    truth = 1 - polarity
-    truth[: int(np.flatnonzero(allowed)[0])] ^= 1
-    return truth
-
-
-_LARGEST_TABLE = 16  # variables; a larger event is a cardinality, given by the numbers of true literals that it allows

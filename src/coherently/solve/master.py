@@ -18,15 +18,21 @@ if TYPE_CHECKING:
     Matrix: TypeAlias = "NDArray[np.float64]"
 
 MOST_ITERATIONS = 80
-CLOSE = 1e-15
-"""The complementarity, for scores of weights that sum to 1, at which the work ends."""
+CLOSE = 1e-16
+"""The least complementarity, for scores of weights that sum to 1, that rounding allows."""
 BACK = 0.995
 """The part of the way to the boundary that a step may go."""
 LONG = 0.9
-"""A step after which the complementarity may fall; after a shorter one the path is looked for first."""
+"""A step below which care is needed."""
+NEAR = 0.5
+"""How far off the central path, in terms of the complementarity, this may fall."""
 BOLD, CAREFUL = 1e-3, 0.1
 """How far it may fall at once; scores of conditions that become impossible allow less."""
-MIXED = 0.01
+ROUND = 1e-9
+"""An entry of a direction that is rounding."""
+INNER = 0.1
+"""What a limit is to have left at first, of the sizes of its terms."""
+MIXED = 0.1
 """The part of the first shares that is spread evenly."""
 
 
@@ -55,11 +61,11 @@ class Master:
     limits: Matrix
     equal: NDArray[np.bool_]
 
-    def solve(self, share: Vector) -> Mixed:
-        """Begin at some shares."""
+    def solve(self, share: Vector, gap: float) -> Mixed:
+        """Begin at some shares, and end where the scores are at most this gap above the least."""
         path = _Path(self)
         path.start(share)
-        path.follow()
+        path.follow(max(CLOSE, gap / path.total / (len(path.s) + len(path.t))))
         return path.found()
 
 
@@ -102,21 +108,23 @@ class _Path:
     def start(self, share: Vector) -> None:
         even = (1.0 - MIXED) * share + MIXED / self.worlds
         self.s = np.concatenate([even, np.zeros(self.excesses)])
-        lacking = self.s @ self.above[:, self.above.shape[1] - self.excesses :]
-        self.s[self.worlds :] = np.maximum(0.0, -lacking) + 0.01
-        if not np.isfinite(self._value(self.s)):
-            self.s[self.worlds :] = np.maximum(0.0, -lacking) + 1e-6
-        self.t = np.maximum(self.s @ self.above, 0.01)
+        first = len(self.scores) - self.excesses
+        h, edge = (self.s @ self.condition)[first:], self.scores.low[first:]
+        room = h * np.where(self.joint[self.worlds :, first:].diagonal() > 0, 1.0 - edge, edge)
+        lacking = np.maximum(0.0, -(self.s @ self.above)[self.above.shape[1] - self.excesses :])
+        self.s[self.worlds :] = 0.5 * (np.minimum(lacking, room) + room)
+        self.t = np.maximum(self.s @ self.above, INNER * (self.s @ np.abs(self.above)))
         slope = self._slope(self.s)
         level = max(1e-6, float(self.s[: self.worlds] @ (slope - slope.min())[: self.worlds])) / len(self.s)
         self.z, self.price = level / self.s, level / self.t
         self.free = np.zeros(self.even.shape[1])
         self.free[0] = slope.min()
-        self.length, self.careful = 1.0, False
+        self.level, self.careful = level, False
 
-    def follow(self) -> None:
+    def follow(self, close: float) -> None:
+        self.close = close
         for _ in range(MOST_ITERATIONS):
-            if self._gap() <= CLOSE and max(np.abs(part).max(initial=0.0) for part in self._residuals()) <= 1e-12:
+            if self.level <= close and self._off() <= NEAR * self.level:
                 return
             if not self._step():
                 return
@@ -175,11 +183,11 @@ class _Path:
                 free,
             )
 
-        if self.length >= LONG:
+        if self._off() <= NEAR * self.level:
             gap, way = self._gap(), direction(0.0)
             after = self._complementarity(way, self._reach(way))
             self.level = gap * max(CAREFUL if self.careful else BOLD, min(0.5, (after / gap) ** 3))
-        self.careful |= self.length < LONG
+            self.level = max(self.level, 0.9 * self.close)
         way = direction(self.level)
         return self._move(way, BACK * self._reach(way))
 
@@ -200,13 +208,44 @@ class _Path:
             self.s, self.t, self.z, self.price, self.free = (
                 v + min(1.0, length) * d for v, d in zip(before, way, strict=True)
             )
-            if math.isfinite(self._value(self.s)) and self._merit() <= was * (1.0 - 0.01 * length) + 1e-13:
-                self.length = length
+            if math.isfinite(self._value(self.s)) and self._merit() <= was * (1.0 - 0.01 * length) + 1e-17:
+                self.careful |= length < LONG
                 return True
             length *= 0.8
         self.s, self.t, self.z, self.price, self.free = before
         return False
 
     def _merit(self) -> float:
-        parts = (*self._residuals(), self.s * self.z - self.level, self.t * self.price - self.level)
+        dual, even, above = self._residuals()
+        parts = (self.s * dual, even, above, self.s * self.z - self.level, self.t * self.price - self.level)
         return math.sqrt(sum(float(part @ part) for part in parts))
+
+    def _off(self) -> float:
+        """How far the point is from the central path at its level."""
+        dual = self._residuals()[0]
+        parts = (self.s * dual, self.s * self.z - self.level, self.t * self.price - self.level)
+        return max(float(np.abs(part).max(initial=0.0)) for part in parts)
+
+
+def fewest(share: Vector, truth: Matrix) -> Vector:
+    """Shares of no more worlds than there are events and one, with the same mixture (Caratheodory 1911).
+
+    >>> fewest(np.full(4, 0.25), np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])).round(6).tolist()
+    [0.5, 0.0, 0.0, 0.5]
+    """
+    from scipy.linalg import null_space
+
+    share = share.copy()
+    free = null_space(np.hstack([truth, np.ones((len(truth), 1))]).T)
+    while free.shape[1]:
+        way = free[:, 0]
+        way = way if way.max() >= -way.min() else -way
+        reach = np.where(way > ROUND, share / np.where(way > ROUND, way, 1.0), np.inf)
+        leaving = int(np.argmin(reach))
+        share = np.maximum(0.0, share - reach[leaving] * way)
+        share[leaving] = 0.0
+        free = free[:, 1:] - np.outer(free[:, 0] / free[leaving, 0], free[leaving, 1:])
+        free[leaving] = 0.0
+        free /= np.maximum(np.linalg.norm(free, axis=0), ROUND)
+    total: Vector = share / share.sum()
+    return total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 SOFT = 0.1
 """The curvature that a model lends to what has none, of that which it would have elsewhere."""
-STEADY = 0.01
+STEADY = 0.1
+"""The curvature that it lends along the line to h = 0, of that for a target of h = 0."""
+STIFF = 1e5
+"""The most curvature that a model takes over, times the weight."""
 EDGE = 1e-12
 """A probability that curvatures are computed no nearer to 0 and 1 than."""
 
@@ -129,7 +132,7 @@ class Objective:
 
     def __init__(self, scores: Scores, size: int) -> None:
         self.scores, self.size = scores, size
-        self.joint, self.condition = _Affine(scores.joint), _Affine(scores.condition)
+        self.joint, self.condition = Affine(scores.joint), Affine(scores.condition)
 
     def value(self, x: Vector) -> float:
         """The sum."""
@@ -144,13 +147,14 @@ class Objective:
         """A quadratic model at x, as weights and targets of the coordinates and squares of sums of them.
 
         Half of the second derivatives, and some more where there are too few: inside an interval, and along the
-        line to h = 0, on which a called-off score is linear, enough for a target of h = 0.
+        line to h = 0, on which a called-off score is linear.
         """
         scores = self.scores
         a, h = self._events(x)
         slopes = scores.slopes(a, h)
+        slopes = replace(slopes, curvature=np.minimum(slopes.curvature, STIFF * scores.weight))
         plain = scores.condition.coordinate < 0
-        soft = SOFT * scores.weight * scores.loss.curvature(np.clip(slopes.ratio, EDGE, 1.0 - EDGE))
+        soft = SOFT * scores.weight * np.minimum(STIFF, scores.loss.curvature(np.clip(slopes.ratio, EDGE, 1.0 - EDGE)))
         flat = np.where(slopes.curvature > 0, 0.0, soft)
         bent = plain & (slopes.curvature > 0)
         rest = slopes.by_condition + slopes.ratio * slopes.by_joint
@@ -197,7 +201,7 @@ class Objective:
         )
 
 
-class _Affine:
+class Affine:
     """Sides as functions `offset` + `sign` x of coordinates; the certain event has the sign 0."""
 
     def __init__(self, sides: Sides) -> None:
