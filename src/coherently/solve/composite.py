@@ -133,6 +133,7 @@ class CompositeNearest:
         Prices of a point well inside show worlds that are of use sooner than those of the best shares, which are
         arbitrary where a condition becomes impossible (Gondzio, Gonzalez-Brevis and Munari 2013).
         """
+        self._join(self._missing())
         goal = FINISHED if self.oracle.is_exact else tolerance
         least, gap = ACCURACY * goal, np.inf
         aim = max(least, FIRST_AIM)
@@ -151,7 +152,7 @@ class CompositeNearest:
         """The nearest mixture by the linearised Brier loss, with a little of worlds that show every event."""
         part = self.part
         share, worlds = self._column_generation(self.sum.linearised(), None, time.monotonic() + BEGINNING, lambda: None)
-        examples = example_worlds(part, self.oracle)
+        self.examples = examples = example_worlds(part, self.oracle)
         even = np.full(len(examples), SPREAD / len(examples))
         self._set(np.vstack([worlds, examples]), np.concatenate([(1.0 - SPREAD) * share, even]))
         if len(self.limits):
@@ -235,6 +236,11 @@ class CompositeNearest:
             self.worlds = np.vstack([self.worlds, rows])
             self.truth = np.vstack([self.truth, _core.evaluate_worlds(*self.part.functions, rows)])
             self.share = np.concatenate([self.share, np.zeros(len(rows))])
+
+    def _missing(self) -> Truth:
+        """Examples of the events that hold in no world within."""
+        shown = _core.evaluate_worlds(*self.part.functions, self.examples).astype(np.bool_)
+        return self.examples[shown[:, ~self.truth.any(axis=0)].any(axis=1)]
 
     def _settle(self, aim: float) -> None:
         """Give the worlds within their best shares, but for a relative gap; not where a limit would be missed."""
