@@ -6,11 +6,12 @@ import difflib
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from coherently.errors import MethodError, PanelError
+from coherently.errors import ContradictionError, MethodError, PanelError
 from coherently.panel import Panel
 from coherently.problem import find_loss, pose
+from coherently.result.notes import pins_in_conflict, with_notes
 from coherently.result.result import Result
-from coherently.solve import AlternatingProjections, Annealing, Auto, Exact, LinearAverage, Method
+from coherently.solve import AlternatingProjections, Annealing, Auto, Exact, InfeasiblePinsError, LinearAverage, Method
 
 if TYPE_CHECKING:
     from coherently.problem import Loss
@@ -49,7 +50,11 @@ def aggregate(
         raise PanelError(f"aggregate takes a Panel, not a {type(panel).__name__}; see Panel.from_frame")
     chosen, measure = choose(method), find_loss(loss)
     problem = pose(panel, measure)
-    return Result(panel, chosen, problem, chosen.solve(problem, progress))
+    try:
+        solution = chosen.solve(problem, progress)
+    except InfeasiblePinsError as error:
+        raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
+    return Result(panel, chosen, problem, with_notes(panel, problem, solution))
 
 
 def choose(method: str | Method, **options: object) -> Method:

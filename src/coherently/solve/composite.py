@@ -1,4 +1,4 @@
-"""One connected component with conditionals, intervals or pins: mixtures of worlds, and a proof of how near they are."""
+"""One connected component with conditionals, intervals or pins: a mixture of worlds, and a proof of how near it is."""
 
 from __future__ import annotations
 
@@ -36,14 +36,16 @@ BEGINNING = 1.0
 """Seconds for the first mixture."""
 SPREAD = 0.01
 """The part of the first mixture that keeps every event possible and avoidable."""
-NEGLIGIBLE = 1e-12
-"""Shares that worlds leave the answer with."""
+NEGLIGIBLE, UNSEEN = 1e-12, 1e-9
+"""Shares that worlds leave the answer with: with limits, which must be kept, and without."""
 INSIDE, LEAST = 0.99, 1e-9
 """The longest step, which leaves every condition as possible as it was, and the shortest."""
 FORGOTTEN = 1e-5
 """Shares of worlds that leave on the way."""
 PATIENCE = 10.0
 """Seconds for the least saving over all worlds."""
+FEW, PART, TINY = 300, 1e-2, 1e-300
+"""Worlds up to which none is left out, and the part of a condition's probability that keeps one."""
 ABSENT = 1e-6
 """The probability below which a condition counts as impossible."""
 
@@ -146,6 +148,7 @@ class CompositeNearest:
             if stale or self.is_done(goal):
                 return
             aim = max(least, ACCURACY * min(aim, gap / self.scale))
+            self._forget()
             self._join(self._model(deadline, tell, 0.0)[1])
 
     def _start(self) -> None:
@@ -179,9 +182,7 @@ class CompositeNearest:
         self.worlds = np.vstack([self.worlds[kept], worlds])
         self.truth = np.vstack([self.truth[kept], truth])
 
-    def _model(
-        self, deadline: float, tell: Callable[[], None], enough: float = ENOUGH
-    ) -> tuple[Vector, Truth]:
+    def _model(self, deadline: float, tell: Callable[[], None], enough: float = ENOUGH) -> tuple[Vector, Truth]:
         """The best mixture for the quadratic model."""
         x = self.x
         weight, target, squares = self.sum.model(x)
@@ -215,8 +216,13 @@ class CompositeNearest:
     def _with_limits(self, squares: Squares, x: Vector) -> Squares:
         """Add the squares of the augmented Lagrangian for the limits that bind."""
         more = self.limits.squares(self.prices, float(self.scores.weight.sum()), x)
-        starts = np.concatenate([squares[0], squares[0][-1] + more[0][1:]])
-        return (starts, *(np.concatenate(pair) for pair in zip(squares[1:], more[1:], strict=True)))  # type: ignore[return-value]
+        return (
+            np.concatenate([squares[0], squares[0][-1] + more[0][1:]]),
+            np.concatenate([squares[1], more[1]]),
+            np.concatenate([squares[2], more[2]]),
+            np.concatenate([squares[3], more[3]]),
+            np.concatenate([squares[4], more[4]]),
+        )
 
     def _length(self, x: Vector, aim: Vector) -> float:
         """The longest of almost 1, 1/2, 1/4 ... of the way at which the scores have fallen enough (Armijo 1966)."""
@@ -236,6 +242,16 @@ class CompositeNearest:
             self.worlds = np.vstack([self.worlds, rows])
             self.truth = np.vstack([self.truth, _core.evaluate_worlds(*self.part.functions, rows)])
             self.share = np.concatenate([self.share, np.zeros(len(rows))])
+
+    def _forget(self) -> None:
+        """Leave out worlds of little share, also of the share of any condition that they fulfil."""
+        if len(self.share) <= FEW:
+            return
+        fulfilled = in_worlds(self.scores.condition, self.truth)
+        largest = (fulfilled / np.maximum(self.share @ fulfilled, TINY)).max(axis=1)
+        kept = (self.share > 0.01 * FORGOTTEN) | (self.share * largest > PART)
+        self.share = self.share[kept] / self.share[kept].sum()
+        self.worlds, self.truth = self.worlds[kept], self.truth[kept]
 
     def _missing(self) -> Truth:
         """Examples of the events that hold in no world within."""
@@ -279,6 +295,17 @@ class CompositeNearest:
 
     def _prune(self) -> None:
         """Leave out worlds of negligible shares, and those that others can stand for."""
-        kept = self.share > NEGLIGIBLE
+        kept = self.share > (NEGLIGIBLE if len(self.limits) else UNSEEN)
         share, worlds = fewest(self.share[kept] / self.share[kept].sum(), self.truth[kept]), self.worlds[kept]
         self._set(worlds[share > 0], share[share > 0])
+
+    def degenerate(self) -> NDArray[np.int64]:
+        """The conditionals whose conditions are impossible or certain here, though nobody and no law says so."""
+        given, limits, x = self.part.terms.conditionals, self.part.terms.limits, self.x
+        shown = _core.evaluate_worlds(*self.part.functions, self.examples).astype(np.bool_)
+        varies = np.asarray(shown.any(axis=0) & ~shown.all(axis=0))
+        coordinate, p = given.condition.coordinate, given.condition.probability(x)
+        known = given.condition.probability(np.where(self.part.weight > 0, self.part.mean, 0.5))
+        pinned = np.isin(coordinate, limits.joint.coordinate[limits.condition.coordinate < 0])
+        edge = np.minimum(p, 1.0 - p) < ABSENT
+        return np.flatnonzero(edge & varies[coordinate] & (np.abs(known - p) > ABSENT) & ~pinned)

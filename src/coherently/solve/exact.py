@@ -77,7 +77,9 @@ class Exact:
         share = self.tolerance if len(parts) == 1 else 0.5 * self.tolerance
         interrupted = _improve(answers, share, deadline, progress or (lambda _: None))
         found = _solution(problem, parts, answers, self.tolerance, interrupted=interrupted)
-        return replace(found, conditionals=self.conditionals) if len(problem.merged.terms.conditionals) else found
+        if not len(problem.merged.terms.conditionals):
+            return found
+        return replace(found, conditionals=self.conditionals, degenerate=_degenerate(problem, parts, answers))
 
     def _begin(self, part: Merged, loss: Loss, floor: float) -> Answer:
         if len(part.terms):
@@ -134,6 +136,17 @@ def _solution(
         worlds=tuple(worlds),
         components=components,
     )
+
+
+def _degenerate(problem: Problem, parts: Sequence[Part], answers: Sequence[Answer]) -> tuple[int, ...]:
+    """The conditionals on what the answer makes impossible or certain by itself."""
+    joint = problem.merged.terms.conditionals.joint.coordinate
+    found = [
+        np.flatnonzero(np.isin(joint, part.coordinates))[answer.degenerate()]
+        for part, answer in zip(parts, answers, strict=True)
+        if isinstance(answer, CompositeNearest) and len(answer.part.terms.conditionals)
+    ]
+    return tuple(sorted(np.concatenate([np.empty(0, np.int64), *found]).tolist()))
 
 
 def _guaranteed(problem: Problem, answers: Sequence[Answer]) -> float | None:

@@ -33,8 +33,6 @@ MIXED = 0.1
 """The part of the first shares that is spread evenly, or inside all limits."""
 REFINEMENTS = 2
 """Solutions of a linear system, each of what the last has left."""
-LEAST = 1e-9
-"""The least room for an excess."""
 ROUND = 1e-9
 """An entry of a direction that is rounding."""
 
@@ -54,7 +52,7 @@ class Master:
     `joint` and `condition` tell which of the scored events hold in which worlds, a row a world; `limits` has a column a
     limit, whose mean under the shares is to be at least 0, or 0 where `equal`. The score of an interval [l, u] becomes
     two of points: it is the least of w h d(b / h, u) with b >= a and b >= u h, for which b = u h + r has
-    a column r >= 0 of its own and a limit u h + r - a >= 0; and likewise below. Then everything is smooth, and Newton's
+    a column r >= 0 of its own and the limits a <= u h + r <= h; and likewise below. Then everything is smooth, and Newton's
     method follows the central path (Boyd and Vandenberghe 2004, Convex optimization, chapter 11), with prices as
     variables of their own for the curvature.
     """
@@ -76,7 +74,8 @@ class Master:
         found = part._follow(begin[kept] / begin.sum(), gap)
         whole = np.zeros(len(share))
         whole[kept] = found.share
-        return Mixed(whole, found.prices + self._exclusion(whole, found.prices, inner))
+        prices = found.prices + self._exclusion(whole, found.prices, inner)
+        return Mixed(whole, np.where(self.equal, prices, np.maximum(0.0, prices)))
 
     def _follow(self, share: Vector, gap: float) -> Mixed:
         path = _Path(self, share, mixed=0.0 if self.limits.shape[1] else MIXED)
@@ -88,7 +87,9 @@ class Master:
         slopes = self.scores.slopes(share @ self.joint, share @ self.condition)
         cost = self.joint @ slopes.by_joint + self.condition @ slopes.by_condition - self.limits @ prices
         low = share @ cost - cost[inner.share == 0]
-        found: Vector = 2.0 * max(0.0, float(np.max(low, initial=0.0))) * inner.prices
+        tight = ~inner.loose & ~self.equal
+        factor = max(2.0 * float(np.max(low, initial=0.0)), float(np.max(-prices[tight], initial=0.0)), 0.0)
+        found: Vector = factor * inner.prices
         return found
 
 
@@ -96,7 +97,8 @@ class Master:
 class Inside:
     """Shares that are positive wherever limits allow, with the limits that are `loose`: more than 0 at these shares.
 
-    `prices` of the limits are at most -1 in sum for worlds without a share, and 0 for the others.
+    `prices` of the limits are at most -1 in sum for worlds without a share, and 0 for the others; they are at least 1
+    for limits that are neither loose nor equations.
     """
 
     share: Vector
@@ -148,10 +150,11 @@ class _Path:
         scores = master.scores
         self.total = float(scores.weight.sum()) or 1.0
         self.worlds, self.equal = len(share), master.equal
-        point = scores.is_point
-        above, below = np.flatnonzero(~point & (scores.high < 1)), np.flatnonzero(~point & (scores.low > 0))
+        low, high = _forced(master)
+        point = low == high
+        above, below = np.flatnonzero(~point & (high < 1)), np.flatnonzero(~point & (low > 0))
         rows = np.concatenate([np.flatnonzero(point), above, below])
-        target = np.concatenate([scores.low[point], scores.high[above], scores.low[below]])
+        target = np.concatenate([low[point], high[above], low[below]])
         self.sign = np.repeat([1.0, -1.0], [len(above), len(below)])
         nothing = Sides(np.full(len(rows), -1, np.int32), np.zeros(len(rows), np.bool_))
         self.scores = Scores(
@@ -172,7 +175,9 @@ class _Path:
         excess = self.sign * (edge - master.joint[:, rows[first:]])
         loose, fixed = master.limits[:, ~master.equal], master.limits[:, master.equal]
         self.limits = loose.shape[1]
-        self.above = np.block([[loose, excess], [np.zeros((count, self.limits)), own]])
+        edge = self.scores.low[first:]
+        room = np.where(self.sign > 0, 1.0 - edge, edge) * master.condition[:, rows[first:]]
+        self.above = np.block([[loose, excess, room], [np.zeros((count, self.limits)), own, -own]])
         ones = np.concatenate([np.ones(self.worlds), np.zeros(count)])
         self.even = np.hstack([ones[:, None], np.vstack([fixed, np.zeros((count, fixed.shape[1]))])])
         self.free = np.zeros(self.even.shape[1])
@@ -182,10 +187,9 @@ class _Path:
         count = len(self.sign)
         self.s = np.concatenate([(1.0 - mixed) * share + mixed / self.worlds, np.zeros(count)])
         h, edge = (self.s @ self.condition)[-count:], self.scores.low[-count:]
-        lacking = np.maximum(0.0, -(self.s @ self.above)[self.limits :])
+        lacking = np.maximum(0.0, -(self.s @ self.above)[self.limits : self.limits + count])
         if count:
-            room = LEAST + h * np.where(self.sign > 0, 1.0 - edge, edge)
-            self.s[self.worlds :] = 0.5 * (lacking + room)
+            self.s[self.worlds :] = 0.5 * (lacking + h * np.where(self.sign > 0, 1.0 - edge, edge))
         self.t = self.s @ self.above
         slope = self._slope(self.s).by_column[: self.worlds]
         self.level = max(1e-6, float(self.s[: self.worlds] @ (slope - slope.min()))) / len(self.s)
@@ -263,6 +267,13 @@ class _Path:
         self.z = _within(self.z + other * dz, self.level / self.s)
         self.price = _within(self.price + other * dp, self.level / self.t)
         return True
+
+
+def _forced(master: Master) -> tuple[Vector, Vector]:
+    """The intervals; where a ratio is 0 in all worlds, or 1 in all, only the end that is nearest to it."""
+    scores = master.scores
+    never, always = ~master.joint.any(axis=0), (master.joint == master.condition).all(axis=0)
+    return np.where(always & ~never, scores.high, scores.low), np.where(never, scores.low, scores.high)
 
 
 def _reach(value: Vector, way: Vector) -> float:

@@ -9,13 +9,12 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import ContradictionError
-from coherently.problem import Sides
 from coherently.solve.scores import Affine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.problem import Limits, Merged
+    from coherently.problem import Limits, Merged, Sides
     from coherently.solve.oracle import Oracle
     from coherently.solve.scores import Squares
 
@@ -76,9 +75,7 @@ class Bounds:
         return (
             2 * np.arange(len(rows) + 1),
             np.stack([side.coordinate[rows] for side in sides], axis=1).ravel().astype(np.int32),
-            np.stack(
-                [(factor * side.sign)[rows] for factor, side in zip(factors, sides, strict=True)], axis=1
-            ).ravel(),
+            np.stack([(factor * side.sign)[rows] for factor, side in zip(factors, sides, strict=True)], axis=1).ravel(),
             np.full(len(rows), 0.5 * stiffness),
             (prices / stiffness - offset)[rows],
         )

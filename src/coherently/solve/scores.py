@@ -66,7 +66,8 @@ class Scores:
     @property
     def is_point(self) -> NDArray[np.bool_]:
         """Which are no intervals."""
-        return self.low == self.high
+        same: NDArray[np.bool_] = self.low == self.high
+        return same
 
     def value(self, a: Vector, h: Vector) -> Vector:
         """Each score; infinite where the loss does not know a / h."""
