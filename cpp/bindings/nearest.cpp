@@ -1,3 +1,4 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
@@ -9,16 +10,40 @@
 namespace coherently::bindings {
 namespace {
 
+// Starts, coordinates, factors, weights and targets (see Squares).
+using SquareArrays =
+    std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<double>, Vector<double>, Vector<double>>;
+
+struct OwnedSquares {
+    std::vector<std::int64_t> starts;
+    std::vector<std::int32_t> coordinates;
+    std::vector<double> factors, weight, target;
+
+    OwnedSquares(const std::optional<SquareArrays>& arrays, std::size_t events) {
+        if (!arrays) return;
+        const auto& [s, c, f, w, t] = *arrays;
+        starts = OwnedEvents::copy(s), coordinates = OwnedEvents::copy(c), factors = OwnedEvents::copy(f);
+        weight = OwnedEvents::copy(w), target = OwnedEvents::copy(t);
+        if (starts.size() != weight.size() + 1 || target.size() != weight.size() || factors.size() != coordinates.size() ||
+            static_cast<std::size_t>(starts.back()) != factors.size())
+            throw nb::value_error("arrays differ in length");
+        for (const std::int32_t i : coordinates)
+            if (i < 0 || static_cast<std::size_t>(i) >= events) throw nb::index_error("a coordinate is out of range");
+    }
+    Squares view() const { return {starts, coordinates, factors, weight, target}; }
+};
+
 class Nearest {
 public:
     Nearest(std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
             Vector<std::uint64_t> words, Vector<double> weight, Vector<double> target, std::uint64_t seed,
-            std::shared_ptr<Space> space)
+            std::shared_ptr<Space> space, const std::optional<SquareArrays>& squares)
         : events_(n, starts, variables, word_starts, words),
           space_(std::move(space)),
           weight_(OwnedEvents::copy(weight)),
           target_(OwnedEvents::copy(target)),
-          nearest_((check(), events_.view()), weight_, target_, seed, space_.get()) {}
+          squares_(squares, weight_.size()),
+          nearest_((check(), events_.view()), weight_, target_, seed, space_.get(), squares_.view()) {}
 
     bool search(double seconds) {
         nb::gil_scoped_release release;
@@ -95,6 +120,7 @@ private:
     OwnedEvents events_;
     std::shared_ptr<Space> space_;
     std::vector<double> weight_, target_;
+    OwnedSquares squares_;
     NearestMixture nearest_;
     std::unique_ptr<Proof> proof_;
 };
@@ -104,9 +130,11 @@ private:
 void bind_nearest(nb::module_& module) {
     nb::class_<Nearest>(module, "NearestMixture")
         .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::uint64_t>,
-                      Vector<double>, Vector<double>, std::uint64_t, std::shared_ptr<Space>>(),
+                      Vector<double>, Vector<double>, std::uint64_t, std::shared_ptr<Space>,
+                      const std::optional<SquareArrays>&>(),
              nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
-             nb::arg("weight"), nb::arg("target"), nb::arg("seed"), nb::arg("space").none() = nb::none())
+             nb::arg("weight"), nb::arg("target"), nb::arg("seed"), nb::arg("space").none() = nb::none(),
+             nb::arg("squares") = nb::none())
         .def("search", &Nearest::search, nb::arg("seconds"))
         .def("eliminate", &Nearest::eliminate, nb::arg("seconds"))
         .def("offer", &Nearest::offer, nb::arg("world"))

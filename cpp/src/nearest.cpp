@@ -18,24 +18,26 @@ constexpr double relative_slack = 1e-10, rounding = 1e-15;
 }  // namespace
 
 NearestMixture::NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target,
-                               std::uint64_t seed, const Space* space)
+                               std::uint64_t seed, const Space* space, const Squares& squares)
     : energy_(events),
       weight_(weight),
       target_(target),
       space_(space),
-      mixture_(weight, target),
+      squares_(squares),
+      mixture_(weight, target, squares),
       tabu_(energy_, seed),
       random_(seed + 1),
       x_(events.size()),
       gradient_(events.size()),
       bits_((events.size() + 7) / 8) {
     for (const double w : weight) total_weight_ += w;
+    for (const double w : squares.weight) total_weight_ += w;
     if (space_) blocks_ = std::make_unique<BlockSearch>(events, *space_, seed);
     begin();
 }
 
 void NearestMixture::begin() {
-    for (std::size_t j = 0; j < gradient_.size(); ++j) gradient_[j] = weight_[j] * (0.5 - target_[j]);
+    look(std::vector<double>(x_.size(), 0.5));
     energy_.set(gradient_);
     if (blocks_) blocks_->set(gradient_);
     run(space_ ? space_->witness() : World(energy_.n_variables()), 2 * energy_.n_variables(), -total_weight_);
@@ -48,19 +50,26 @@ void NearestMixture::begin() {
 
 void NearestMixture::update() {
     mixture_.blend(x_);
-    objective_ = level_ = 0;
     shortfall_ = std::numeric_limits<double>::infinity();
-    for (std::size_t j = 0; j < x_.size(); ++j) {
-        const double away = x_[j] - target_[j];
-        gradient_[j] = weight_[j] * away;
-        objective_ += gradient_[j] * away;
-        level_ += gradient_[j] * x_[j];
-    }
+    objective_ = look(x_);
+    level_ = 0;
+    for (std::size_t j = 0; j < x_.size(); ++j) level_ += gradient_[j] * x_[j];
     energy_.set(gradient_);
     if (blocks_) blocks_->set(gradient_);
 }
 
-// With f = |x - q|^2 and g = max <x - q, x - s> over worlds s, in the metric of the weights, every coherent point lies
+// Half of the gradient at x; the objective.
+double NearestMixture::look(std::span<const double> x) {
+    double objective = 0;
+    for (std::size_t j = 0; j < x.size(); ++j) {
+        const double away = x[j] - target_[j];
+        gradient_[j] = weight_[j] * away;
+        objective += gradient_[j] * away;
+    }
+    return objective + squares_.add_gradient(x, gradient_);
+}
+
+// With f = |x - q|^2 and g = max <x - q, x - s> over worlds s, in the metric of the weights and squares, every coherent point lies
 // beyond a hyperplane at the distance (f - g) / sqrt(f) from q.
 void NearestMixture::certify(double least) {
     shortfall_ = std::min(shortfall_, std::max(0.0, level_ - least));

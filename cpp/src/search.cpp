@@ -148,6 +148,12 @@ void TabuSearch::flip(std::size_t v, std::size_t move) {
 
 void TabuSearch::run(const World& from, std::size_t patience, double threshold, std::vector<Found>& found) {
     start(from);
+    double slack = 0;  // what the flips may add up to by rounding
+    for (std::size_t v = 0; v < from.size(); ++v) {
+        slack += 1e-14 * std::abs(energy_.linear()[v]);
+        for (const double both : energy_.interactions(v)) slack += 1e-14 * std::abs(both);
+    }
+    for (const LargeEvent& large : energy_.large()) slack += 1e-14 * std::abs(energy_.coefficient(large));
     bool fresh = true;  // what comes to a minimum comes to a new one
     for (std::size_t move = 1, last = 0; move - last <= patience; ++move) {
         const Choice choice = sparse_ ? choose_by_tournament(move) : choose(move);
@@ -155,7 +161,7 @@ void TabuSearch::run(const World& from, std::size_t patience, double threshold, 
         fresh = !choice.minimum;
         if (choice.variable >= from.size() || (sparse_ && !std::isfinite(tournament_.value(choice.variable)))) continue;
         flip(choice.variable, move);
-        if (walk_.energy() < best_energy_ - 1e-12 * std::abs(best_energy_))
+        if (walk_.energy() < best_energy_ - 1e-12 * std::abs(best_energy_) - slack)
             best_ = walk_.world(), best_energy_ = walk_.energy(), last = move;
     }
 }

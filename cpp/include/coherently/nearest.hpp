@@ -21,12 +21,12 @@ namespace coherently {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-// Minimises sum_j weight_j (x_j - target_j)^2 over the mixtures of worlds. Every x on the way is coherent. Where there is
-// a space, with its witness, worlds are those of it alone.
+// Minimises sum_j weight_j (x_j - target_j)^2 + squares over the mixtures of worlds. Every x on the way is coherent. Where
+// there is a space, with its witness, worlds are those of it alone.
 class NearestMixture {
 public:
     NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target,
-                   std::uint64_t seed, const Space* space = nullptr);
+                   std::uint64_t seed, const Space* space = nullptr, const Squares& squares = {});
 
     // Takes in worlds that local search finds; true when it finds none that improves, false at the deadline.
     bool search(Deadline deadline);
@@ -45,7 +45,7 @@ public:
     // What has been proved of the least objective, and the most by which a world's sum lies below the level.
     double lower_bound() const { return lower_bound_; }
     double shortfall() const { return shortfall_; }
-    // The x, and the coefficients weight (x - target) that an improving world has less of than `level`.
+    // The x, and the coefficients, half of the gradient, that an improving world has less of than `level`.
     const std::vector<double>& x() const { return x_; }
     const std::vector<double>& gradient() const { return gradient_; }
     double level() const { return level_; }
@@ -56,6 +56,7 @@ public:
 private:
     void begin();
     void update();
+    double look(std::span<const double> x);
     void polish();
     bool take(std::size_t most);
     double find_best();
@@ -69,6 +70,7 @@ private:
     Energy energy_;
     std::span<const double> weight_, target_;
     const Space* space_;
+    Squares squares_;
     Mixture mixture_;
     TabuSearch tabu_;
     std::unique_ptr<BlockSearch> blocks_;  // instead, where there is a space

@@ -6,13 +6,24 @@ import difflib
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from coherently.errors import MethodError, PanelError
+from coherently.errors import ContradictionError, MethodError, PanelError
 from coherently.panel import Panel
 from coherently.panel.weights import weighted
 from coherently.problem import find_loss, pose
 from coherently.problem.detailed import detail
+from coherently.result.notes import pins_in_conflict, with_notes
 from coherently.result.result import Result
-from coherently.solve import AlternatingProjections, Annealing, Auto, DempsterShafer, Exact, Lindley, Method, Pool
+from coherently.solve import (
+    AlternatingProjections,
+    Annealing,
+    Auto,
+    DempsterShafer,
+    Exact,
+    InfeasiblePinsError,
+    Lindley,
+    Method,
+    Pool,
+)
 
 if TYPE_CHECKING:
     from coherently.panel.weights import Weights
@@ -70,7 +81,11 @@ def aggregate(
     chosen, measure = choose(method), find_loss(loss)
     given, panel = panel, panel if weights is None else weighted(panel, weights)
     problem = detail(pose(panel, measure), panel)
-    solution = chosen.solve(problem, progress)
+    try:
+        solution = chosen.solve(problem, progress)
+    except InfeasiblePinsError as error:
+        raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
+    solution = with_notes(panel, problem, solution)
     said = [*panel.notes[len(given.notes) :], *filter(None, [solution.note])]
     return Result(panel, chosen, problem, replace(solution, note=" ".join(said) or None))
 

@@ -7,6 +7,7 @@ from coherently.solve.evidence import DempsterShafer
 from coherently.solve.exact import Exact
 from coherently.solve.lindley import Lindley
 from coherently.solve.linear import LinearAverage
+from coherently.solve.pins import InfeasiblePinsError
 from coherently.solve.pools import Pool
 from coherently.solve.solution import Component, Method, Progress, Solution, Status, Trace, Worlds
 
@@ -17,6 +18,7 @@ __all__ = [
     "Component",
     "DempsterShafer",
     "Exact",
+    "InfeasiblePinsError",
     "Lindley",
     "LinearAverage",
     "Method",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
+from coherently.solve.examples import example_worlds
 from coherently.solve.oracle import SLICE, Oracle
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ MOST_POLISHED = 800
 """Worlds up to which shares are finished by a dense system."""
 FINISHED = 1e-12
 """The relative gap at which a component is done whose best world is known for certain."""
-EXAMPLES = 1.0
-"""Seconds that looking for a world in which an event holds, or fails, may take under laws."""
 SPREAD = 0.05
 """The part of the first mixture that keeps every event possible and avoidable."""
 
@@ -103,7 +102,7 @@ class CurvedNearest:
             space=self.oracle.space,
         )
         share, worlds = core.worlds()
-        examples = _examples(part) if self.oracle.space is None else _lawful_examples(part, self.oracle)
+        examples = example_worlds(part, self.oracle)
         self._set_truth(np.vstack([worlds, examples]).astype(np.uint8))
         self.moves &= self.truth.any(axis=0) & ~self.truth.all(axis=0)
         return self.worlds, np.concatenate([(1 - SPREAD) * share, np.full(len(examples), SPREAD / len(examples))])
@@ -206,45 +205,3 @@ class CurvedNearest:
                 return length
             length *= 0.5
         return 0.0
-
-
-def _lawful_examples(part: Merged, oracle: Oracle) -> Truth:
-    """Worlds under laws of which each event holds in one and fails in another, where that is possible."""
-    half = np.full(len(part), 0.5)
-    core = _core.NearestMixture(*part.functions, np.ones(len(part)), half, 0, space=oracle.space)
-    core.search(EXAMPLES)
-    worlds = core.worlds()[1]
-    truth = _core.evaluate_worlds(*part.functions, worlds).astype(np.bool_)
-    found = [worlds]
-    for wanted, seen in ((-1.0, truth.any(axis=0)), (1.0, ~truth.all(axis=0))):
-        for j in np.flatnonzero(~seen & (part.weight > 0)).tolist():
-            coefficients = np.where(np.arange(len(part)) == j, wanted, 0.0)
-            found.append(oracle.least(coefficients, EXAMPLES).world[None])
-    return np.unique(np.vstack(found), axis=0)
-
-
-def _examples(part: Merged) -> Truth:
-    """A world for each event in which it is true: events are false where all of their variables are."""
-    worlds = [np.zeros(part.n_variables, np.uint8)]
-    for j in range(len(part)):
-        own = part.variables[part.starts[j] : part.starts[j + 1]]
-        words = part.tables[part.table_starts[j] : part.table_starts[j + 1]]
-        world = np.zeros(part.n_variables, np.uint8)
-        if len(own):
-            world[own] = _satisfying(words, len(own))
-        worlds.append(world)
-    return np.unique(np.vstack(worlds), axis=0)
-
-
-def _satisfying(words: NDArray[np.uint64], size: int) -> Truth:
-    """The truth of an event's variables in one of the rows of its table, or counts, that make it true."""
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
-    if size <= _LARGEST_TABLE:
-        return (int(np.flatnonzero(bits)[0]) >> np.arange(size) & 1).astype(np.uint8)
-    polarity, allowed = bits[:size], bits[64 * -(-size // 64) :]
-    truth = 1 - polarity
-    truth[: int(np.flatnonzero(allowed)[0])] ^= 1
-    return truth
-
-
-_LARGEST_TABLE = 16  # variables; a larger event is a cardinality, given by the numbers of true literals that it allows

@@ -80,6 +80,12 @@ class Oracle:
                 return world
         return min(better, key=self._core.value)
 
+    def search(self, coefficients: NDArray[np.float64], seconds: float) -> tuple[NDArray[np.uint8], float]:
+        """A good world and its sum, by local search alone."""
+        self._core.set(np.ascontiguousarray(coefficients, np.float64))
+        world = self._core.search(ATTEMPTS, seconds)
+        return world, self._core.value(world)
+
     def _branch(self, world: NDArray[np.uint8], deadline: float, tolerance: float) -> Least:
         core, outcome = self._core, "better"
         while outcome == "better":

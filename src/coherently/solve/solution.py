@@ -88,8 +88,9 @@ class Solution:
     `lower_bound` a valid bound on the least such distance; `violation` is the largest distance of a probability from
     its group's coherent set. `conditionals` says what conditional forecasts lose in the objective: "called_off" (their
     loss where the condition holds), "linearised" (the square of P(E & H) - p P(H)) or "ratio" (the square of
-    P(E & H) / P(H) - p). What a method does not know is None. `note` says what a reader should know of how the answer
-    was found.
+    P(E & H) / P(H) - p); `degenerate` numbers those, of the terms of the merged problem, whose condition has the
+    probability 0 or 1 though no forecast, law or pin says so. What a method does not know is None. `note` says what a
+    reader should know of how the answer was found.
     """
 
     value: NDArray[np.float64]
@@ -106,6 +107,7 @@ class Solution:
     components: tuple[Component, ...] = ()
     note: str | None = None
     conditionals: str | None = None
+    degenerate: tuple[int, ...] = ()
 
 
 ROUNDING = 1e-7

@@ -1,0 +1,62 @@
+"""What a reader should know of conditionals and pins, in the words of the panel."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from coherently.panel import Panel
+    from coherently.problem import Problem
+    from coherently.solve import Solution
+
+_GIVEN = re.compile(r"\bgiven\b", re.IGNORECASE)
+_SHOWN = 3  # conditions that a note names
+
+
+def pins_in_conflict(panel: Panel, pins: Iterable[int]) -> str:
+    """Say that no forecasts satisfy some pins."""
+    listed = "; ".join(panel.laws.pins.text[i] for i in pins)
+    return f"no coherent forecasts satisfy these pins together with the laws: {listed}. Change or drop one of them"
+
+
+def with_notes(panel: Panel, problem: Problem, solution: Solution) -> Solution:
+    """The solution, with notes on conditions that have nothing to hold them."""
+    if solution.conditionals is None:
+        return solution
+    adrift = set(solution.degenerate)
+    given, terms = problem.merged.terms.conditionals, problem.merged.terms
+    told = np.isin(given.condition.coordinate, np.flatnonzero(problem.merged.weight > 0))
+    told |= np.isin(given.condition.coordinate, terms.intervals.about[~terms.intervals.conditional])
+    told |= np.isin(given.condition.coordinate, terms.limits.joint.coordinate[terms.limits.condition.coordinate < 0])
+    silent = [k for k in np.flatnonzero(~told).tolist() if k not in adrift]
+    notes = [solution.note] if solution.note else []
+    if adrift:
+        notes.append(
+            f"The answer makes {_conditions(panel, problem, adrift)} impossible or certain, which no forecast, law or "
+            "pin does: what is forecast given that is not constrained by the others. Add a forecast or a pin of it."
+        )
+    if silent:
+        notes.append(
+            f"Nobody forecast {_conditions(panel, problem, silent)}, on which other forecasts are conditional: its "
+            "probability is whatever suits those best. A forecast or a pin of it would hold it."
+        )
+    return replace(solution, note=" ".join(notes) or None)
+
+
+def _conditions(panel: Panel, problem: Problem, numbers: Iterable[int]) -> str:
+    """The conditions of some conditionals, as first written."""
+    wanted = set(numbers)
+    texts = [
+        _GIVEN.split(panel.written.text[unit])[-1].strip()
+        for unit in np.flatnonzero(problem.conditional).tolist()
+        if int(problem.coordinate[unit]) in wanted
+    ]
+    distinct = list(dict.fromkeys(texts))
+    more = f" and {len(distinct) - _SHOWN:,} more" if len(distinct) > _SHOWN else ""
+    return ", ".join(distinct[:_SHOWN]) + more

@@ -1,0 +1,311 @@
+"""One connected component with conditionals, intervals or pins: a mixture of worlds, and a proof of how near it is."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from coherently import _core
+from coherently.solve.examples import example_worlds
+from coherently.solve.master import Master, fewest
+from coherently.solve.oracle import SLICE, Oracle
+from coherently.solve.pins import KEPT, bounds_of, feasible_mixture, in_worlds
+from coherently.solve.scores import Affine, Objective, scores_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from coherently.problem import Loss, Merged
+    from coherently.solve.scores import Squares
+
+    Vector: TypeAlias = "NDArray[np.float64]"
+    Truth: TypeAlias = "NDArray[np.uint8]"
+
+MOST_STEPS = 40
+ENOUGH = 1e-4
+"""A decrease, relative to the objective, after which steps with a quadratic model give way to the exact best shares."""
+FIRST_AIM, ACCURACY = 1e-3, 0.1
+"""The relative gap to which shares are settled at first, and then of what is left to prove."""
+FINISHED = 1e-11
+"""The relative gap at which a component is done whose best world is known for certain."""
+BEGINNING = 1.0
+"""Seconds for the first mixture."""
+SPREAD = 0.01
+"""The part of the first mixture that keeps every event possible and avoidable."""
+NEGLIGIBLE, UNSEEN = 1e-12, 1e-9
+"""Shares that worlds leave the answer with: with limits, which must be kept, and without."""
+INSIDE, LEAST = 0.99, 1e-9
+"""The longest step, which leaves every condition as possible as it was, and the shortest."""
+FORGOTTEN = 1e-5
+"""Shares of worlds that leave on the way."""
+PATIENCE = 10.0
+"""Seconds for the least saving over all worlds."""
+FEW, PART, TINY = 300, 1e-2, 1e-300
+"""Worlds up to which none is left out, and the part of a condition's probability that keeps one."""
+ABSENT = 1e-6
+"""The probability below which a condition counts as impossible."""
+
+
+class CompositeNearest:
+    """A component's answer so far: worlds with their shares, and a bound on the least sum of scores.
+
+    A quadratic model of the scores is what the column generation of the Brier loss can minimise; its worlds join the
+    mixture, whose best shares an interior point method finds. The scores f are convex: with prices y of the limits
+    G >= 0, L = f - <y, G>, and g the greatest <gradient of L, x - s> over worlds s, the least one that keeps the limits
+    is at least L(x) - g, at any x.
+    """
+
+    def __init__(self, part: Merged, loss: Loss, seed: int, floor: float, *, linearised: bool) -> None:
+        self.part, self.loss, self.seed, self.floor = part, loss, seed, floor
+        self.oracle = Oracle(part, seed)
+        self.scores = scores_of(part, loss, linearised=linearised)
+        self.sum = Objective(self.scores, len(part))
+        self.limits = bounds_of(part.terms.limits)
+        self.prices = np.zeros(len(self.limits))
+        self.route, self.proof, self.bound = "Newton's method on worlds", "nothing", 0.0
+        self._start()
+
+    @property
+    def objective(self) -> float:
+        """The sum of the scores."""
+        return self.sum.value(self.x)
+
+    @property
+    def x(self) -> Vector:
+        """The probabilities of the events."""
+        return np.clip(self.share @ self.truth, 0.0, 1.0)
+
+    def saved(self) -> float:
+        """The Brier penalty that the answer saves in every world, conditionals counting where their condition holds.
+
+        In a world v a forecast p saves (v - p)^2 - (v - x)^2, which is linear in v: one best world tells the least.
+        """
+        part, given = self.part, self.part.terms.conditionals
+        x = self.x
+        known, mean = part.weight > 0, np.nan_to_num(part.mean)
+        value, forecast = given.value(x), np.nan_to_num(given.mean)
+        coefficients = np.where(known, -2.0 * part.weight * (mean - x), 0.0)
+        by_joint, by_condition = -2.0 * given.weight * (forecast - value), given.weight * (forecast**2 - value**2)
+        joint, condition = Affine(given.joint), Affine(given.condition)
+        coefficients += joint.pull(by_joint, len(x)) + condition.pull(by_condition, len(x))
+        fixed = np.where(known, part.weight * (mean**2 - x**2), 0.0).sum()
+        fixed += by_joint @ joint.offset + by_condition @ condition.offset
+        return float(fixed) + self.oracle.least(coefficients, PATIENCE).bound
+
+    @property
+    def violation(self) -> float:
+        """The largest amount by which a pin is missed."""
+        return self.limits.violation(self.x)
+
+    @property
+    def scale(self) -> float:
+        """What tolerances are relative to."""
+        return max(self.objective, self.floor)
+
+    def is_done(self, tolerance: float) -> bool:
+        """Whether the gap is at most the tolerance."""
+        return self.objective - self.bound <= tolerance * self.scale
+
+    def mixture(self) -> tuple[Vector, Truth]:
+        """The worlds' shares and truth values."""
+        kept = self.share > NEGLIGIBLE
+        worlds, same = np.unique(self.worlds[kept], axis=0, return_inverse=True)
+        return np.bincount(same.ravel(), self.share[kept], len(worlds)).astype(np.float64), worlds
+
+    def improve(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
+        """Take steps until the scores fall little, then prove that, with better worlds as they turn up."""
+        for _ in range(MOST_STEPS):
+            tell()
+            before = self.objective
+            if time.monotonic() >= deadline:
+                return
+            self._step(deadline, tell)
+            if before - self.objective <= ENOUGH * max(before, self.floor):
+                break
+        self._prove(tolerance, deadline, tell)
+        self._prune()
+
+    def _prove(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
+        """Settle the shares and bound the scores by turns, each as closely as the other deserves.
+
+        Prices of a point well inside show worlds that are of use sooner than those of the best shares, which are
+        arbitrary where a condition becomes impossible (Gondzio, Gonzalez-Brevis and Munari 2013).
+        """
+        self._join(self._missing())
+        goal = FINISHED if self.oracle.is_exact else tolerance
+        least, gap = ACCURACY * goal, np.inf
+        aim = max(least, FIRST_AIM)
+        while time.monotonic() < deadline:
+            self._settle(aim)
+            tell()
+            new = self._certify(tolerance, deadline)
+            before, gap = gap, self.objective - self.bound
+            stale = aim == least and (not new or (self.is_done(tolerance) and gap > 0.5 * before))
+            if stale or self.is_done(goal):
+                return
+            aim = max(least, ACCURACY * min(aim, gap / self.scale))
+            self._forget()
+            self._join(self._model(deadline, tell, 0.0)[1])
+
+    def _start(self) -> None:
+        """The nearest mixture by the linearised Brier loss, with a little of worlds that show every event."""
+        part = self.part
+        share, worlds = self._column_generation(self.sum.linearised(), None, time.monotonic() + BEGINNING, lambda: None)
+        self.examples = examples = example_worlds(part, self.oracle)
+        even = np.full(len(examples), SPREAD / len(examples))
+        self._set(np.vstack([worlds, examples]), np.concatenate([(1.0 - SPREAD) * share, even]))
+        if len(self.limits):
+            self._set(*feasible_mixture(part, self.limits, self.oracle, self.worlds))
+
+    def _set(self, worlds: Truth, share: Vector) -> None:
+        self.worlds = np.ascontiguousarray(worlds, np.uint8)
+        self.share = share
+        self.truth = _core.evaluate_worlds(*self.part.functions, self.worlds).astype(np.float64)
+
+    def _step(self, deadline: float, tell: Callable[[], None]) -> None:
+        """Go towards the best mixture of the quadratic model, or to the best of all worlds where there are limits."""
+        share, worlds = self._model(deadline, tell)
+        if len(self.limits):
+            self._join(worlds)
+            self._settle(FIRST_AIM)
+            return
+        truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
+        x = self.x
+        length = self._length(x, np.clip(share @ truth, 0.0, 1.0))
+        kept = self.share > FORGOTTEN
+        self.share = np.concatenate([(1.0 - length) * self.share[kept], length * share])
+        self.share /= self.share.sum()
+        self.worlds = np.vstack([self.worlds[kept], worlds])
+        self.truth = np.vstack([self.truth[kept], truth])
+
+    def _model(self, deadline: float, tell: Callable[[], None], enough: float = ENOUGH) -> tuple[Vector, Truth]:
+        """The best mixture for the quadratic model."""
+        x = self.x
+        weight, target, squares = self.sum.model(x)
+        if len(self.limits):
+            squares = self._with_limits(squares, x)
+        known = np.ascontiguousarray(self.worlds[self.share > NEGLIGIBLE])
+        return self._column_generation((weight, target, squares), known, deadline, tell, enough)
+
+    def _column_generation(
+        self,
+        model: tuple[Vector, Vector, Squares],
+        known: Truth | None,
+        deadline: float,
+        tell: Callable[[], None],
+        enough: float = ENOUGH,
+    ) -> tuple[Vector, Truth]:
+        """The best mixture for a sum of squares, as far as it is found while each slice of time brings it on."""
+        weight, target, squares = model
+        core = _core.NearestMixture(*self.part.functions, weight, target, self.seed, self.oracle.space, squares)
+        if known is not None:
+            core.include(known)
+        work = core.eliminate if self.oracle.is_exact else core.search
+        while (left := deadline - time.monotonic()) > 0:
+            before = core.objective()
+            if work(min(SLICE, left)) or (not self.oracle.is_exact and before - core.objective() < enough * before):
+                break
+            tell()
+        share, worlds = core.worlds()
+        return share / share.sum(), worlds
+
+    def _with_limits(self, squares: Squares, x: Vector) -> Squares:
+        """Add the squares of the augmented Lagrangian for the limits that bind."""
+        more = self.limits.squares(self.prices, float(self.scores.weight.sum()), x)
+        return (
+            np.concatenate([squares[0], squares[0][-1] + more[0][1:]]),
+            np.concatenate([squares[1], more[1]]),
+            np.concatenate([squares[2], more[2]]),
+            np.concatenate([squares[3], more[3]]),
+            np.concatenate([squares[4], more[4]]),
+        )
+
+    def _length(self, x: Vector, aim: Vector) -> float:
+        """The longest of almost 1, 1/2, 1/4 ... of the way at which the scores have fallen enough (Armijo 1966)."""
+        slope, here, length = float(self.sum.gradient(x) @ (aim - x)), self.sum.value(x), INSIDE
+        while length > LEAST and slope < 0:
+            if self.sum.value(x + length * (aim - x)) < here + 1e-4 * length * slope:
+                return length
+            length *= 0.5
+        return 0.0
+
+    def _join(self, worlds: Truth) -> None:
+        """Take in worlds at share 0."""
+        known = {world.tobytes() for world in self.worlds}
+        new = [world for world in worlds if world.tobytes() not in known]
+        if new:
+            rows = np.ascontiguousarray(np.vstack(new), np.uint8)
+            self.worlds = np.vstack([self.worlds, rows])
+            self.truth = np.vstack([self.truth, _core.evaluate_worlds(*self.part.functions, rows)])
+            self.share = np.concatenate([self.share, np.zeros(len(rows))])
+
+    def _forget(self) -> None:
+        """Leave out worlds of little share, also of the share of any condition that they fulfil."""
+        if len(self.share) <= FEW:
+            return
+        fulfilled = in_worlds(self.scores.condition, self.truth)
+        largest = (fulfilled / np.maximum(self.share @ fulfilled, TINY)).max(axis=1)
+        kept = (self.share > 0.01 * FORGOTTEN) | (self.share * largest > PART)
+        self.share = self.share[kept] / self.share[kept].sum()
+        self.worlds, self.truth = self.worlds[kept], self.truth[kept]
+
+    def _missing(self) -> Truth:
+        """Examples of the events that hold in no world within."""
+        shown = _core.evaluate_worlds(*self.part.functions, self.examples).astype(np.bool_)
+        return self.examples[shown[:, ~self.truth.any(axis=0)].any(axis=1)]
+
+    def _settle(self, aim: float) -> None:
+        """Give the worlds within their best shares, but for a relative gap; not where a limit would be missed."""
+        scores, limits = self.scores, self.limits
+        worlds, same = np.unique(self.worlds, axis=0, return_inverse=True)
+        self._set(worlds, np.bincount(same.ravel(), self.share, len(worlds)).astype(np.float64))
+        master = Master(
+            scores,
+            in_worlds(scores.joint, self.truth),
+            in_worlds(scores.condition, self.truth),
+            limits.in_worlds(self.truth),
+            limits.equal,
+        )
+        found = master.solve(self.share, aim * self.scale)
+        if limits.violation(found.share @ self.truth) <= max(KEPT, self.violation):
+            self.share, self.prices = found.share, found.prices
+
+    def _certify(self, tolerance: float, deadline: float) -> bool:
+        """Bound the scores, unless local search shows that the proof would fail; whether there is a new world."""
+        x, count = self.x, len(self.worlds)
+        gradient = self.sum.gradient(x) - self.limits.gradient(self.prices, len(x))
+        objective = self.sum.value(x)
+        allowed = 0.5 * tolerance * max(objective, self.floor)
+        level = float(gradient @ x) + float(self.prices @ self.limits.value(x))
+        seconds = max(0.0, deadline - time.monotonic())
+        if not self.oracle.is_exact:
+            world, value = self.oracle.search(gradient, seconds)
+            self._join(world[None])
+            if value < level - 2.0 * allowed:
+                return len(self.worlds) > count
+        least = self.oracle.least(gradient, seconds, allowed)
+        self.proof = least.proof
+        self.bound = max(self.bound, objective - max(0.0, level - least.bound))
+        self._join(least.world[None])
+        return len(self.worlds) > count
+
+    def _prune(self) -> None:
+        """Leave out worlds of negligible shares, and those that others can stand for."""
+        kept = self.share > (NEGLIGIBLE if len(self.limits) else UNSEEN)
+        share, worlds = fewest(self.share[kept] / self.share[kept].sum(), self.truth[kept]), self.worlds[kept]
+        self._set(worlds[share > 0], share[share > 0])
+
+    def degenerate(self) -> NDArray[np.int64]:
+        """The conditionals whose conditions are impossible or certain here, though nobody and no law says so."""
+        given, limits, x = self.part.terms.conditionals, self.part.terms.limits, self.x
+        shown = _core.evaluate_worlds(*self.part.functions, self.examples).astype(np.bool_)
+        varies = np.asarray(shown.any(axis=0) & ~shown.all(axis=0))
+        coordinate, p = given.condition.coordinate, given.condition.probability(x)
+        known = given.condition.probability(np.where(self.part.weight > 0, self.part.mean, 0.5))
+        pinned = np.isin(coordinate, limits.joint.coordinate[limits.condition.coordinate < 0])
+        edge = np.minimum(p, 1.0 - p) < ABSENT
+        return np.flatnonzero(edge & varies[coordinate] & (np.abs(known - p) > ABSENT) & ~pinned)

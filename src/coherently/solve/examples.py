@@ -1,0 +1,66 @@
+"""Worlds that show what is possible."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from coherently import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Merged
+    from coherently.solve.oracle import Oracle
+
+    Truth: TypeAlias = "NDArray[np.uint8]"
+
+_LARGEST_TABLE = 16  # variables; a larger event is a cardinality, given by the numbers of true literals that it allows
+_PATIENCE = 1.0  # seconds
+
+
+def example_worlds(part: Merged, oracle: Oracle) -> Truth:
+    """Worlds of which, as far as can be found, each event holds in one and fails in another.
+
+    Under laws these are worlds of the mixture in which every event is as likely as not, as nearly as can be, and those
+    that the oracle finds for the rest.
+    """
+    if part.space.is_free:
+        return np.unique(np.vstack([np.zeros(part.n_variables, np.uint8), *_true_examples(part)]), axis=0)
+    half = np.full(len(part), 0.5)
+    core = _core.NearestMixture(*part.functions, np.ones(len(part)), half, 0, oracle.space)
+    core.search(_PATIENCE)
+    worlds = core.worlds()[1]
+    found = [worlds]
+    truth = _core.evaluate_worlds(*part.functions, worlds).astype(np.bool_)
+    for wanted, seen in ((-1.0, truth.any(axis=0)), (1.0, ~truth.all(axis=0))):
+        for j in np.flatnonzero(~seen).tolist():
+            coefficients = np.zeros(len(part))
+            coefficients[j] = wanted
+            found.append(oracle.least(coefficients, _PATIENCE).world[None])
+    return np.unique(np.vstack(found), axis=0)
+
+
+def _true_examples(part: Merged) -> list[Truth]:
+    """A world for each event in which it is true: events are false where all of their variables are."""
+    worlds = []
+    for j in range(len(part)):
+        own = part.variables[part.starts[j] : part.starts[j + 1]]
+        words = part.tables[part.table_starts[j] : part.table_starts[j + 1]]
+        world = np.zeros(part.n_variables, np.uint8)
+        if len(own):
+            world[own] = _satisfying(words, len(own))
+        worlds.append(world)
+    return worlds
+
+
+def _satisfying(words: NDArray[np.uint64], size: int) -> Truth:
+    """The truth of an event's variables in one of the rows of its table, or counts, that make it true."""
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+    if size <= _LARGEST_TABLE:
+        return (int(np.flatnonzero(bits)[0]) >> np.arange(size) & 1).astype(np.uint8)
+    polarity, allowed = bits[:size], bits[64 * -(-size // 64) :]
+    truth = 1 - polarity
+    truth[: int(np.flatnonzero(allowed)[0])] ^= 1
+    return truth

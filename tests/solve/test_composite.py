@@ -1,0 +1,178 @@
+"""Conditionals, intervals and pins in the exact method, against enumeration with a convex solver."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import coherently as co
+from coherently.errors import ContradictionError, MethodError
+from coherently.problem import find_loss, holds
+from tests.problem.test_terms import under, worlds_of
+from tests.solve.composite_reference import Reference, random_panel
+
+THREE = [("A", "p", 0.5), ("A", "q given p", 0.5), ("A", "p & q", 0.5)]
+ADRIFT = [("A", "a given h", 0.9), ("A", "b given h", 0.9), ("A", "a & b given h", 0.1)]
+
+
+@pytest.mark.parametrize(
+    ("loss", "expected", "value"),
+    [("brier", [0.576244, 0.634420, 0.365580], 0.034294), ("log", [0.577350, 0.633975, 0.366025], 0.069336)],
+)
+def test_called_off_numbers(loss, expected, value):
+    result = co.aggregate(co.Panel.from_records(THREE), "exact", loss)
+    assert result.solution.value == pytest.approx(expected, abs=1e-6)
+    assert result.objective == pytest.approx(value, abs=1e-6)
+    assert (result.status, result.coherence, result.solution.conditionals) == ("optimal", "global", "called_off")
+    assert result.gap < 1e-9
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["brier", "log", "linearised"]))
+@settings(max_examples=40, deadline=None)
+def test_against_a_convex_solver(seed, form):
+    panel = random_panel(seed)
+    loss, linearised = find_loss("log" if form == "log" else "brier"), form == "linearised"
+    expected = Reference(panel, loss, linearised)
+    method = co.Exact(conditionals="linearised" if linearised else "called_off")
+    if expected.value is None:
+        with pytest.raises(ContradictionError, match="pins"):
+            co.aggregate(panel, method, loss)
+        return
+    result = co.aggregate(panel, method, loss)
+    near = 1e-7 if expected.status == "optimal" else 1e-5
+    assert abs(result.objective - expected.value) <= result.gap + near * max(1.0, expected.value)
+    assert result.lower_bound <= expected.value + near * max(1.0, expected.value)
+    assert result.status == "optimal"
+    assert result.violation <= 1e-9
+    check_worlds(result)
+
+
+def check_worlds(result):
+    """The answer is that of its worlds, which keep the pins."""
+    merged = result.problem.merged
+    x = np.empty(len(merged))
+    for part in result.solution.worlds:
+        assert part.weight.min() > 0
+        np.testing.assert_allclose(part.weight.sum(), 1.0)
+    every = np.zeros((1, merged.n_variables), np.bool_)
+    total = np.zeros(len(merged))
+    for part in result.solution.worlds:
+        place = np.flatnonzero(np.isin(merged.origin, part.variables))
+        rows = np.repeat(every, len(part.weight), axis=0)
+        rows[:, place] = part.truth
+        own = np.isin(np.arange(len(merged)), _about(merged, place))
+        total[own] = (part.weight @ holds(merged, rows))[own]
+    x[:] = total
+    np.testing.assert_allclose(result.problem.as_written(x), result.solution.value, atol=1e-7)
+    limits = merged.terms.limits
+    a, h = limits.joint.probability(x), limits.condition.probability(x)
+    assert np.all(a >= limits.low * h - 1e-9)
+    assert np.all(a <= limits.high * h + 1e-9)
+
+
+def _about(merged, variables):
+    """The coordinates about some variables."""
+    inside = np.isin(merged.variables, variables)
+    owner = np.repeat(np.arange(len(merged)), merged.sizes())
+    return np.unique(owner[inside])
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_rows_may_be_permuted_and_copied(seed):
+    panel = random_panel(seed, most=5)
+    rng = np.random.default_rng(seed)
+    rows = [
+        {"judge": f"j{i}", "event": panel.written.text[e], "probability": p, "weight": 1.0, "lower": low, "upper": high}
+        for e, p, weight, low, high in zip(
+            panel.event_index,
+            panel.probability,
+            panel.weight,
+            _ends(panel.lower, panel),
+            _ends(panel.upper, panel),
+            strict=True,
+        )
+        for i in range(int(weight))
+    ]
+    rng.shuffle(rows)
+    free = under(panel)
+    one, other = co.aggregate(free, "exact"), co.aggregate(co.Panel.from_records(rows), "exact")
+    assert other.objective == pytest.approx(one.objective, abs=1e-8)
+
+
+def _ends(values, panel):
+    found = np.full(len(panel.probability), np.nan) if values is None else values
+    return [None if np.isnan(value) else value for value in found]
+
+
+def test_a_conditional_and_its_complement_are_one():
+    rows = [("A", "p", 0.5), ("A", "~q given p", 0.5), ("A", "p & q", 0.5)]
+    result = co.aggregate(co.Panel.from_records(rows), "exact")
+    assert result.solution.value == pytest.approx([0.576244, 1 - 0.634420, 0.365580], abs=1e-6)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_the_promised_saving_holds_in_every_world(seed):
+    rng = np.random.default_rng(seed)
+    events = ["a", "b", "a & b", "a given b", "b given a | c", "c given ~a", "a | c"]
+    panel = co.Panel.from_records([("A", event, round(float(rng.random()), 2)) for event in events])
+    result = co.aggregate(panel, "exact")
+    worlds = worlds_of(len(panel.events.variables))
+    event, condition = (panel.events.evaluate(side, worlds) for side in (panel.written.event, panel.written.condition))
+    before, after = (
+        np.sum(condition * (event - values) ** 2, axis=1) for values in (panel.probability, result.solution.value)
+    )
+    assert result.guaranteed_improvement <= np.min(before - after) + 1e-9
+    assert result.guaranteed_improvement >= result.objective - 1e-5
+
+
+def test_what_nothing_holds_is_noted():
+    result = co.aggregate(co.Panel.from_records(ADRIFT), "exact")
+    assert result.objective == pytest.approx(0.0, abs=1e-8)
+    assert result.note.startswith("The answer makes h impossible or certain")
+    assert result.solution.value == pytest.approx([0.9, 0.9, 0.1], abs=1e-12)
+    held = co.aggregate(co.Panel.from_records([*ADRIFT, ("A", "h", 0.5)]), "exact")
+    assert held.note is None
+    assert held.objective > 0.01
+    unheld = co.aggregate(co.Panel.from_records([("A", "p given q", 0.3), ("A", "p", 0.2)]), "exact")
+    assert "Nobody forecast q" in unheld.note
+
+
+def test_pins_are_kept_and_conflicts_named():
+    panel = co.Panel.from_records([("A", "a", 0.2), ("A", "b given a", 0.9), ("A", "c", 0.4)])
+    result = co.aggregate(under(panel, (), [("a", 0.5, 0.5), ("b given a", 0.0, 0.25)]), "exact")
+    assert result.solution.value == pytest.approx([0.5, 0.25, 0.4], abs=1e-9)
+    assert result.guaranteed_improvement is None
+    pins = [("a", 0.5, 0.5), ("c", 0.1, 0.2), ("a & b", 0.6, 1.0), ("b", 0.0, 0.9)]
+    with pytest.raises(ContradictionError, match=r"pins together with the laws: a; a & b\. Change"):
+        co.aggregate(under(panel, (), pins), "exact")
+    sure = co.aggregate(under(panel, (), [("a", 0.0, 0.0), ("c", 1.0, 1.0)]), "exact", "log")
+    assert sure.status == "optimal"
+    assert [sure.probability("a"), sure.probability("c")] == pytest.approx([0.0, 1.0], abs=1e-9)
+
+
+def test_an_interval_costs_nothing_inside():
+    rows = [
+        {"judge": "A", "event": "p", "probability": 0.5, "lower": 0.4, "upper": 0.6},
+        {"judge": "B", "event": "p & q", "probability": 0.55, "lower": None, "upper": None},
+    ]
+    result = co.aggregate(co.Panel.from_records(rows), "exact")
+    assert result.objective == pytest.approx(0.0, abs=1e-10)
+    assert 0.55 - 1e-6 <= result.probability("p") <= 0.6 + 1e-6
+
+
+def test_no_time_leaves_a_coherent_answer_with_a_bound():
+    panel = under(random_panel(3), (), [("a", 0.3, 0.4)])
+    result = co.aggregate(panel, co.Exact(time_limit=0))
+    assert (result.status, result.coherence) == ("time_limit", "global")
+    assert result.lower_bound <= Reference(panel, find_loss("brier")).value + 1e-9
+    assert result.violation <= 1e-9
+    check_worlds(result)
+
+
+def test_options_are_checked():
+    with pytest.raises(MethodError, match="called_off or linearised"):
+        co.Exact(conditionals="ratio")
+    with pytest.raises(MethodError, match="linearised conditionals need the loss brier"):
+        co.aggregate(co.Panel.from_records(THREE), co.Exact(conditionals="linearised"), "log")
