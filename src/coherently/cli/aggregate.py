@@ -26,6 +26,7 @@ from coherently.cli.options import (
     Quiet,
     Repeats,
     RepeatsChoice,
+    ReportFile,
     Seed,
     Steps,
     Sweeps,
@@ -35,6 +36,7 @@ from coherently.cli.options import (
     TraceFile,
 )
 from coherently.cli.reading import read
+from coherently.cli.reports import check_report, traced, write_result
 from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ def aggregate(
     seed: Seed = None,
     trace: TraceFile = None,
     output: Output = None,
+    report: ReportFile = None,
     by_rows: ByRows = False,
     as_json: AsJson = False,
     outcomes: OutcomesFile = None,
@@ -89,6 +92,7 @@ def aggregate(
     measure = _find_loss(loss, clip)
     for file in filter(None, (output, trace)):
         check_output(file)
+    check_report(report)
     panel = read(
         panel_file,
         quiet=quiet,
@@ -99,10 +103,13 @@ def aggregate(
         repeats=repeats.value,
         plain_events=plain_events,
     )
+    if report is not None:
+        chosen = traced(chosen, panel)
     with progress_bar("Aggregating", quiet=quiet) as progress:
         result = run(panel, chosen, measure, progress=progress)
     _say_notes(result, quiet=quiet)
     _write(result, output, trace, by_rows=by_rows, quiet=quiet or as_json)
+    write_result(result, report, panel_file, quiet=quiet or as_json)
     if as_json:
         show_json(_as_json(result, by_rows=by_rows))
     elif output is None:
