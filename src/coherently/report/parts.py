@@ -26,8 +26,10 @@ FORECASTS = 500
 """Rows of the table of forecasts."""
 SHORT = 25
 """Rows up to which that table stands first; before a longer one stand the largest adjustments."""
+LONG_NAME = 30
+"""Characters of an event that a narrow table has room for."""
 LARGEST = 10
-"""How many of these."""
+"""How many adjustments these are."""
 JUDGES = 100
 """Rows of each table of judges."""
 COMPONENTS = 10
@@ -72,6 +74,11 @@ class Forecasts:
     def is_long(self) -> bool:
         """Whether the table is too long to stand first."""
         return len(self.rows) > SHORT
+
+    @property
+    def has_long_names(self) -> bool:
+        """Whether some event takes more room than a narrow table has."""
+        return any(len(row.label or row.event) > LONG_NAME for row in self.rows)
 
     def largest(self) -> list[Forecast]:
         """Those that moved most, the largest change first."""
