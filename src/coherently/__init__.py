@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from coherently.certify.verify import Verification, verify
     from coherently.errors import (
         CoherentlyError,
+        ContradictionError,
         EventError,
         MethodError,
         MissingDependencyError,
@@ -38,6 +39,7 @@ _ROOMS = {
     "coherently.certify.verify": ["Verification", "verify"],
     "coherently.errors": [
         "CoherentlyError",
+        "ContradictionError",
         "EventError",
         "MethodError",
         "MissingDependencyError",
@@ -62,6 +64,7 @@ __all__ = [
     "Calibration",
     "Check",
     "CoherentlyError",
+    "ContradictionError",
     "EventError",
     "Exact",
     "Finding",

@@ -14,6 +14,7 @@ from coherently.cli.options import (
     Columns,
     GroupDesign,
     LabelsFile,
+    LawsFile,
     LossWord,
     MethodWord,
     Missing,
@@ -64,6 +65,7 @@ def aggregate(
     report: ReportFile = None,
     by_rows: ByRows = False,
     as_json: AsJson = False,
+    laws: LawsFile = None,
     outcomes: OutcomesFile = None,
     labels: LabelsFile = None,
     percent: Percent = False,
@@ -96,6 +98,7 @@ def aggregate(
     panel = read(
         panel_file,
         quiet=quiet,
+        laws=laws,
         outcomes=outcomes,
         labels=labels,
         percent=percent,

@@ -9,6 +9,7 @@ import typer
 from coherently.cli.options import (
     AsJson,
     LabelsFile,
+    LawsFile,
     Missing,
     MissingChoice,
     Output,
@@ -43,6 +44,7 @@ def check(
     output: Output = None,
     report: ReportFile = None,
     as_json: AsJson = False,
+    laws: LawsFile = None,
     labels: LabelsFile = None,
     percent: Percent = False,
     missing: MissingChoice = Missing.ERROR,
@@ -60,6 +62,7 @@ def check(
     panel = read(
         panel_file,
         quiet=quiet,
+        laws=laws,
         labels=labels,
         percent=percent,
         missing=missing.value,

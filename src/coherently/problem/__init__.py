@@ -1,5 +1,6 @@
 """What is to be solved, in arrays: distinct events with merged forecasts, and the way back to the panel."""
 
+from coherently.problem.clusters import lawful_clusters
 from coherently.problem.designs import clusters, with_auxiliary
 from coherently.problem.groups import MAX_VARIABLES as LARGEST_GROUP
 from coherently.problem.groups import Groups
@@ -40,6 +41,7 @@ __all__ = [
     "find_design",
     "find_loss",
     "holds",
+    "lawful_clusters",
     "pose",
     "pose_individually",
     "split",
