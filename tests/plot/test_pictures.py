@@ -90,6 +90,23 @@ def test_graph_joins_variables_that_events_are_about():
     assert {text.get_text() for text in ax.texts} == {"Price", "q", "r", "s", "t", "alone"}
 
 
+def test_graph_shows_declared_variables_as_one_and_laws_as_groups():
+    rows = [("A", event, 0.3) for event in ("winner = Ann", "winner = Bob & rain", "rate < 3", "rate < 4", "p given q")]
+    laws = ["variable winner: Ann, Bob, Cid", "variable rate: number", "rain -> rate < 4", "P(q & rain) <= 0.5"]
+    graph = graph_of(co.Panel.from_records(rows, laws=laws))
+    assert sorted(graph.names) == ["p", "q", "rain", "rate", "winner"]
+    groups = {
+        tuple(sorted(graph.names[v] for v in members)): events
+        for members, events in zip(graph.members, graph.events, strict=True)
+    }
+    assert groups == {
+        ("rain", "winner"): ("winner = Bob & rain",),
+        ("p", "q"): ("p given q",),
+        ("rain", "rate"): ("rain -> rate < 4",),
+        ("q", "rain"): ("P(q & rain) <= 0.5",),
+    }
+
+
 def test_a_graph_of_too_many_variables_is_refused():
     panel = co.Panel.from_records([("A", f"v{i}", 0.5) for i in range(25)])
     with pytest.raises(co.MethodError, match="about 25 variables; a graph of more than 24 cannot be read"):

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem import pose
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from coherently.panel import Panel
-    from coherently.problem import Merged
     from coherently.result import Result
 
 DRAWN = 24
@@ -44,10 +42,10 @@ class Adjustments:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Graph:
-    """Variables on a ring, and groups of events: those that are about the same variables.
+    """Variables on a ring, and groups: events and laws that are about the same variables.
 
     `place` has the two coordinates of each variable in the unit square. A group is its variables, by number, in
-    `members`, and what it is made of in `events`: texts of events, laws or declarations.
+    `members`, and what is said about them in `events`: texts of events and laws.
     """
 
     names: tuple[str, ...]
@@ -73,45 +71,51 @@ def largest_adjustments(result: Result, count: int) -> Adjustments:
 
 
 def graph_of(panel: Panel) -> Graph:
-    """The variables of a panel and the groups of its events, laws and declarations; refused if too many to draw."""
-    merged = pose(panel).merged
-    used = np.unique(merged.variables)
-    if len(used) > DRAWN:
-        raise MethodError(f"the panel is about {len(used):,} variables; a graph of more than {DRAWN} cannot be read")
-    groups = _groups(panel, merged)
-    number = {variable: i for i, variable in enumerate(used.tolist())}
-    members = tuple(tuple(number[v] for v in variables if v in number) for variables in groups)
-    names = panel.events.variables
-    return Graph(
-        tuple(panel.labels.get(names[v], names[v]) for v in merged.origin[used].tolist()),
-        _ring(len(used), members),
-        members,
-        tuple(map(tuple, groups.values())),
-    )
-
-
-def _groups(panel: Panel, merged: Merged) -> dict[tuple[int, ...], list[str]]:
-    """What is said about two variables or more, by the variables."""
-    texts = _texts(panel)
+    """The variables of a panel and the groups of its events and laws; refused if there are too many to draw."""
+    names, number = _variables(panel)
+    if len(names) > DRAWN:
+        raise MethodError(f"the panel is about {len(names):,} variables; a graph of more than {DRAWN} cannot be read")
     groups: dict[tuple[int, ...], list[str]] = {}
-    cuts = merged.starts.tolist()
-    for coordinate in np.flatnonzero(merged.sizes() > 1).tolist():
-        variables = tuple(merged.variables[cuts[coordinate] : cuts[coordinate + 1]].tolist())
-        text = texts.get(int(merged.event[coordinate]) // 2)
-        groups.setdefault(variables, []).extend([] if text is None else [panel.labels.get(text, text)])
-    if not merged.space.is_free:
-        starts, rows = merged.space.rows()
-        for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-            groups.setdefault(tuple(sorted(rows[first:last].tolist())), []).append("law")
-    return groups
+    for text, atoms in _statements(panel):
+        own = tuple(sorted({number[atom] for atom in atoms}))
+        if len(own) > 1:
+            groups.setdefault(own, []).append(panel.labels.get(text, text))
+    members = tuple(groups)
+    named = tuple(panel.labels.get(name, name) for name in names)
+    return Graph(named, _ring(len(names), members), members, tuple(map(tuple, groups.values())))
 
 
-def _texts(panel: Panel) -> dict[int, str]:
-    """The first text of each coordinate that was forecast."""
-    texts: dict[int, str] = {}
-    for side, text in zip(panel.written.event.tolist(), panel.written.text, strict=True):
-        texts.setdefault(side // 2, text)
-    return texts
+def count_variables(panel: Panel) -> int:
+    """How many variables a graph of the panel has."""
+    return len(_variables(panel)[0])
+
+
+def _variables(panel: Panel) -> tuple[list[str], dict[int, int]]:
+    """The variables as the user knows them, and from the atoms behind them to their places: declared ones have many."""
+    names = panel.events.variables
+    owner = {atom: choice.name for choice in panel.events.choices() for atom in choice.atoms.tolist()}
+    places: dict[str, int] = {}
+    number = {}
+    for atom in np.unique(panel.events.supports(_sides(panel).ravel() // 2)[1]).tolist():
+        number[atom] = places.setdefault(owner.get(atom, names[atom]), len(places))
+    return list(places), number
+
+
+def _sides(panel: Panel) -> NDArray[np.int32]:
+    """What is said, a row each: the sides of an event, or of a law, and of its condition."""
+    written, laws = panel.written, panel.laws
+    rows = [(written.event, written.condition), (laws.side, laws.side), (laws.pins.event, laws.pins.condition)]
+    sides: NDArray[np.int32] = np.concatenate([np.column_stack(row) for row in rows]).astype(np.int32)
+    return sides
+
+
+def _statements(panel: Panel) -> Iterator[tuple[str, list[int]]]:
+    """What is said, and about which atoms."""
+    texts = (*panel.written.text, *panel.laws.text, *panel.laws.pins.text)
+    starts, members = panel.events.supports(_sides(panel).ravel() // 2)
+    ends = starts[::2].tolist()
+    for text, first, last in zip(texts, ends[:-1], ends[1:], strict=True):
+        yield text, members[first:last].tolist()
 
 
 def _ring(count: int, groups: Sequence[Sequence[int]]) -> NDArray[np.float64]:

@@ -84,7 +84,7 @@ def calibration(scores: Scores | Calibration, ax: Any = None) -> Any:
 
 
 def graph(panel: Panel, ax: Any = None) -> Any:
-    """Draw the variables of a panel and its groups: events, laws and declarations about the same variables.
+    """Draw the variables of a panel and its groups: events and laws about the same variables.
 
     A group of two variables is a line between them, a larger one a square with a line to each of its variables. The
     line is as thick as the group has members.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.plot.data import DRAWN, graph_of
+from coherently.plot.data import DRAWN, count_variables, graph_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,8 +135,7 @@ def bins(calibration: Calibration) -> tuple[Bin, ...]:
 
 def picture(panel: Panel) -> Picture | None:
     """The graph of variables and groups; None where there are too many to draw, or nothing to see."""
-    used = np.unique(panel.events.supports(np.concatenate([panel.written.event, panel.written.condition]) // 2)[1])
-    if not 2 <= len(used) <= DRAWN:
+    if not 2 <= count_variables(panel) <= DRAWN:
         return None
     graph = graph_of(panel)
     if not 1 <= len(graph.members) <= GROUPS:
