@@ -7,7 +7,7 @@
 namespace coherently::bindings {
 namespace {
 
-constexpr std::size_t steps = 20'000;  // between two looks for Ctrl-C
+constexpr std::size_t steps = 1'000;  // between two looks for Ctrl-C
 
 void check_choices(const ChoiceView& choices, std::size_t n_variables) {
     if (choices.starts.empty() || choices.starts.size() != choices.ordered.size() + 1 ||

@@ -6,8 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "coherently/space_elimination.hpp"
-
 namespace coherently {
 namespace {
 
@@ -16,8 +14,6 @@ constexpr std::size_t few_states = 16;    // of a block that laws make
 constexpr std::size_t most_joint = 4096;  // states that are tried for it
 constexpr double premium = 1.01;          // on what breaking a law can gain
 constexpr double relative_rounding = 1e-13;
-constexpr double most_witness_states = 1 << 20;
-constexpr std::size_t witness_attempts = 8;
 
 // All joint states of some blocks that a law allows; none where there are too many.
 Block joined(const std::vector<const Block*>& parts, const LargeEvent& law, bool truth) {
@@ -436,29 +432,6 @@ void BlockSearch::mix(World& world, const World& other, Random& random) const {
         if (!(random.next() >> 63)) continue;
         for (const std::int32_t v : own.block.variables) world[static_cast<std::size_t>(v)] = other[static_cast<std::size_t>(v)];
     }
-}
-
-bool find_witness(Space& space) {
-    if (!space.witness().empty()) return true;
-    const Functions none;
-    const EventView nothing = none.view(space.n_variables());
-    World world;
-    if (std::isfinite(SpaceElimination::cost(nothing, space, most_witness_states))) {
-        SpaceElimination(nothing, space).minimise({}, world);
-        space.set_witness(std::move(world));
-        return true;
-    }
-    BlockSearch search(nothing, space, 0);
-    search.set({});
-    std::vector<TabuSearch::Found> unused;
-    for (std::size_t attempt = 0; attempt < witness_attempts; ++attempt) {
-        search.anneal(std::size_t{8} << attempt);
-        if (search.best().empty()) search.run(World(search.last()), 10 * search.n_blocks(), -infinity, unused);
-        if (search.best().empty()) continue;
-        space.set_witness(search.best());
-        return true;
-    }
-    return false;
 }
 
 }  // namespace coherently

@@ -1,4 +1,4 @@
-from typing import TypeAlias
+from typing import TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,7 @@ class GroupProjector:
     def sweep(self, x: NDArray[np.float64]) -> float: ...
     def dykstra(self, x: NDArray[np.float64], increments: NDArray[np.float64]) -> None: ...
     def violation(self, x: NDArray[np.float64]) -> float: ...
+    def is_quick(self) -> bool: ...
 
 class BregmanProjector:
     def __init__(
@@ -181,6 +182,7 @@ def elimination_cost(
 ) -> float: ...
 
 class Annealer:
+    @overload
     def __init__(
         self,
         n_variables: int,
@@ -193,6 +195,34 @@ class Annealer:
         columns: int,
         seed: int,
     ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        n_variables: int,
+        starts: NDArray[np.int64],
+        variables: NDArray[np.int32],
+        word_starts: NDArray[np.int64],
+        words: NDArray[np.uint64],
+        weight: NDArray[np.float64],
+        target: NDArray[np.float64],
+        columns: int,
+        seed: int,
+        terms: NDArray[np.int32],
+        said: NDArray[np.float64],
+        set_starts: NDArray[np.int64],
+        set_variables: NDArray[np.int32],
+        state_starts: NDArray[np.int64],
+        states: NDArray[np.uint8],
+        slots: NDArray[np.int32],
+        law_starts: NDArray[np.int64],
+        law_variables: NDArray[np.int32],
+        law_word_starts: NDArray[np.int64],
+        law_words: NDArray[np.uint64],
+        law_truth: NDArray[np.uint8],
+        worlds: NDArray[np.uint8],
+    ) -> None: ...
+    def choices(self) -> int: ...
+    def harden(self) -> None: ...
     def roughness(self, samples: int) -> float: ...
     def advance(self, steps: int, temperature: float) -> None: ...
     def descend(self, steps: int) -> bool: ...

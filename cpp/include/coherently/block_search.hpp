@@ -29,8 +29,6 @@ public:
     // The lowest possible world that the last run has seen; its energy is infinite where there was none.
     const World& best() const { return best_; }
     double best_energy() const { return best_energy_; }
-    // The world that the last run ended with, possible or not.
-    const World& last() const { return walk_.world(); }
     bool is_sparse() const { return sparse_; }
     std::size_t n_blocks() const { return blocks_.size(); }
 

@@ -64,7 +64,8 @@ private:
     World witness_;
 };
 
-// Looks for a possible world: by elimination where the laws are like a tree, else by search, which may fail.
+// Finds a possible world: by elimination where the laws are like a tree, else by satisfaction. Throws Contradiction;
+// false where a block of more than 16 variables is neither exclusive nor a chain.
 bool find_witness(Space& space);
 
 // Whose values go together: the blocks, then each other variable by itself, of states 0 and 1.

@@ -166,10 +166,11 @@ def _truth(words: NDArray[np.uint64], rows: States) -> NDArray[np.uint8]:
     """The truth of a function in the states of its variables."""
     size = rows.shape[1]
     if size <= LARGEST_TABLE:
-        return unpack(words, 2**size)[rows.astype(np.int64) @ (1 << np.arange(size))]
-    length = -(-size // 64)
-    count = np.sum(rows == unpack(words[:length], size), axis=1)
-    return unpack(words[length:], size + 1)[count]
+        bits, at = unpack(words, 2**size), rows.astype(np.int64) @ (1 << np.arange(size))
+    else:
+        length = -(-size // 64)
+        bits, at = unpack(words[length:], size + 1), np.sum(rows == unpack(words[:length], size), axis=1)
+    return np.take(bits, at)
 
 
 def _by_pair(members: Iterable[int], own: Sequence[Variables]) -> dict[Variables, list[int]]:

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from coherently.problem import Merged, Space
 
-PATIENCE = 60.0
-"""Seconds that a mixed-integer program may look for a world that obeys all laws, where search has found none."""
-
 
 def core_space(part: Merged) -> _core.Space | None:
     """The space of a component, with a witness; None where every truth assignment is a world."""
@@ -24,7 +21,9 @@ def core_space(part: Merged) -> _core.Space | None:
         return None
     space = without_witness(part.space, part.n_variables)
     if not space.find_witness():
-        space.set_witness(_by_program(part, space))
+        raise MethodError(
+            f"no world that obeys the {len(part.space.laws)} laws of a component was found; leave some laws out"
+        )
     return space
 
 
@@ -47,15 +46,3 @@ def without_witness(space: Space, n_variables: int) -> _core.Space:
 
 def _starts(sizes: list[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
-def _by_program(part: Merged, space: _core.Space) -> NDArray[np.uint8]:
-    """A world that obeys all laws by the relaxation's program, which is complete where it covers every law."""
-    from coherently.solve.relaxation import Relaxation
-
-    world, _ = Relaxation(part, space).best_world(np.zeros(len(part)), PATIENCE)
-    if world is None:
-        raise MethodError(
-            f"no world that obeys the {len(part.space.laws)} laws of a component was found; leave some laws out"
-        )
-    return world

@@ -48,7 +48,7 @@ class Nearest:
     def __init__(self, part: Merged, seed: int, floor: float) -> None:
         self.part, self.floor = part, floor
         self.space = core_space(part)
-        self.core = _core.NearestMixture(*part.functions, part.weight, np.nan_to_num(part.mean), seed, self.space)
+        self.core = _core.NearestMixture(*part.functions, part.weight, np.nan_to_num(part.mean), seed, space=self.space)
         self.route, self.proof = "column generation", "nothing"
         self.relaxed = 0.0
 
