@@ -5,12 +5,12 @@ BIN := $(VENV)/bin
 CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -type f -not -name '*.pyc')
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint browser bench campaign evaluate clean
+.PHONY: demo test lint docs browser bench campaign evaluate clean
 
 demo: $(VENV)/installed
 	$(BIN)/coherently demo
 
-test: lint browser
+test: lint browser docs
 	$(BIN)/pytest --pyargs coherently tests README.md CONTRIBUTING.md docs
 
 lint: $(VENV)/developed
@@ -18,6 +18,9 @@ lint: $(VENV)/developed
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+docs: $(VENV)/developed
+	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs docs/_build
 
 # The tests open reports in a real Chromium: Debian's, where root may install it; elsewhere they use one that is there.
 browser:
@@ -37,7 +40,7 @@ evaluate: $(VENV)/developed
 	$(BIN)/python -m bench.evaluate
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -1,6 +1,7 @@
 """The pages as documents: what they say, that they are HTML by the book, and that no name can do harm."""
 
 import base64
+import dataclasses
 import json
 import re
 from itertools import pairwise
@@ -105,6 +106,16 @@ def test_accuracy_and_calibration_where_outcomes_are_known():
     circles = [c.get("class") for c in find_all(tree, "circle")]
     assert circles.count("ring") == (scores.calibration.count > 0).sum()
     assert 'id="accuracy"' not in page_of(co.Panel.from_records(TABLE_2))
+
+
+def test_laws_are_named_and_a_broken_one_is_found_out():
+    rows = [("Ann", "rain", 0.9), ("Ann", "wind", 0.2)]
+    panel = co.Panel.from_records(rows, laws=["rain -> wind"])
+    words = text_of(parse(page_of(panel)))
+    assert "laws rain -> wind" in words.replace("lawsrain", "laws rain")
+    free = co.aggregate(co.Panel.from_records(rows))
+    forged = pages.result_page(dataclasses.replace(free, panel=panel), None)
+    assert '<span class="bad">no</span>: ' in forged
 
 
 def test_convergence_where_the_method_kept_a_trace():
