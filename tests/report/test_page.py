@@ -30,10 +30,10 @@ def test_table_2_in_words_and_numbers():
     words = text_of(tree)
     assert text_of(find_all(tree, "h1")[0]) == "Coherent forecasts of table2.csv"
     assert rows_of(tree, "forecasts") == [
-        ["event", "before", "after", "change", "weight"],
-        ["p", "0.7667", "0.7667", "0", "3"],
-        ["q", "0.1000", "0.1833", "+0.0833", "3"],
-        ["p & q", "0.2667", "0.1833", "-0.0833", "3"],
+        ["event", "before", "after", "change"],
+        ["p", "0.7667", "0.7667", "0"],
+        ["q", "0.1000", "0.1833", "+0.0833"],
+        ["p & q", "0.2667", "0.1833", "-0.0833"],
     ]
     assert rows_of(tree, "book") == [
         ["event", "trade", "stake", "price"],
@@ -180,9 +180,10 @@ def test_a_hundred_thousand_forecasts_stay_small_and_cut_tables_say_so():
 
 
 def test_a_panel_of_which_nothing_can_be_checked():
-    panel = co.Panel.from_records([("Ann", "p", 0.5, 0.0)])
+    panel = co.Panel.from_records([("Ann", "p", 0.5, 0.0)], outcomes={"p": True})
     page = pages.result_page(co.aggregate(panel, "linear"), None)
     assert [row[:3] for row in rows_of(parse(page), "forecasts")[1:]] == [["p", "-", "-"]]
+    assert rows_of(parse(page), "accuracy")[1] == ["Ann", "1", "0.2500", "0.6931", "-"]
 
 
 def test_a_report_is_replaced_whole_or_left_alone(tmp_path, monkeypatch):

@@ -112,7 +112,7 @@ def aggregate(
         result = run(panel, chosen, measure, progress=progress)
     _say_notes(result, quiet=quiet)
     _write(result, output, trace, by_rows=by_rows, quiet=quiet or as_json)
-    write_result(result, report, panel_file, quiet=quiet or as_json)
+    write_result(result, report, panel_file, time_limit=time_limit, quiet=quiet or as_json)
     if as_json:
         show_json(_as_json(result, by_rows=by_rows))
     elif output is None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from coherently.result import Result
     from coherently.solve import Method
 
-SECONDS = 10.0
-"""For the check of the judges, again for that of the means, and again for each book of a report."""
+SECONDS = 3.0
+"""For the check of all judges, again for that of the means, for each of the worst judges and for each book."""
 LARGEST_TRACE = 5_000
 """Events up to which a report of the paper's loop has its curve: the trace keeps an answer for each sweep."""
 
@@ -39,8 +39,8 @@ def traced(method: Method, panel: Panel) -> Method:
     return method
 
 
-def write_result(result: Result, path: Path | None, panel_file: Path, *, quiet: bool) -> None:
-    """Write the page of a result."""
+def write_result(result: Result, path: Path | None, panel_file: Path, *, time_limit: float | None, quiet: bool) -> None:
+    """Write the page of a result; a time limit of the method's holds for each part of the check too."""
     if path is None:
         return
     from coherently.certify import check
@@ -49,7 +49,7 @@ def write_result(result: Result, path: Path | None, panel_file: Path, *, quiet: 
 
     with progress_bar("Checking", quiet=quiet) as progress:
         try:
-            found = check(result.panel, time_limit=SECONDS, progress=progress)
+            found = check(result.panel, time_limit=SECONDS if time_limit is None else time_limit, progress=progress)
         except PanelError as error:
             say(f"note: the report has no judges by incoherence: {error}", quiet=quiet)
             found = None

@@ -21,6 +21,8 @@ DRAWN = 24
 """Variables up to which a graph is drawn."""
 ROUNDING = 9
 """Digits of a change that count: the rest is rounding."""
+INWARDS = 0.3
+"""How far from the middle of its variables to that of the ring a group is drawn."""
 ON_EACH_SIDE = 0.5
 """How far from the middle the ring of variables lies: the picture is the unit square."""
 
@@ -54,9 +56,9 @@ class Graph:
     events: tuple[tuple[str, ...], ...]
 
     def centre(self, group: int) -> NDArray[np.float64]:
-        """The middle of a group's variables."""
+        """The middle of a group's variables, a little inside of the ring, so that neighbours are not on one line."""
         middle: NDArray[np.float64] = self.place[list(self.members[group])].mean(axis=0)
-        return middle
+        return middle + INWARDS * (0.5 - middle)
 
 
 def largest_adjustments(result: Result, count: int) -> Adjustments:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -74,6 +75,7 @@ def result_page(result: Result, found: Check | None, origin: Origin = NOWHERE) -
     `found` is what `coherently.check` says of the panel; None where none of its forecasts can be checked.
     """
     trace, forecasts = result.solution.trace, parts.forecasts(result)
+    verification = verify(result.panel, result)
     return _render(
         "result.html",
         result=result,
@@ -83,7 +85,8 @@ def result_page(result: Result, found: Check | None, origin: Origin = NOWHERE) -
         curves=None if trace is None else pictures.curves(trace, result.lower_bound),
         sweeps=0 if trace is None else len(trace.objective) - 1,
         certificate=parts.certificate(result),
-        verification=verify(result.panel, result),
+        verification=verification,
+        rests_on=Counter(verification.bound_rests_on).most_common(),
         **_about_panel(result.panel, result, found, origin),
     )
 
@@ -98,9 +101,10 @@ def check_page(found: Check, origin: Origin = NOWHERE) -> str:
 
 
 def _about_panel(panel: Panel, result: Result | None, found: Check | None, origin: Origin) -> dict[str, Any]:
-    known = bool(np.any(panel.written.outcome[panel.event_index] >= 0))
-    scores = score(panel) if known else None
-    replaced = score(panel, result) if known and result is not None else None
+    resolved = panel.written.outcome >= 0
+    scores = score(panel) if resolved[panel.event_index].any() else None
+    answered = result is not None and bool(np.any(resolved & ~np.isnan(result.solution.value)))
+    replaced = score(panel, result) if scores is not None and answered else None
     return {
         "panel": panel,
         "origin": origin,

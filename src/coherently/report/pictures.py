@@ -22,6 +22,8 @@ SIDE = 200.0
 """The side of a calibration diagram."""
 LARGEST_POINT = 9.0
 """The radius of the point of the fullest bin."""
+BESIDE, ABOVE = 90.0, 20.0
+"""The room for names on either side of a graph, and above and below it."""
 APART = 10.0
 """How far the name of a variable is from it."""
 LEAST = 1e-12
@@ -142,29 +144,29 @@ def picture(panel: Panel) -> Picture | None:
         return None
     count = len(graph.names)
     height = 40.0 if count == 2 else min(240.0, 80.0 + 20.0 * count)
-    margin = 90.0
-    width = 2 * margin + (120.0 if count == 2 else height)
-    scale = np.array([width - 2 * margin, height - 40.0])
-    place = np.array([margin, 20.0]) + graph.place * scale
-
-    def group(i: int) -> Group:
-        members = graph.members[i]
-        ends = place[list(members)]
-        middle = ends.mean(axis=0)
-        pairs = [(ends[0], ends[1])] if len(members) == 2 else [(middle, end) for end in ends]
-        lines = tuple((float(a[0]), float(a[1]), float(b[0]), float(b[1])) for a, b in pairs)
-        centre = None if len(members) == 2 else (float(middle[0]), float(middle[1]))
-        thick = min(3.0, 1.0 + 0.5 * float(np.log2(max(len(graph.events[i]), 1))))
-        return Group(lines, centre, thick, tuple(graph.names[v] for v in members), graph.events[i])
-
-    variables = tuple(
-        _variable(name, *spot, *way)
-        for name, spot, way in zip(graph.names, place.tolist(), (2 * graph.place - 1).tolist(), strict=True)
+    across = 120.0 if count == 2 else height
+    corner, scale = np.array([BESIDE, ABOVE]), np.array([across, height - 2 * ABOVE])
+    place = corner + graph.place * scale
+    groups = tuple(
+        _group(place[list(members)], corner + graph.centre(i) * scale, [graph.names[v] for v in members], events)
+        for i, (members, events) in enumerate(zip(graph.members, graph.events, strict=True))
     )
-    return Picture(variables, tuple(map(group, range(len(graph.members)))), width, height)
+    outwards = 2 * graph.place - 1
+    variables = map(_variable, graph.names, place.tolist(), outwards.tolist())
+    return Picture(tuple(variables), groups, across + 2 * BESIDE, height)
 
 
-def _variable(name: str, x: float, y: float, right: float, down: float) -> Variable:
-    """A variable whose name stands outside of the ring; `right` and `down` say in which direction that is."""
-    anchor = "middle" if abs(right) < 0.3 else "start" if right > 0 else "end"
+def _group(ends: NDArray[np.float64], middle: NDArray[np.float64], names: list[str], events: tuple[str, ...]) -> Group:
+    """Lines between two variables, or from the middle to each of more."""
+    is_pair = len(ends) == 2
+    pairs = [ends] if is_pair else [np.stack([middle, end]) for end in ends]
+    thick = min(3.0, 1.0 + 0.5 * float(np.log2(len(events))))
+    lines = tuple((float(a), float(b), float(c), float(d)) for a, b, c, d in (pair.ravel() for pair in pairs))
+    return Group(lines, None if is_pair else (float(middle[0]), float(middle[1])), thick, tuple(names), events)
+
+
+def _variable(name: str, place: list[float], outwards: list[float]) -> Variable:
+    """A variable whose name stands outside of the ring."""
+    (x, y), (right, down) = place, outwards
+    anchor = "middle" if abs(right) < 0.12 else "start" if right > 0 else "end"
     return Variable(name, x, y, x + APART * right, y + 4.0 + APART * down, anchor)
