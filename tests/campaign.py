@@ -5,6 +5,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 from tests.events import checks
+from tests.scoring import consistency_checks
 from tests.solve import exact_checks
 
 PARTS = 20
@@ -38,6 +39,11 @@ def time_limits(part):
     return f"{exact_checks.check_time_limits(7000 + part, 200 // PARTS):.2f}"
 
 
+def arbitrage_is_kl(part):
+    checks = ("Neg", "And", "Or", "AndOr", "Cond")
+    return f"{consistency_checks.check_arbitrage(8000 + part, 1_000 // PARTS, checks):.1e}"
+
+
 CAMPAIGNS = {
     "200,000 texts against the Lark grammar": events_agree,
     "100,000 expressions parsed, printed and parsed again": events_round_trip,
@@ -45,6 +51,7 @@ CAMPAIGNS = {
     "10,000 panels against a quadratic program over all worlds (largest difference)": exact_agrees,
     "500 larger panels by two routes, all verified": exact_routes,
     "1,000 tampered results refused": tampering_is_found_out,
+    "1,000 tuples of each of five checks: arbitrage against its definition (largest difference)": arbitrage_is_kl,
     "200 forced time limits (seconds past the limit and 10%)": time_limits,
 }
 ALONE = (time_limits,)

@@ -2,9 +2,9 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 
-#include "coherently/diagonal.hpp"
 #include "coherently/nearest.hpp"
 #include "owned_events.hpp"
+#include "proof.hpp"
 
 namespace coherently::bindings {
 namespace {
@@ -65,22 +65,27 @@ public:
         return {give(std::move(shares)), give(std::move(truth), {count, events_.n_variables})};
     }
 
+    // Whether proofs are possible: under laws, of at most two variables each.
+    bool can_prove() { return proof().is_possible(); }
     // Begins to prove that no world's energy is below the cutoff.
     void start_proof(double cutoff) {
-        if (!proof_) proof_ = std::make_unique<DiagonalBound>(nearest_.energy(), 0);
         nb::gil_scoped_release release;
-        proof_->start(cutoff);
+        proof().start(cutoff, nearest_.gradient());
     }
     const char* prove(double seconds) {
         nb::gil_scoped_release release;
-        const auto outcome = proof_->run(after(seconds));
-        return outcome == DiagonalBound::Outcome::better ? "better" : outcome == DiagonalBound::Outcome::proved ? "proved" : "unfinished";
+        return proof().run(seconds);
     }
-    double bound() const { return proof_->bound(); }
-    std::size_t nodes() const { return proof_->nodes(); }
-    NewArray<std::uint8_t> better() const { return stack(proof_->better(), events_.n_variables); }
+    double bound() { return proof().bound(); }
+    std::size_t nodes() { return proof().inner().nodes(); }
+    void raise_fines() { proof().raise(); }
+    NewArray<std::uint8_t> better() { return stack(proof().inner().better(), events_.n_variables); }
 
 private:
+    Proof& proof() {
+        if (!proof_) proof_ = std::make_unique<Proof>(nearest_.energy(), space_.get(), 0);
+        return *proof_;
+    }
     void check() const {
         if (weight_.size() + 1 != events_.starts.size() || target_.size() != weight_.size())
             throw nb::value_error("arrays differ in length");
@@ -91,7 +96,7 @@ private:
     std::shared_ptr<Space> space_;
     std::vector<double> weight_, target_;
     NearestMixture nearest_;
-    std::unique_ptr<DiagonalBound> proof_;
+    std::unique_ptr<Proof> proof_;
 };
 
 }  // namespace
@@ -115,6 +120,8 @@ void bind_nearest(nb::module_& module) {
         .def("x", &Nearest::x)
         .def("gradient", &Nearest::gradient)
         .def("lowest", &Nearest::lowest)
+        .def("can_prove", &Nearest::can_prove)
+        .def("raise_fines", &Nearest::raise_fines)
         .def("start_proof", &Nearest::start_proof, nb::arg("cutoff"))
         .def("prove", &Nearest::prove, nb::arg("seconds"))
         .def("bound", &Nearest::bound)

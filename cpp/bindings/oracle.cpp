@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "coherently/block_search.hpp"
-#include "coherently/diagonal.hpp"
 #include "coherently/elimination.hpp"
 #include "coherently/search.hpp"
 #include "coherently/space_elimination.hpp"
 #include "owned_events.hpp"
+#include "proof.hpp"
 
 namespace coherently::bindings {
 namespace {
@@ -66,22 +66,29 @@ public:
         }
         return give(std::move(world));
     }
+    // Whether proofs are possible: under laws, of at most two variables each.
+    bool can_prove() { return proof().is_possible(); }
     void start_proof(double cutoff) {
         nb::gil_scoped_release release;
-        if (!proof_) proof_ = std::make_unique<DiagonalBound>(energy_, seed_);
-        proof_->start(cutoff);
+        proof().start(cutoff, coefficients_);
     }
     const char* prove(double seconds) {
         nb::gil_scoped_release release;
-        const auto outcome = proof_->run(after(seconds));
-        if (outcome == DiagonalBound::Outcome::better) return "better";
-        return outcome == DiagonalBound::Outcome::proved ? "proved" : "unfinished";
+        return proof().run(seconds);
     }
-    double bound() const { return proof_->bound(); }
-    NewArray<double> relaxed() const { return give(proof_->relaxed()); }
-    NewArray<std::uint8_t> better() const { return stack(proof_->better(), events_.n_variables); }
+    double bound() { return proof().bound(); }
+    void raise_fines() { proof().raise(); }
+    NewArray<double> relaxed() {
+        if (space_) throw nb::value_error("the relaxation has events and laws");
+        return give(proof().inner().relaxed());
+    }
+    NewArray<std::uint8_t> better() { return stack(proof().inner().better(), events_.n_variables); }
 
 private:
+    Proof& proof() {
+        if (!proof_) proof_ = std::make_unique<Proof>(energy_, space_.get(), seed_);
+        return *proof_;
+    }
     // Lowers `best` by one search, from there or from anywhere.
     template <typename Search>
     void attempt(Search& search, bool anywhere, World& best, double& least) const {
@@ -98,7 +105,7 @@ private:
     TabuSearch search_;
     std::unique_ptr<BlockSearch> blocks_;
     std::uint64_t seed_;
-    std::unique_ptr<DiagonalBound> proof_;
+    std::unique_ptr<Proof> proof_;
     std::unique_ptr<Elimination> elimination_;
     std::unique_ptr<SpaceElimination> space_elimination_;
     std::vector<double> coefficients_;
@@ -116,6 +123,8 @@ void bind_oracle(nb::module_& module) {
         .def("value", &Oracle::value, nb::arg("world"))
         .def("search", &Oracle::search, nb::arg("attempts"), nb::arg("seconds"))
         .def("eliminate", &Oracle::eliminate)
+        .def("can_prove", &Oracle::can_prove)
+        .def("raise_fines", &Oracle::raise_fines)
         .def("start_proof", &Oracle::start_proof, nb::arg("cutoff"))
         .def("prove", &Oracle::prove, nb::arg("seconds"))
         .def("bound", &Oracle::bound)

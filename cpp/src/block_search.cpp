@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "coherently/boolean_function.hpp"
+
 namespace coherently {
 namespace {
 
@@ -14,6 +16,10 @@ constexpr std::size_t few_states = 16;    // of a block that laws make
 constexpr std::size_t most_joint = 4096;  // states that are tried for it
 constexpr double premium = 1.01;          // on what breaking a law can gain
 constexpr double relative_rounding = 1e-13;
+constexpr std::size_t oscillation = 8;  // moves between two looks at the fines
+constexpr double cheaper = 0.6, least_share = 0.05;
+constexpr std::size_t raises = 8;  // of the fines while cooling
+constexpr int most_grades = 16;
 
 // All joint states of some blocks that a law allows; none where there are too many.
 Block joined(const std::vector<const Block*>& parts, const LargeEvent& law, bool truth) {
@@ -44,6 +50,24 @@ Block joined(const std::vector<const Block*>& parts, const LargeEvent& law, bool
     return parts.size() == 1 || joint.size() <= std::max(few_states, 2 * joint.variables.size()) ? joint : Block{};
 }
 
+// How many variables of a law must turn, at least, until it has its truth: by row, or by number of true literals.
+std::vector<int> distances(const LargeEvent& law, bool truth) {
+    const std::size_t size = law.variables.size(), rows = law.counted ? size + 1 : std::size_t{1} << size;
+    std::vector<int> distance(rows, -1);
+    std::vector<std::size_t> queue;
+    for (std::size_t row = 0; row < rows; ++row)
+        if (law.holds(static_cast<std::uint32_t>(row)) == truth) distance[row] = 0, queue.push_back(row);
+    for (std::size_t head = 0; head < queue.size(); ++head) {
+        const std::size_t row = queue[head];
+        const auto reach = [&](std::size_t next) {
+            if (next < rows && distance[next] < 0) distance[next] = distance[row] + 1, queue.push_back(next);
+        };
+        if (law.counted) reach(row + 1), reach(row - 1);
+        for (std::size_t k = 0; !law.counted && k < size; ++k) reach(row ^ (std::size_t{1} << k));
+    }
+    return distance;
+}
+
 }  // namespace
 
 // The blocks of the search, and the laws that they do not imply.
@@ -53,6 +77,7 @@ struct BlockSearch::Layout {
     std::vector<std::size_t> open;
     Functions across;
     std::vector<std::size_t> across_events;
+    std::vector<Grade> grades;
 
     Layout(const EventView& events, const Space& space) : block_of(space.n_variables()) {
         blocks = space.blocks();
@@ -69,7 +94,23 @@ struct BlockSearch::Layout {
             across.add(events.variables_of(j), events.words_of(j));
             across_events.push_back(j);
         }
-        for (const std::size_t law : open) across.add(laws.variables_of(law), laws.words_of(law));
+        for (std::size_t i = 0; i < open.size(); ++i) add_grades(i, function_of(laws, open[i]), space.truth(open[i]));
+    }
+
+    // A function for each number of variables that the law may be away from its truth; turned where all false is so far.
+    void add_grades(std::size_t place, const LargeEvent& law, bool truth) {
+        const std::vector<int> distance = distances(law, truth);
+        const std::size_t none = law.row(World(block_of.size()));
+        const std::size_t begin = law.counted ? words_for(law.variables.size()) : 0;
+        for (int least = 1; least <= std::min(most_grades, *std::max_element(distance.begin(), distance.end())); ++least) {
+            const bool turned = distance[none] >= least;
+            std::vector<std::uint64_t> words(law.words.begin(), law.words.end());
+            std::fill(words.begin() + static_cast<std::ptrdiff_t>(begin), words.end(), std::uint64_t{0});
+            for (std::size_t row = 0; row < distance.size(); ++row)
+                if ((distance[row] >= least) != turned) words[begin + row / 64] |= std::uint64_t{1} << (row % 64);
+            across.add(law.variables, words);
+            grades.push_back({place, turned});
+        }
     }
 
     void number() {
@@ -130,6 +171,7 @@ BlockSearch::BlockSearch(const EventView& events, const Space& space, std::uint6
       open_laws_(std::move(layout.open)),
       across_(std::move(layout.across)),
       across_events_(std::move(layout.across_events)),
+      grades_(std::move(layout.grades)),
       energy_(across_.view(space.n_variables())),
       walk_(energy_),
       events_at_(layout.blocks.size()),
@@ -215,11 +257,10 @@ void BlockSearch::set(std::span<const double> coefficients) {
     for (const double coefficient : coefficients) rounding_ += relative_rounding * std::abs(coefficient);
     for (const std::size_t j : across_events_) coefficients_.push_back(coefficients[j]);
     price(coefficients);
-    energy_.set(coefficients_);
 }
 
 void BlockSearch::price(std::span<const double> coefficients) {
-    offset_ = 0;
+    fines_.clear();
     const EventView laws = space_.laws();
     for (const std::size_t law : open_laws_) {
         double most = 0;
@@ -228,11 +269,34 @@ void BlockSearch::price(std::span<const double> coefficients) {
             for (const std::uint32_t j : events_at_[static_cast<std::size_t>(block_of_[static_cast<std::size_t>(v)])]) load += std::abs(coefficients[j]);
             most = std::max(most, load);
         }
-        const double fine = most > 0 ? premium * most : 1.0;
-        coefficients_.push_back(space_.truth(law) ? -fine : fine);
-        rounding_ += relative_rounding * fine;
-        if (space_.truth(law)) offset_ += fine;
+        fines_.push_back(most > 0 ? premium * most : 1.0);
+        rounding_ += relative_rounding * fines_.back();
     }
+    coefficients_.resize(across_events_.size() + grades_.size());
+    set_shares(1.0);
+}
+
+// Sets all fines to a share of what breaking a law can gain.
+void BlockSearch::set_shares(double share) {
+    share_.assign(open_laws_.size(), share);
+    apply_shares();
+}
+
+void BlockSearch::apply_shares() {
+    offset_ = 0;
+    for (std::size_t g = 0; g < grades_.size(); ++g) {
+        const double fine = share_[grades_[g].law] * fines_[grades_[g].law];
+        coefficients_[across_events_.size() + g] = grades_[g].turned ? -fine : fine;
+        if (grades_[g].turned) offset_ += fine;
+    }
+    energy_.set(coefficients_);
+}
+
+// The same on the way.
+void BlockSearch::change_shares(double share) {
+    if (open_laws_.empty()) return;
+    set_shares(share);
+    walk_.start(World(walk_.world()));
 }
 
 void BlockSearch::start(const World& from) {
@@ -364,6 +428,7 @@ void BlockSearch::run(const World& from, std::size_t patience, double threshold,
     }
     const std::size_t tenure = std::min<std::size_t>(blocks_.size() / 10, 20);
     bool fresh = true;  // what comes to a minimum comes to a new one
+    std::size_t possible = 0;  // worlds since the fines were looked at
     for (std::size_t move = 1, last = 0; move - last <= patience; ++move) {
         bool minimum = true;
         std::erase_if(tabu_, [&](std::size_t b) {
@@ -383,6 +448,30 @@ void BlockSearch::run(const World& from, std::size_t patience, double threshold,
         free_at_[b] = move + 2 + tenure + random_.below(tenure + 3);
         tabu_.push_back(b);
         if (note()) last = move;
+        if (open_laws_.empty() || move % oscillation != 0) {
+            possible += !open_laws_.empty() && obeys(walk_.world());
+            continue;
+        }
+        oscillate(possible);
+        possible = 0;
+    }
+    if (!open_laws_.empty()) set_shares(1.0);
+    if (!open_laws_.empty() && best_energy_ < threshold) found.push_back({best_energy_, best_});
+}
+
+// Makes all laws cheaper to break after a time without any broken, and those dearer that are broken after a time without
+// any possible world (as the clause weights of Morris 1993, The breakout method).
+void BlockSearch::oscillate(std::size_t possible) {
+    if (possible > 0 && possible + 1 < oscillation) return;
+    for (std::size_t i = 0; i < open_laws_.size(); ++i) {
+        if (possible > 0) share_[i] = std::max(least_share, cheaper * share_[i]);
+        else if (!space_.obeys(walk_.world(), open_laws_[i])) share_[i] /= cheaper;
+    }
+    apply_shares();
+    walk_.start(World(walk_.world()));
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+        look(b);
+        if (std::isfinite(tournament_.value(b))) tournament_.set(b, change_[b]);
     }
 }
 
@@ -393,6 +482,7 @@ void BlockSearch::anneal(std::size_t sweeps) {
         for (std::size_t k = 0; k < own.block.variables.size(); ++k)
             from[static_cast<std::size_t>(own.block.variables[k])] = own.block.value(s, k);
     }
+    if (!open_laws_.empty()) set_shares(1.0 / raises);
     start(from);
     double temperature = 0;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -402,6 +492,7 @@ void BlockSearch::anneal(std::size_t sweeps) {
     }
     const double cooling = std::pow(0.02, 1.0 / static_cast<double>(sweeps));
     for (std::size_t sweep = 0; sweep < sweeps; ++sweep, temperature *= cooling) {
+        if (!open_laws_.empty() && sweep % (sweeps / raises) == 0) change_shares(static_cast<double>(sweep / (sweeps / raises) + 1) / raises);
         for (std::size_t b = 0; b < blocks_.size(); ++b) {
             fill_energies(b);
             const double least = *std::min_element(energies_.begin(), energies_.end());
@@ -415,6 +506,7 @@ void BlockSearch::anneal(std::size_t sweeps) {
             if (chosen != state_[b] && chosen < energies_.size()) go(b, chosen);
         }
     }
+    change_shares(1.0);
     for (bool moved = true; moved;) {
         moved = false;
         for (std::size_t b = 0; b < blocks_.size(); ++b) {

@@ -10,28 +10,14 @@ namespace {
 
 constexpr double tiny = 1e-14;
 
+// Four sums at a time, none of which waits for another.
 double dot(const double* a, const double* b, std::size_t n) {
-    double sum = 0;
-    for (std::size_t i = 0; i < n; ++i) sum += a[i] * b[i];
-    return sum;
-}
-
-// Solves the symmetric positive definite system in place; false where it is singular to working precision.
-bool solve_cholesky(std::vector<double>& matrix, std::vector<double>& right, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t j = 0; j <= i; ++j) {
-            const double rest = matrix[i * n + j] - dot(&matrix[i * n], &matrix[j * n], j);
-            if (i == j && rest <= tiny * matrix[i * n + i]) return false;
-            matrix[i * n + j] = i == j ? std::sqrt(rest) : rest / matrix[j * n + j];
-        }
-    }
-    for (std::size_t i = 0; i < n; ++i)
-        right[i] = (right[i] - dot(&matrix[i * n], right.data(), i)) / matrix[i * n + i];
-    for (std::size_t i = n; i-- > 0;) {
-        right[i] /= matrix[i * n + i];
-        for (std::size_t k = 0; k < i; ++k) right[k] -= matrix[i * n + k] * right[i];
-    }
-    return true;
+    double sum = 0, parts[4] = {};
+    std::size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (std::size_t k = 0; k < 4; ++k) parts[k] += a[i + k] * b[i + k];
+    for (; i < n; ++i) sum += a[i] * b[i];
+    return sum + ((parts[0] + parts[1]) + (parts[2] + parts[3]));
 }
 
 }  // namespace
@@ -118,7 +104,9 @@ void HullProjector::project(std::span<const double> points, std::span<const doub
         scale = std::max(scale, norm);
         if (norm < least) least = norm, start = i;
     }
-    corral_.assign(1, start);
+    scale_ = scale > 0 ? scale : 1;
+    corral_.clear(), factor_.clear();
+    extend(start);
     share_.assign(1, 1.0);
     for (std::size_t round = 0; round < 50 * (count + size_); ++round) {
         nearest_.assign(size_, 0.0);
@@ -132,7 +120,7 @@ void HullProjector::project(std::span<const double> points, std::span<const doub
             if (value < best_value) best_value = value, best = i;
         }
         if (here - best_value <= tiny * scale || std::find(corral_.begin(), corral_.end(), best) != corral_.end()) break;
-        corral_.push_back(best);
+        if (!extend(best)) break;  // affinely dependent on the others: it cannot help
         share_.push_back(0.0);
         affine_minimiser();
     }
@@ -142,24 +130,51 @@ void HullProjector::project(std::span<const double> points, std::span<const doub
     }
 }
 
+// Takes a point into the corral, with a row for it in the Cholesky factor of the products of its points, each raised by
+// the scale; not if that is singular to working precision.
+bool HullProjector::extend(std::size_t point) {
+    const std::size_t n = corral_.size();
+    std::vector<double> row(n + 1);
+    for (std::size_t j = 0; j < n; ++j) {
+        const double product = dot(&shifted_[point * size_], &shifted_[corral_[j] * size_], size_) + scale_;
+        row[j] = (product - dot(row.data(), factor_[j].data(), j)) / factor_[j][j];
+    }
+    const double square = dot(&shifted_[point * size_], &shifted_[point * size_], size_) + scale_;
+    const double rest = square - dot(row.data(), row.data(), n);
+    if (rest <= tiny * square) return false;
+    row[n] = std::sqrt(rest);
+    factor_.push_back(std::move(row));
+    corral_.push_back(point);
+    return true;
+}
+
+// Takes a point out of the corral; Givens's rotations make the factor triangular again.
+void HullProjector::drop(std::size_t place) {
+    corral_.erase(corral_.begin() + static_cast<std::ptrdiff_t>(place));
+    share_.erase(share_.begin() + static_cast<std::ptrdiff_t>(place));
+    factor_.erase(factor_.begin() + static_cast<std::ptrdiff_t>(place));
+    for (std::size_t j = place; j < factor_.size(); ++j) {
+        const double length = std::hypot(factor_[j][j], factor_[j][j + 1]);
+        const double cosine = factor_[j][j] / length, sine = factor_[j][j + 1] / length;
+        for (std::size_t i = j; i < factor_.size(); ++i) {
+            const double left = factor_[i][j], right = factor_[i][j + 1];
+            factor_[i][j] = cosine * left + sine * right;
+            factor_[i][j + 1] = cosine * right - sine * left;
+        }
+        factor_[j].resize(j + 1);
+    }
+}
+
 // Moves to the minimiser over the affine hull of the corral, dropping points whose share would turn negative.
 void HullProjector::affine_minimiser() {
     for (;;) {
         const std::size_t n = corral_.size();
-        system_.assign(n * n, 0.0);
-        double scale = 0;
-        for (std::size_t i = 0; i < n; ++i)
-            for (std::size_t j = 0; j <= i; ++j)
-                system_[i * n + j] = dot(&shifted_[corral_[i] * size_], &shifted_[corral_[j] * size_], size_);
-        for (std::size_t i = 0; i < n; ++i) scale = std::max(scale, system_[i * n + i]);
-        if (scale == 0) scale = 1;
-        for (std::size_t i = 0; i < n; ++i)
-            for (std::size_t j = 0; j <= i; ++j) system_[i * n + j] += scale;
         trial_.assign(n, 1.0);
-        if (!solve_cholesky(system_, trial_, n)) {
-            corral_.pop_back();  // affinely dependent on the others: it cannot help
-            share_.pop_back();
-            return;
+        for (std::size_t i = 0; i < n; ++i)
+            trial_[i] = (trial_[i] - dot(factor_[i].data(), trial_.data(), i)) / factor_[i][i];
+        for (std::size_t i = n; i-- > 0;) {
+            trial_[i] /= factor_[i][i];
+            for (std::size_t k = 0; k < i; ++k) trial_[k] -= factor_[i][k] * trial_[i];
         }
         double total = 0;
         for (const double value : trial_) total += value;
@@ -173,8 +188,7 @@ void HullProjector::affine_minimiser() {
         }
         for (std::size_t i = 0; i < n; ++i) share_[i] = std::max(0.0, share_[i] + length * (trial_[i] - share_[i]));
         if (leaving == n) return;
-        share_.erase(share_.begin() + static_cast<std::ptrdiff_t>(leaving));
-        corral_.erase(corral_.begin() + static_cast<std::ptrdiff_t>(leaving));
+        drop(leaving);
     }
 }
 

@@ -12,6 +12,21 @@ void Functions::add(std::span<const std::int32_t> own, std::span<const std::uint
     word_starts.push_back(static_cast<std::int64_t>(words.size()));
 }
 
+BlockKind kind_of(const Block& block) {
+    const std::size_t size = block.variables.size();
+    std::size_t none = 0, one = 0;
+    bool chain = block.size() == size + 1;
+    for (std::size_t s = 0; s < block.size(); ++s) {
+        const auto row = block.states.begin() + static_cast<std::ptrdiff_t>(s * size);
+        const auto count = std::count(row, row + static_cast<std::ptrdiff_t>(size), 1);
+        none += count == 0, one += count == 1;
+        for (std::size_t k = 0; k < size; ++k) chain = chain && block.value(s, k) == (k >= s);
+    }
+    if (chain) return BlockKind::chain;
+    if (one != size || none > 1 || one + none != block.size()) return BlockKind::other;
+    return none ? BlockKind::at_most : BlockKind::one;
+}
+
 Space::Space(std::size_t n_variables, std::vector<Block> blocks, Functions laws, std::vector<std::uint8_t> truth)
     : n_variables_(n_variables), blocks_(std::move(blocks)), laws_(std::move(laws)), truth_(std::move(truth)) {}
 

@@ -24,18 +24,11 @@ struct Question {
     // False where a block is of no kind that can be told.
     bool add(const Block& block) {
         const std::size_t size = block.variables.size();
-        std::size_t none = 0, one = 0;
-        bool chain = block.size() == size + 1;
-        for (std::size_t s = 0; s < block.size(); ++s) {
-            const auto row = block.states.begin() + static_cast<std::ptrdiff_t>(s * size);
-            const auto count = static_cast<std::size_t>(std::count(row, row + static_cast<std::ptrdiff_t>(size), 1));
-            none += count == 0, one += count == 1;
-            for (std::size_t k = 0; k < size; ++k) chain = chain && block.value(s, k) == (k >= s);
-        }
-        if (chain || (one == size && none <= 1 && one + none == block.size())) {
+        const BlockKind kind = kind_of(block);
+        if (kind != BlockKind::other) {
             atoms.insert(atoms.end(), block.variables.begin(), block.variables.end());
             starts.push_back(static_cast<std::int64_t>(atoms.size()));
-            ordered.push_back(chain), complete.push_back(!chain && none == 0);
+            ordered.push_back(kind == BlockKind::chain), complete.push_back(kind == BlockKind::one);
             return true;
         }
         if (size > max_table_variables) return false;

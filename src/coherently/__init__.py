@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from coherently import plot
     from coherently.certify import Book, Check, Finding, check, dutch_book
     from coherently.certify.verify import Verification, verify
+    from coherently.conversion import Conversion, convert
     from coherently.errors import (
         CoherentlyError,
         ContradictionError,
@@ -24,12 +25,16 @@ if TYPE_CHECKING:
         PanelError,
         ResultError,
     )
+    from coherently.online import ExponentialAverage, Hedge, OnlinePanel, Vovk
     from coherently.panel import Panel, read_panel
+    from coherently.panel.weights import weighted
     from coherently.problem import Brier, Log, Spherical
     from coherently.result import Bounds, Result, aggregate, individual
     from coherently.scoring import Calibration, Scores, score
+    from coherently.scoring.consistency import Consistency, consistency
     from coherently.simulation import simulate
-    from coherently.solve import AlternatingProjections, Annealing, Exact, LinearAverage
+    from coherently.solve import AlternatingProjections, Annealing, DempsterShafer, Exact, Lindley, LinearAverage, Pool
+    from coherently.weighting import CoherenceWeights, ConsensusWeights, EqualWeights, HistoryWeights, ProductWeights
 
 __version__ = "0.1.0"
 
@@ -37,6 +42,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "coherently.certify": ["Book", "Check", "Finding", "check", "dutch_book"],
     "coherently.certify.verify": ["Verification", "verify"],
+    "coherently.conversion": ["Conversion", "convert"],
     "coherently.errors": [
         "CoherentlyError",
         "ContradictionError",
@@ -46,12 +52,30 @@ _ROOMS = {
         "PanelError",
         "ResultError",
     ],
+    "coherently.online": ["ExponentialAverage", "Hedge", "OnlinePanel", "Vovk"],
     "coherently.panel": ["Panel", "read_panel"],
+    "coherently.panel.weights": ["weighted"],
     "coherently.problem": ["Brier", "Log", "Spherical"],
     "coherently.result": ["Bounds", "Result", "aggregate", "individual"],
     "coherently.scoring": ["Calibration", "Scores", "score"],
+    "coherently.scoring.consistency": ["Consistency", "consistency"],
     "coherently.simulation": ["simulate"],
-    "coherently.solve": ["AlternatingProjections", "Annealing", "Exact", "LinearAverage"],
+    "coherently.solve": [
+        "AlternatingProjections",
+        "Annealing",
+        "DempsterShafer",
+        "Exact",
+        "Lindley",
+        "LinearAverage",
+        "Pool",
+    ],
+    "coherently.weighting": [
+        "CoherenceWeights",
+        "ConsensusWeights",
+        "EqualWeights",
+        "HistoryWeights",
+        "ProductWeights",
+    ],
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -63,24 +87,40 @@ __all__ = [
     "Brier",
     "Calibration",
     "Check",
+    "CoherenceWeights",
     "CoherentlyError",
+    "ConsensusWeights",
+    "Consistency",
     "ContradictionError",
+    "Conversion",
+    "DempsterShafer",
+    "EqualWeights",
     "EventError",
     "Exact",
+    "ExponentialAverage",
     "Finding",
+    "Hedge",
+    "HistoryWeights",
+    "Lindley",
     "LinearAverage",
     "Log",
     "MethodError",
     "MissingDependencyError",
+    "OnlinePanel",
     "Panel",
     "PanelError",
+    "Pool",
+    "ProductWeights",
     "Result",
     "ResultError",
     "Scores",
     "Spherical",
     "Verification",
+    "Vovk",
     "aggregate",
     "check",
+    "consistency",
+    "convert",
     "dutch_book",
     "individual",
     "plot",
@@ -88,6 +128,7 @@ __all__ = [
     "score",
     "simulate",
     "verify",
+    "weighted",
 ]
 
 

@@ -61,7 +61,7 @@ def random_laws(rng, names, count):
         if kind == "one":
             true = [name for name in chosen if truth[name]]
             rest = [name for name in names if not truth[name] and name not in chosen]
-            chosen = [name for name in chosen if not truth[name]] + true[:1] + rest[: 2 - len(chosen)]
+            chosen = [name for name in chosen if not truth[name]] + true[:1] + rest[: max(0, 2 - len(chosen))]
             laws.append(f"{'exactly' if true and rng.random() < 0.7 else 'at_most'}(1; {', '.join(chosen)})")
         elif kind == "implies":
             laws.append(f"({' & '.join(literals[:-1])}) -> {literals[-1]}")

@@ -145,3 +145,60 @@ def test_a_partition_of_a_thousand_values(correction, loss):
         level = raw - result.solution.value
         assert np.ptp(level[result.solution.value > 0]) <= 1e-12
         assert np.all(raw[result.solution.value == 0] <= level.max() + 1e-12)
+
+
+LAWS = [
+    "variable winner: Ann, Bob, Cid, ...",
+    "variable due: date",
+    "winner = Ann -> late",
+    "P(late) <= 0.7",
+    "P(winner = Bob given late) >= 0.2",
+]
+ROWS = [
+    {"judge": "A", "event": "winner = Ann", "probability": 0.6},
+    {"judge": "A", "event": "winner = Bob", "probability": 0.5, "weight": 2.0},
+    {"judge": "B", "event": "winner = Cid", "probability": 0.3, "lower": 0.1, "upper": 0.3},
+    {"judge": "B", "event": "winner in {Ann, Cid}", "probability": 0.5},
+    {"judge": "A", "event": "due < 2030-01-01", "probability": 0.6},
+    {"judge": "B", "event": "due < 2031-01-01", "probability": 0.4},
+    {"judge": "C", "event": "due >= 2032-01-01", "probability": 0.2},
+    {"judge": "C", "event": "late given due >= 2031-01-01", "probability": 0.9, "weight": 3.0},
+    {"judge": "C", "event": "winner = Ann given late", "probability": 0.2},
+    {"judge": "D", "event": "late & due < 2030-01-01", "probability": 0.35},
+]
+
+
+def test_all_kinds_together():
+    rows = [{"weight": 1.0, "lower": None, "upper": None} | row for row in ROWS]
+    panel = co.Panel.from_records(rows, laws=LAWS)
+    merged = pose(panel).merged
+    least, _ = nearest(merged)
+    for groups in WHOLE:
+        result = dykstra(panel, groups)
+        assert result.objective == pytest.approx(least, abs=1e-7)
+        assert result.lower_bound == pytest.approx(least, abs=1e-7)
+        assert co.verify(panel, result)
+        assert result.probability("late given due >= 2031-01-01") <= 1
+    for groups in LOCAL:
+        local = dykstra(panel, groups)
+        assert local.objective <= least + 1e-7
+        assert co.verify(panel, local)
+    loop = co.aggregate(panel, co.AlternatingProjections())
+    assert loop.violation <= 1e-7
+    assert co.verify(panel, loop)
+    annealed = co.aggregate(panel, co.Annealing(columns=200))
+    assert annealed.violation <= 0.005
+    assert co.verify(panel, annealed)
+    assert annealed.conditionals == "ratio"
+
+
+def test_a_partition_with_unions_is_one_group():
+    names = [f"n{i}" for i in range(120)]
+    rows = [("A", f"w = {name}", 0.012) for name in names]
+    rows += [("A", f"w in {{{', '.join(names[i : i + 30])}}}", 0.3) for i in range(0, 120, 30)]
+    panel = co.Panel.from_records(rows, laws=[f"variable w: {', '.join(names)}"])
+    # By symmetry each value is x and each union 30 x, with 120 x = 1.
+    for correction in ("none", "dykstra"):
+        result = co.aggregate(panel, co.AlternatingProjections(correction=correction))
+        np.testing.assert_allclose(result.solution.value, [1 / 120] * 120 + [1 / 4] * 4, atol=1e-10)
+    assert (len(result.solution.worlds or ()), result.status) == (0, "converged")

@@ -12,8 +12,8 @@
 namespace coherently {
 
 // As TabuSearch, by moves that set a block to another of its states. Variables that small laws tie together are one
-// block, whose states obey them; other laws have a price that outweighs what breaking them can gain. Only worlds that
-// obey all laws are told.
+// block, whose states obey them; other laws have a price for each variable that they are away from their truth, which
+// rises and falls as the walk needs. Only worlds that obey all laws are told.
 class BlockSearch {
 public:
     BlockSearch(const EventView& events, const Space& space, std::uint64_t seed);
@@ -54,6 +54,10 @@ private:
         std::vector<double> inside;
         std::vector<Knot> knots;
     };
+    struct Grade {
+        std::size_t law;  // among the open ones
+        bool turned;      // the function is of being nearer
+    };
     struct Layout;
     void add_inside(const LargeEvent& function, SearchBlock& own) const;
     void tie_knots();
@@ -64,6 +68,10 @@ private:
         return std::span(own.turns).subspan(own.turn_starts[state], own.turn_starts[state + 1] - own.turn_starts[state]);
     }
     void price(std::span<const double> coefficients);
+    void set_shares(double share);
+    void apply_shares();
+    void change_shares(double share);
+    void oscillate(std::size_t possible);
     void start(const World& from);
     void fill_energies(std::size_t b);
     void look(std::size_t b);
@@ -80,13 +88,14 @@ private:
     std::vector<std::int32_t> block_of_;  // a variable
     std::vector<std::size_t> position_;   // of a variable in its block
     std::vector<std::size_t> open_laws_;  // those that have a price
-    Functions across_;                    // the events that are in no block, then the open laws
+    Functions across_;                    // the events that are in no block, then how far open laws are from their truth
     std::vector<std::size_t> across_events_;
+    std::vector<Grade> grades_;
     Energy energy_;
     Walk walk_;
     bool sparse_ = false;
     std::vector<std::vector<std::uint32_t>> events_at_;  // the events that a block's variables are in
-    std::vector<double> coefficients_, energies_, fields_;
+    std::vector<double> coefficients_, fines_, share_, energies_, fields_;
     std::vector<std::size_t> state_, next_, free_at_, tabu_, touched_;
     std::vector<double> change_;
     std::vector<std::uint8_t> is_touched_;

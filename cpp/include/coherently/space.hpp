@@ -23,6 +23,14 @@ struct Block {
     bool value(std::size_t state, std::size_t position) const { return states[state * variables.size() + position]; }
 };
 
+enum class BlockKind : std::uint8_t {
+    chain,    // each variable implies the next
+    one,      // exactly one variable is true
+    at_most,  // at most one
+    other,
+};
+BlockKind kind_of(const Block& block);
+
 // Functions of numbered variables that keep their own arrays; see EventView.
 struct Functions {
     std::vector<std::int64_t> starts{0}, word_starts{0};

@@ -12,7 +12,10 @@ from coherently.cli.options import (
     ByRows,
     Clip,
     Columns,
+    CovarianceFile,
+    Exponent,
     GroupDesign,
+    HistoryFile,
     LabelsFile,
     LawsFile,
     LossWord,
@@ -21,26 +24,36 @@ from coherently.cli.options import (
     MissingChoice,
     OutcomesFile,
     Output,
+    Over,
     PanelFile,
     Percent,
     PlainEvents,
+    Prior,
     Quiet,
+    Reliability,
     Repeats,
     RepeatsChoice,
     ReportFile,
+    Scale,
     Seed,
     Steps,
     Sweeps,
+    Then,
     Threads,
     TimeLimit,
     Tolerance,
     TraceFile,
+    Trim,
+    WeightingWord,
+    WeightsFile,
 )
 from coherently.cli.reading import read
 from coherently.cli.reports import check_report, traced, write_result
 from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.cli.weighting import choose_weights
 
 if TYPE_CHECKING:
+    from coherently.panel import Options
     from coherently.problem import Loss
     from coherently.result import Result
 
@@ -60,6 +73,14 @@ def aggregate(
     columns: Columns = None,
     steps: Steps = None,
     seed: Seed = None,
+    then: Then = None,
+    trim: Trim = None,
+    exponent: Exponent = None,
+    prior: Prior = None,
+    reliability: Reliability = None,
+    covariance: CovarianceFile = None,
+    over: Over = None,
+    scale: Scale = None,
     trace: TraceFile = None,
     output: Output = None,
     report: ReportFile = None,
@@ -68,6 +89,9 @@ def aggregate(
     laws: LawsFile = None,
     outcomes: OutcomesFile = None,
     labels: LabelsFile = None,
+    weights: WeightsFile = None,
+    weighting: WeightingWord = None,
+    history: HistoryFile = None,
     percent: Percent = False,
     missing: MissingChoice = Missing.ERROR,
     repeats: RepeatsChoice = Repeats.KEEP,
@@ -79,8 +103,9 @@ def aggregate(
     from coherently.result import aggregate as run
     from coherently.result import choose
 
+    pooling = {"trim": trim, "exponent": exponent, "prior": prior}
     chosen = choose(
-        method,
+        then or method,
         groups=groups,
         sweeps=sweeps,
         tolerance=tolerance,
@@ -90,26 +115,32 @@ def aggregate(
         steps=steps,
         seed=seed,
         trace=True if trace else None,
+        reliability=reliability,
+        covariance=covariance,
+        over=over,
+        scale=scale,
+        **({} if then else pooling),
     )
+    if then:
+        chosen = choose(method, then=chosen, **pooling)
     measure = _find_loss(loss, clip)
     for file in filter(None, (output, trace)):
         check_output(file)
     check_report(report)
-    panel = read(
-        panel_file,
-        quiet=quiet,
-        laws=laws,
-        outcomes=outcomes,
-        labels=labels,
-        percent=percent,
-        missing=missing.value,
-        repeats=repeats.value,
-        plain_events=plain_events,
-    )
+    reading: Options = {
+        "laws": laws,
+        "percent": percent,
+        "missing": missing.value,
+        "repeats": repeats.value,
+        "plain_events": plain_events,
+    }
+    judges = choose_weights(weights, weighting, history, **reading)
+    reading |= {"outcomes": outcomes, "labels": labels}
+    panel = read(panel_file, quiet=quiet, **reading)
     if report is not None:
         chosen = traced(chosen, panel)
     with progress_bar("Aggregating", quiet=quiet) as progress:
-        result = run(panel, chosen, measure, progress=progress)
+        result = run(panel, chosen, measure, weights=judges, progress=progress)
     _say_notes(result, quiet=quiet)
     _write(result, output, trace, by_rows=by_rows, quiet=quiet or as_json)
     write_result(result, report, panel_file, time_limit=time_limit, quiet=quiet or as_json)

@@ -59,8 +59,6 @@ def bounds(
 
     limit = time_limit if method != "annealing" else None
     chosen = choose(method, tolerance=tolerance, time_limit=limit, seed=seed)
-    for event in events if laws is None else ():  # laws may declare what an event compares
-        read_event(event)
     if output is not None:
         check_output(output)
     panel = read(
@@ -72,6 +70,8 @@ def bounds(
         repeats=repeats.value,
         plain_events=plain_events,
     )
+    for event in events:
+        read_event(event, panel.events.fresh())
     with progress_bar("Aggregating", quiet=quiet) as progress:
         result = aggregate(panel, chosen, progress=progress)
     columns = _columns(events, _bound(result, events, time_limit, quiet=quiet))

@@ -45,6 +45,22 @@ LabelsFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--labels", metavar="FILE", help="Readable names of events: columns id and title."),
 ]
+WeightsFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--weights", metavar="FILE", help="How much each judge counts: columns judge and weight."),
+]
+WeightingWord: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--weighting",
+        metavar="WORD",
+        help="Weigh judges: equal, coherence (their own), consensus (with the means) or coherence-consensus.",
+    ),
+]
+HistoryFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--history", metavar="FILE", help="Weigh judges by past Brier scores: a panel with a column outcome."),
+]
 Percent: TypeAlias = Annotated[bool, typer.Option("--percent", help="Plain numbers are percentages.")]
 MissingChoice: TypeAlias = Annotated[
     Missing, typer.Option("--missing", help="What a missing probability in a long table is.")
@@ -69,8 +85,35 @@ MethodWord: TypeAlias = Annotated[
     typer.Option(
         "--method",
         metavar="METHOD",
-        help="auto, exact, dykstra (locally coherent), projections (the paper's algorithm), annealing or linear.",
+        help="auto, exact, dykstra (locally coherent), projections (the paper's algorithm), annealing, or a pool: "
+        "linear, log, median, trimmed, extremised, neyman-roughgarden or normalised; lindley, dempster-shafer.",
     ),
+]
+Then: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--then", metavar="METHOD", help="After a pool: make its averages coherent, e.g. by exact."),
+]
+Trim: TypeAlias = Annotated[
+    float | None, typer.Option("--trim", help="Pool trimmed: the share of the weight cut off each end (0.2).")
+]
+Exponent: TypeAlias = Annotated[
+    float | None, typer.Option("--exponent", help="Pool extremised: what log-odds are multiplied by (1.732).")
+]
+Prior: TypeAlias = Annotated[
+    float | None, typer.Option("--prior", help="Pools extremised, neyman-roughgarden: away from what (0.5).")
+]
+Reliability: TypeAlias = Annotated[
+    float | None, typer.Option("--reliability", help="Dempster-shafer: how far forecasts are trusted (0.8).")
+]
+CovarianceFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--covariance", metavar="FILE", help="Lindley: names, and their variances or a column for each."),
+]
+Over: TypeAlias = Annotated[
+    str | None, typer.Option("--over", help="Lindley: whose covariance, judges' or events' (judges).")
+]
+Scale: TypeAlias = Annotated[
+    str | None, typer.Option("--scale", help="Lindley: errors of the probability or of the log-odds (probability).")
 ]
 GroupDesign: TypeAlias = Annotated[
     str | None,

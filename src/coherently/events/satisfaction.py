@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 
 def find_world(
-    events: Events, sides: NDArray[np.int32], choices: Sequence[Choice] | None = None
+    events: Events,
+    sides: NDArray[np.int32],
+    choices: Sequence[Choice] | None = None,
+    known: NDArray[np.int8] | None = None,
 ) -> NDArray[np.bool_] | None:
     """Give the truths of all variables in a world where the sides are all true, or None: then there is none.
 
-    Worlds obey the choices, all of them unless some are given.
+    Worlds obey the choices, all of them unless some are given, and have the truths of the variables that are `known`
+    (1 or 0; -1 is unknown).
 
     >>> from coherently.events import Events
     >>> events = Events()
@@ -50,7 +54,7 @@ def find_world(
         np.concatenate([np.empty(0, np.int32), *atoms]),
         np.array([choice.ordered for choice in chosen], np.uint8),
         np.array([choice.complete for choice in chosen], np.uint8),
-        np.full(count, -1, np.int8),
+        np.full(count, -1, np.int8) if known is None else known,
     )
     return None if found is None else found.astype(np.bool_)
 

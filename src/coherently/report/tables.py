@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from coherently.panel import Columns, Panel
     from coherently.result import Result
     from coherently.scoring import Calibration, Scores
+    from coherently.scoring.consistency import Consistency
 
 LONGEST = 40
 """Rows that a table on a terminal shows; a file holds them all."""
@@ -96,6 +97,20 @@ def summary(result: Result) -> Text:
     if result.guaranteed_improvement:
         parts.append(f"Summed Brier penalty saved whatever happens: {result.guaranteed_improvement:.6g}.")
     return Text(" ".join(parts))
+
+
+def consistency_table(scores: Consistency) -> Table:
+    """Each judge with the means of its tuples' scores, the most consistent first."""
+    columns = scores.judge_columns()
+    order = np.argsort(columns["arbitrage"], kind="stable")
+    table = _table("judge", "tuples", "arbitrage", "frequentist", "joint", caption=_cut(len(order)))
+    for i in order[:LONGEST].tolist():
+        table.add_row(
+            _plain(columns["judge"][i]),
+            f"{columns['tuples'][i]:,}",
+            *(_number(columns[name][i]) for name in ("arbitrage", "frequentist", "joint")),
+        )
+    return table
 
 
 def scores_table(scores: Scores) -> Table:

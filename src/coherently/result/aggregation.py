@@ -3,40 +3,60 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel
+from coherently.panel.weights import weighted
 from coherently.problem import find_loss, pose
+from coherently.problem.detailed import detail
 from coherently.result.result import Result
-from coherently.solve import AlternatingProjections, Annealing, Auto, Exact, LinearAverage, Method
+from coherently.solve import AlternatingProjections, Annealing, Auto, DempsterShafer, Exact, Lindley, Method, Pool
 
 if TYPE_CHECKING:
+    from coherently.panel.weights import Weights
     from coherently.problem import Loss
     from coherently.solve import Progress
 
 METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
     "auto": (Auto, {}),
     "exact": (Exact, {}),
-    "linear": (LinearAverage, {}),
+    "linear": (Pool, {"kind": "linear"}),
     "projections": (AlternatingProjections, {"correction": "none"}),
     "dykstra": (AlternatingProjections, {"correction": "dykstra"}),
     "annealing": (Annealing, {}),
+    "log": (Pool, {"kind": "log"}),
+    "median": (Pool, {"kind": "median"}),
+    "trimmed": (Pool, {"kind": "trimmed"}),
+    "extremised": (Pool, {"kind": "extremised"}),
+    "neyman-roughgarden": (Pool, {"kind": "neyman-roughgarden"}),
+    "normalised": (Pool, {"kind": "normalised"}),
+    "dempster-shafer": (DempsterShafer, {}),
+    "lindley": (Lindley, {}),
 }
 """The methods by the word for them: a class, and the options that the word stands for."""
 
 
 def aggregate(
-    panel: Panel, method: str | Method = "auto", loss: str | Loss = "brier", *, progress: Progress | None = None
+    panel: Panel,
+    method: str | Method = "auto",
+    loss: str | Loss = "brier",
+    *,
+    weights: Weights | None = None,
+    progress: Progress | None = None,
 ) -> Result:
     """Make one set of forecasts of a panel's.
 
     `method` is a method object or the word for one with its default options: "auto" (exact where it can be, see
     `result.note`), "exact" (the nearest coherent forecasts, proved), "dykstra" (the nearest locally coherent ones),
-    "projections" (the paper's algorithm), "annealing" (globally coherent ones by random search) or "linear" (plain
-    averages). `loss` says what near means: "brier", "log" (or `co.Log(clip=...)`) or "spherical". `progress` is
-    called with the fraction of the work that is done; an interruption (Ctrl-C) ends the work with the answer so far.
+    "projections" (the paper's algorithm), "annealing" (globally coherent ones by random search), "linear" (plain
+    averages), another pool ("log", "median", "trimmed", "extremised", "neyman-roughgarden", "normalised"),
+    "lindley" (errors with a covariance) or "dempster-shafer" (evidence). `loss` says what near means: "brier", "log"
+    (or `co.Log(clip=...)`) or "spherical". `weights` says how much each judge counts: a mapping or a file (judge,
+    weight), or a weighting such as `co.CoherenceWeights()`; the result is then one of the weighted panel,
+    `result.panel`. `progress` is called with the fraction of the work that is done; an interruption (Ctrl-C) ends the
+    work with the answer so far.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])
@@ -48,8 +68,11 @@ def aggregate(
     if not isinstance(panel, Panel):
         raise PanelError(f"aggregate takes a Panel, not a {type(panel).__name__}; see Panel.from_frame")
     chosen, measure = choose(method), find_loss(loss)
-    problem = pose(panel, measure)
-    return Result(panel, chosen, problem, chosen.solve(problem, progress))
+    given, panel = panel, panel if weights is None else weighted(panel, weights)
+    problem = detail(pose(panel, measure), panel)
+    solution = chosen.solve(problem, progress)
+    said = [*panel.notes[len(given.notes) :], *filter(None, [solution.note])]
+    return Result(panel, chosen, problem, replace(solution, note=" ".join(said) or None))
 
 
 def choose(method: str | Method, **options: object) -> Method:

@@ -63,7 +63,7 @@ def write(result: Result) -> str:
         "loss": loss.name,
         "clip": loss.clip if isinstance(loss, Log) else None,
         **_finite({name: getattr(result, name) for name in PROMISES}),
-        "plain_events": _is_plain(result.panel),
+        "plain_events": is_plain(result.panel),
         "laws": _statements(result.panel.laws),
         "forecasts": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         "components": [_finite(asdict(component)) for component in result.components],
@@ -112,7 +112,7 @@ def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
-def _is_plain(panel: Panel) -> bool:
+def is_plain(panel: Panel) -> bool:
     """Whether each event is the variable of that very name, so that texts need not be formulas."""
     starts, variables = panel.events.supports(panel.written.event // 2)
     if (np.diff(starts) != 1).any() or (panel.written.event % 2).any() or (panel.written.condition != 1).any():

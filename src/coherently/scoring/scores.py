@@ -125,6 +125,6 @@ def score(panel: Panel, result: Result | None = None, *, clip: float = 1e-4, bin
 def _forecasts(panel: Panel, result: Result | None) -> NDArray[np.float64]:
     if result is None:
         return panel.probability
-    if result.panel is not panel:
+    if result.panel.event_index is not panel.event_index:
         raise MethodError("the result is of another panel; aggregate this one")
     return result.solution.value[panel.event_index]

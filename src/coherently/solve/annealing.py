@@ -56,6 +56,12 @@ class Annealing:
     over all bits make every flip that lessens the energy; the method has converged when there is none left.
     The same `seed` gives the same answer.
 
+    Worlds obey declared variables and laws: where there are any, a step gives the variables that they tie together
+    another of their possible joint states, or, where these are more than 4,096, those of a few laws, and keeps to the
+    others. A conditional p of E given H costs N (P(E & H) / P(H) - p)^2, Osherson and Vardi's form, which is not
+    convex, and nothing where H is true in no world. Nothing but forecasts and pins of H keeps it from there; the note
+    says where it came to that. Intervals cost nothing inside. A pin is a penalty; `violation` is what is left.
+
     >>> import coherently as co
     >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
     >>> result = co.aggregate(co.Panel.from_records(rows), co.Annealing(columns=200))
@@ -109,6 +115,7 @@ class Annealing:
             violation=broken if len(merged.terms.limits) else None,
             worlds=(_distinct(annealer.worlds().view(np.bool_)),),
             note=_remark(broken, impossible),
+            conditionals="ratio" if len(merged.terms.conditionals) else None,
         )
 
     def _start(self, merged: Merged) -> tuple[_core.Annealer, int]:

@@ -14,7 +14,7 @@ from coherently.solve.pricing import Pricing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.problem import Loss, Merged
+    from coherently.problem import Loss, Merged, Sides
 
 ENOUGH = 1e-7
 """The distance of a bound from what a mixture of worlds reaches at which it is as good as proved."""
@@ -48,10 +48,12 @@ def extremes(
 ) -> Extremes:
     """Bound the last coordinate of `part`, given the probabilities of the others in a mixture of worlds.
 
-    The least P(E) over distributions with P(E_j) = x_j is a linear program with a column a world; it begins with the
-    worlds of the mixture, and the oracle finds the column that lessens it most. For any prices y
+    Those that have weight are given, and those of conditionals that have weight; limits must be kept. With rows R of
+    the coordinates' probabilities that must lie between l and u, the least P(E) is a linear program with a column a
+    world; it begins with the worlds of the mixture, and the oracle finds the column that lessens it most. For any
+    prices y
 
-        P(E) >= <y, x> + min over worlds s of (E(s) - <y, s>),
+        P(E) >= sum of y l over y > 0 and y u over y < 0 + min over worlds s of (E(s) - <y, R s>),
 
     so what the oracle proves about the second term gives a bound, whatever the program's state.
 
@@ -95,11 +97,15 @@ class _Run:
         self.part, self.pricing = pricing.part, pricing
         part = self.part
         truth = holds(part, worlds)
-        self.x = weight @ truth[:, :-1]
-        self.program = _Program(self.x, truth)
+        x = np.clip(weight @ truth, 0.0, 1.0)
+        self.rows = rows_of(part, x)
+        self.program = _Program(self.rows, truth)
         self.known = {world.tobytes() for world in worlds}
-        force = part.weight[:-1] * (loss.gradient(np.clip(self.x, 0.0, 1.0)) - loss.gradient(part.mean[:-1]))
-        self.force = force / (np.abs(force).max(initial=0.0) or 1.0)
+        self.force = np.zeros(len(self.rows.low))
+        if not len(part.terms):
+            weighty = part.weight > 0
+            force = part.weight[weighty] * (loss.gradient(x[weighty]) - loss.gradient(part.mean[weighty]))
+            self.force = force / (np.abs(force).max(initial=0.0) or 1.0)
 
     def least(self, sign: float, deadline: float) -> tuple[float, float]:
         """A lower bound on the sign times the probability of the last coordinate, and the least value reached."""
@@ -111,8 +117,8 @@ class _Run:
             value, duals = solved
             pull, tolerance = stages[0]
             prices = duals[:-1] - pull * self.force
-            found = self.pricing.least(np.append(-prices, sign), deadline, tolerance)
-            bound = max(bound, float(prices @ self.x) + found.bound)
+            found = self.pricing.least(sign * self.rows.last - self.rows.matrix.T @ prices, deadline, tolerance)
+            bound = max(bound, self.rows.least(prices) + found.bound)
             if value - bound <= ENOUGH or time.monotonic() >= deadline:
                 break
             if sum(map(self._take, found.worlds)) == 0:
@@ -128,12 +134,72 @@ class _Run:
         return True
 
 
-class _Program:
-    """Mixtures with given probabilities; the last row is the sum of the weights."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Sums of the coordinates' truths, less a constant, that a mixture must have between `low` and `high`.
 
-    def __init__(self, x: NDArray[np.float64], truth: NDArray[np.bool_]) -> None:
+    `last` is 1 for the last coordinate and 0 for the others.
+    """
+
+    matrix: Any
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    last: NDArray[np.float64]
+
+    def least(self, prices: NDArray[np.float64]) -> float:
+        """The least that the sums can be worth."""
+        return float(np.sum(np.where(prices > 0, prices * self.low, np.where(prices < 0, prices * self.high, 0.0))))
+
+
+def rows_of(part: Merged, x: NDArray[np.float64]) -> Rows:
+    """What the probabilities x of a part's coordinates fix: those of forecasts that have weight, and the limits."""
+    from scipy import sparse
+
+    given, limits = part.terms.conditionals, part.terms.limits
+    fixed = np.flatnonzero(part.weight > 0)
+    plain = sparse.coo_array((np.ones(len(fixed)), (np.arange(len(fixed)), fixed)), shape=(len(fixed), len(part)))
+    told = np.flatnonzero((given.weight > 0) & (given.condition.probability(x) > 0))
+    every = np.arange(len(limits))
+    ratios, _ = _ratio(given.joint, given.condition, given.value(x), told, len(part))
+    above, least = _ratio(limits.joint, limits.condition, limits.low, every, len(part))
+    below, most = _ratio(limits.joint, limits.condition, limits.high, every, len(part))
+    matrix = sparse.vstack([plain, ratios, above, below]).tocsr()
+    # The mixture itself may miss a limit by rounding, and must stay possible.
+    value = matrix @ x
+    endless = np.full(len(limits), np.inf)
+    free = len(fixed) + len(told)
+    low = np.concatenate([value[:free], np.minimum(-least, value[free : free + len(limits)]), -endless])
+    high = np.concatenate([value[:free], endless, np.maximum(-most, value[free + len(limits) :])])
+    last = np.zeros(len(part))
+    last[-1] = 1.0
+    return Rows(matrix, low, high, last)
+
+
+def _ratio(
+    joint: Sides, condition: Sides, factor: NDArray[np.float64], index: NDArray[np.int64], width: int
+) -> tuple[Any, NDArray[np.float64]]:
+    """P(E & H) - factor P(H) as sums over coordinates, and their constants."""
+    from scipy import sparse
+
+    count = len(index)
+    matrix, constant = sparse.csr_array((count, width)), np.zeros(count)
+    for sides, times in ((joint, np.ones(count)), (condition, -factor[index])):
+        own, turned = sides.coordinate[index], sides.turned[index]
+        told = own >= 0
+        sign = np.where(turned, -times, times)
+        entries = (sign[told], (np.arange(count)[told], own[told]))
+        matrix = matrix + sparse.coo_array(entries, shape=(count, width)).tocsr()
+        constant += np.where(turned | ~told, times, 0.0)
+    return matrix, constant
+
+
+class _Program:
+    """Mixtures whose rows lie where they must; the last row is the sum of the weights."""
+
+    def __init__(self, rows: Rows, truth: NDArray[np.bool_]) -> None:
         import highspy
 
+        self._rows = rows
         self._solver: Any = highspy.Highs()
         self._solver.silent()
         for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
@@ -142,8 +208,8 @@ class _Program:
         self._solver.setOptionValue("presolve", "off")
         self._endless, self._optimal = highspy.kHighsInf, highspy.HighsModelStatus.kOptimal
         none = np.empty(0)
-        for value in (*x.tolist(), 1.0):
-            self._solver.addRow(value, value, 0, none.astype(np.int32), none)
+        for low, high in (*zip(rows.low.tolist(), rows.high.tolist(), strict=True), (1.0, 1.0)):
+            self._solver.addRow(low, high, 0, none.astype(np.int32), none)
         self._holds: list[bool] = []
         self._sign = 1.0
         for row in truth:
@@ -151,10 +217,11 @@ class _Program:
 
     def add(self, truth: NDArray[np.bool_]) -> None:
         """Add a world, by the truth of the coordinates."""
-        rows = np.append(np.flatnonzero(truth[:-1]), len(truth) - 1).astype(np.int32)
+        values = np.append(self._rows.matrix @ truth.astype(np.float64), 1.0)
+        rows = np.flatnonzero(values).astype(np.int32)
         self._holds.append(bool(truth[-1]))
         cost = self._sign * float(truth[-1])
-        self._solver.addCol(cost, 0.0, self._endless, len(rows), rows, np.ones(len(rows)))
+        self._solver.addCol(cost, 0.0, self._endless, len(rows), rows, values[rows])
 
     def set_sign(self, sign: float) -> None:
         """Minimise the probability of the last coordinate, or its negative."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
+from coherently.problem import FREE
 from coherently.solve.lawful import core_space
 from coherently.solve.oracle import DENSE_VARIABLES, MOST_STATES, SLICE
 from coherently.solve.pairwise import fits, solve_pairwise
@@ -94,8 +96,6 @@ class Nearest:
         elif math.isfinite(cost):
             if run.search():
                 run.eliminate()
-        elif self.space is not None:
-            run.relax()
         else:
             run.compare_pairs()
             if self._is_dense():
@@ -108,7 +108,9 @@ class Nearest:
         part = self.part
         if part.n_variables > DENSE_VARIABLES or int(part.sizes().max()) > 2:
             return False
-        return int(np.count_nonzero(part.sizes() == 2)) > DENSE_DEGREE / 2 * part.n_variables
+        if int(np.count_nonzero(part.sizes() == 2)) <= DENSE_DEGREE / 2 * part.n_variables:
+            return False
+        return self.space is None or self.core.can_prove()
 
 
 class _Run:
@@ -140,8 +142,8 @@ class _Run:
                 return
 
     def compare_pairs(self) -> None:
-        """Bound by the problem that is relaxed to pairs of variables, where that is quick."""
-        part, nearest = self.nearest.part, self.nearest
+        """Bound by the problem relaxed to pairs of variables, where that is quick; laws only raise the least."""
+        part, nearest = replace(self.nearest.part, space=FREE), self.nearest
         if fits(part, "pairs") and (part.n_variables <= DENSE_VARIABLES or _are_forecast(part)):
             relaxed = solve_pairwise(part, "pairs", 1e-9, auxiliary=True)
             nearest.relaxed, nearest.proof = relaxed.lower_bound, "relaxation to pairs of variables"
@@ -178,7 +180,12 @@ class _Run:
         return False
 
     def _take(self, worlds: NDArray[np.uint8]) -> bool:
-        """Take in worlds; false where none improves."""
+        """Take in worlds; false where none improves. Where all break laws, that becomes dearer."""
+        if self.nearest.space is not None:
+            worlds = worlds[self.nearest.space.allows(worlds).astype(np.bool_)]
+            if not len(worlds):
+                self.core.raise_fines()
+                return True
         return sum(self.core.offer(world) for world in sorted(worlds, key=self.core.energy)) > 0
 
     def relax(self) -> None:

@@ -57,8 +57,7 @@ class Oracle:
             return Least(world, value, value, True, "dynamic programming over all worlds")
         deadline = time.monotonic() + seconds
         world = core.search(ATTEMPTS, seconds)
-        free = self.space is None
-        if free and self.part.n_variables <= DENSE_VARIABLES and int(self.part.sizes().max()) <= 2:
+        if self._is_small() and core.can_prove():
             return self._branch(world, deadline, tolerance)
         self._relaxation = self._relaxation or Relaxation(self.part, self.space)
         found, bound = self._relaxation.best_world(coefficients, max(0.0, deadline - time.monotonic()))
@@ -68,6 +67,19 @@ class Oracle:
             world, core.value(world), min(bound, core.value(world)), False, "mixed-integer programming (HiGHS)"
         )
 
+    def _is_small(self) -> bool:
+        """Whether branch and bound is of use: two variables an event."""
+        return self.part.n_variables <= DENSE_VARIABLES and int(self.part.sizes().max(initial=0)) <= 2
+
+    def _best(self, world: NDArray[np.uint8], better: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """The best of some worlds; the present one where all of them break laws, which then becomes dearer."""
+        if self.space is not None:
+            better = better[self.space.allows(better).astype(np.bool_)]
+            if not len(better):
+                self._core.raise_fines()
+                return world
+        return min(better, key=self._core.value)
+
     def _branch(self, world: NDArray[np.uint8], deadline: float, tolerance: float) -> Least:
         core, outcome = self._core, "better"
         while outcome == "better":
@@ -76,5 +88,5 @@ class Oracle:
             while outcome == "unfinished" and time.monotonic() < deadline:
                 outcome = core.prove(SLICE)
             if outcome == "better":
-                world = min(core.better(), key=core.value)
+                world = self._best(world, core.better())
         return Least(world, core.value(world), core.bound(), False, "semidefinite bound with branch and bound")

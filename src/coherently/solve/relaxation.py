@@ -12,10 +12,16 @@ from coherently.solve.bound import by_shape, relaxed_bound
 from coherently.solve.interior import interior_point
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from coherently import _core
     from coherently.problem import Merged
+
+
+LARGEST_TABLE = 16
+"""Variables of a law that has a truth table; a larger one is a count."""
 
 
 class Relaxation:
@@ -69,13 +75,13 @@ class Relaxation:
         """Mixtures of each cluster's truth vectors that agree on their coordinates, variables being 0 or 1."""
         import highspy
 
-        matrix, right = self._constraints()
+        matrix, low, high = self._constraints()
         program = highspy.HighsLp()
         program.num_row_, program.num_col_ = matrix.shape
         program.col_cost_ = np.concatenate([coefficients, np.zeros(program.num_col_ - len(coefficients))])
         program.col_lower_ = np.zeros(program.num_col_)
         program.col_upper_ = np.ones(program.num_col_)
-        program.row_lower_ = program.row_upper_ = right
+        program.row_lower_, program.row_upper_ = low, high
         program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         program.a_matrix_.start_ = matrix.indptr
         program.a_matrix_.index_ = matrix.indices
@@ -86,8 +92,11 @@ class Relaxation:
         program.integrality_ = kinds
         return program
 
-    def _constraints(self) -> tuple[Any, NDArray[np.float64]]:
-        """Columns: the coordinates, then the mixtures. Rows: a membership each, sum of vertices = x; then sums of 1."""
+    def _constraints(self) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+        """Columns: the coordinates, then the mixtures. Rows: a membership each, sum of vertices = x; then sums of 1.
+
+        Last come the laws on how many of many variables hold, which have no cluster.
+        """
         from scipy import sparse
 
         groups = self.groups
@@ -103,10 +112,32 @@ class Relaxation:
             rows.append(np.repeat(n_members + found, vertices.shape[1]))
             columns.append(mixture.ravel())
             values.append(np.ones(mixture.size))
+        low = high = np.concatenate([np.zeros(n_members), np.ones(len(groups))])
+        single = self._singles()
+        for variables, sign, least, most in _counts(self.part):
+            rows.append(np.full(len(variables), len(low)))
+            columns.append(single[variables])
+            values.append(sign)
+            low, high = np.append(low, least), np.append(high, most)
         entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-        matrix = sparse.coo_array(entries, shape=(n_members + len(groups), int(n_x + sizes.sum()))).tocsc()
+        matrix = sparse.coo_array(entries, shape=(len(low), int(n_x + sizes.sum()))).tocsc()
         matrix.eliminate_zeros()
-        return matrix, np.concatenate([np.zeros(n_members), np.ones(len(groups))])
+        return matrix, low, high
+
+
+def _counts(part: Merged) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64], float, float]]:
+    """The laws on how many of many literals hold: variables, signs, and limits of their signed sum.
+
+    Where the allowed numbers have gaps, the limits allow these, too.
+    """
+    laws = part.space.laws
+    for i in np.flatnonzero(np.diff(laws.starts) > LARGEST_TABLE).tolist():
+        own, words = laws.of(i), laws.tables[laws.table_starts[i] : laws.table_starts[i + 1]]
+        bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+        sign = np.where(bits[: len(own)], 1.0, -1.0)
+        numbers = bits[64 * -(-len(own) // 64) :][: len(own) + 1]
+        allowed = np.flatnonzero(numbers == laws.truth[i]) - np.count_nonzero(sign < 0)
+        yield own, sign, float(allowed.min()), float(allowed.max())
 
 
 def _run(solver: Any) -> None:

@@ -33,7 +33,8 @@ class SpectralBound:
 
     For any direction c that no world has less than b of, the coherent points lie beyond a hyperplane, whose distance
     from the forecasts is a bound. The semidefinite relaxation gives such a b, and the point of the relaxed set
-    that is furthest that way: the nearest mixture of such points gives the next direction (Wolfe 1976).
+    that is furthest that way: the nearest mixture of such points gives the next direction (Wolfe 1976). Laws are not
+    looked at: the set of all truth assignments contains that of possible worlds.
     """
 
     def __init__(self, part: Merged, x: Vector) -> None:

@@ -1,0 +1,91 @@
+"""`coherently convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coherently.cli.options import Quiet
+from coherently.cli.terminal import progress_bar, say
+
+
+def convert(
+    sources: Annotated[
+        list[Path], typer.Argument(metavar="SOURCE...", show_default=False, help="Files, folders or a .zip archive.")
+    ],
+    format_: Annotated[
+        str,
+        typer.Option("--from", metavar="FORMAT", show_default=False, help="metaculus, forecastbench or consistency."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="The folder for panel.csv, laws.txt and so on."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    scores: Annotated[
+        Path | None,
+        typer.Option("--scores", metavar="FILE", help="consistency: write the scores of each tuple."),
+    ] = None,
+    clip: Annotated[float, typer.Option("--clip", help="Scores take probabilities below this for this.")] = 1e-4,
+    joint: Annotated[bool, typer.Option("--joint/--no-joint", help="Scores also of all of a judge's tuples.")] = True,
+    thresholds: Annotated[int, typer.Option(help="metaculus: thresholds of each continuous question.")] = 9,
+    every: Annotated[
+        bool, typer.Option("--every", help="metaculus: every forecast, not each forecaster's last.")
+    ] = False,
+    aggregates: Annotated[bool, typer.Option("--aggregates", help="metaculus: aggregates beside forecasters.")] = False,
+    partition: Annotated[
+        list[str] | None,
+        typer.Option(metavar="POST", help="metaculus: exactly one question of this post's group comes true."),
+    ] = None,
+    exclusive: Annotated[
+        list[str] | None,
+        typer.Option(metavar="POST", help="metaculus: at most one question of this post's group comes true."),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Turn an export of Metaculus, ForecastBench or consistency checks into the files of a panel."""
+    from coherently.conversion import convert as run
+    from coherently.errors import MethodError
+    from coherently.panel import check_output
+
+    if output is None and scores is None:
+        raise MethodError("nothing to write: give -o DIR for a panel, or --scores FILE for consistency scores")
+    if scores is not None:
+        if format_ != "consistency":
+            raise MethodError(f"--scores goes with --from consistency, not with --from {format_}")
+        check_output(scores)
+        if scores.exists() and not force:
+            raise MethodError(f"{scores} is there already: give another name, or --force to replace it")
+    if output is not None:
+        made = run(
+            format_,
+            sources,
+            output,
+            force=force,
+            thresholds=thresholds,
+            every=every,
+            aggregates=aggregates,
+            partitions=partition or (),
+            exclusive=exclusive or (),
+        )
+        for note in made.notes:
+            say(f"note: {note}", quiet=quiet)
+        say(str(made), quiet=quiet)
+    if scores is not None:
+        _write_scores(sources, scores, clip, joint=joint, quiet=quiet)
+
+
+def _write_scores(sources: list[Path], path: Path, clip: float, *, joint: bool, quiet: bool) -> None:
+    from coherently.cli.terminal import show
+    from coherently.panel import write_table
+    from coherently.report import consistency_table
+    from coherently.scoring.consistency import consistency
+
+    with progress_bar("Scoring", quiet=quiet) as progress:
+        found = consistency(sources, clip=clip, joint=joint, progress=progress)
+    write_table(found.columns(), path)
+    say(f"{path}: {len(found.tuples):,} tuples scored", quiet=quiet)
+    if not quiet:
+        show(consistency_table(found))

@@ -1,0 +1,47 @@
+"""The weights of judges that the options of a command ask for."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Unpack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coherently.panel import Options
+    from coherently.panel.weights import Weighting
+
+
+def choose_weights(
+    listed: Path | None, word: str | None, history: Path | None, **options: Unpack[Options]
+) -> Weighting | None:
+    """Give the product of the weightings asked for; the options say how the history is read."""
+    parts: list[Weighting] = []
+    if listed is not None:
+        from coherently.panel.weights import find_weighting
+
+        parts.append(find_weighting(listed))
+    if word is not None:
+        parts.append(_find(word))
+    if history is not None:
+        from coherently.panel import read_panel
+        from coherently.weighting import HistoryWeights
+
+        parts.append(HistoryWeights(read_panel(history, **options)))
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    from coherently.weighting import ProductWeights
+
+    return ProductWeights(tuple(parts))
+
+
+def _find(word: str) -> Weighting:
+    from coherently.errors import MethodError
+    from coherently.weighting import WEIGHTINGS
+
+    if word not in WEIGHTINGS:
+        close = difflib.get_close_matches(word, WEIGHTINGS, 1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise MethodError(f"{word!r} is no weighting; the weightings are {', '.join(WEIGHTINGS)}.{hint}")
+    weighting: Weighting = WEIGHTINGS[word]()
+    return weighting

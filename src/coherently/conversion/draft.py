@@ -1,0 +1,112 @@
+"""What every format is turned into before it is written: forecasts, laws, outcomes, labels, notes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coherently.errors import SHOWN
+from coherently.events import quote_name
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterable
+
+    from coherently.panel import Columns
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """One row of the panel; `time` is empty where the source has none."""
+
+    judge: str
+    event: str
+    probability: float
+    time: str = ""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A panel in the making; `outcomes` and `labels` are by event text, in the order in which they came up."""
+
+    forecasts: list[Forecast] = field(default_factory=list)
+    laws: list[str] = field(default_factory=list)
+    outcomes: dict[str, int] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def label(self, event: str, title: str) -> None:
+        """Give an event a readable name, unless it has one."""
+        if title := one_line(title):
+            self.labels.setdefault(event, title)
+
+    def note_unknown(self, source: str, what: str, counts: Counter[str]) -> None:
+        """Say which fields of a source are not among the documented ones."""
+        if counts:
+            self.notes.append(f"{source}: {what} that the documented format does not have, ignored: {listed(counts)}")
+
+    def forecast_columns(self) -> Columns:
+        """The columns of the panel's file, with `time` if any forecast has one."""
+        rows = self.forecasts
+        columns: Columns = {
+            "judge": [row.judge for row in rows],
+            "event": [row.event for row in rows],
+            "probability": [row.probability for row in rows],
+        }
+        if any(row.time for row in rows):
+            columns = {**columns, "time": [row.time for row in rows]}
+        return columns
+
+
+def one_line(text: str) -> str:
+    r"""Put a text on one line.
+
+    >>> one_line(" Will it\n rain? ")
+    'Will it rain?'
+    """
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def listed(names: Iterable[str]) -> str:
+    """Name the first few of many.
+
+    >>> listed("abc"), listed(str(i) for i in range(12))
+    ('a, b, c', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more')
+    """
+    every = list(names)
+    return ", ".join(every[:SHOWN]) + (f" and {len(every) - SHOWN:,} more" if len(every) > SHOWN else "")
+
+
+def plural(count: int, thing: str) -> str:
+    """Count things.
+
+    >>> plural(1, "row"), plural(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def choice(name: str, value: str) -> str:
+    """Write the event that a many-valued variable has a value.
+
+    >>> choice("q7", "New York")
+    'q7 = "New York"'
+    """
+    return f"{name} = {quote_name(one_line(value))}"
+
+
+def declaration(name: str, values: Iterable[str], *, complete: bool) -> str:
+    """Declare a many-valued variable: exactly one of the values, or perhaps another.
+
+    The other of an open declaration is called so, and a variable has two values or more.
+
+    >>> declaration("q7", ["Ann", "New York", "other"], complete=False)
+    'variable q7: Ann, "New York", ...'
+    >>> declaration("q8", ["Ann"], complete=True)
+    'variable q8: Ann, ...'
+    """
+    named = [one_line(value) for value in values]
+    if complete and len(named) > 1:
+        return f"variable {name}: {', '.join(map(quote_name, named))}"
+    return f"variable {name}: {', '.join([*(quote_name(value) for value in named if value != 'other'), '...'])}"

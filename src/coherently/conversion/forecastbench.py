@@ -1,0 +1,241 @@
+"""ForecastBench: question, forecast and resolution sets.
+
+The files of https://github.com/forecastingresearch/forecastbench-datasets. Karger, Bastani, Yueh-Han, Jacobs, Halawi,
+Zhang and Tetlock (2025), ForecastBench: A Dynamic Benchmark of AI Forecasting Capabilities, ICLR.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from coherently.conversion.draft import Draft, Forecast, listed, plural
+from coherently.conversion.sources import parse_json
+from coherently.errors import PanelError
+from coherently.events import quote_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from coherently.conversion.sources import Source
+
+KINDS: Final = ("questions", "forecasts", "resolutions")
+NONE: Final = (None, "N/A", "", "NaT", "nan")
+"""How a field says that it does not apply."""
+SET_FIELDS: Final = frozenset(
+    {
+        "forecast_due_date",
+        "question_set",
+        "question-set",
+        "organization",
+        "model",
+        "model_organization",
+        "leaderboard_eligible",
+    }
+)
+NEEDED: Final = {
+    "questions": ("id", "source", "question"),
+    "forecasts": ("id", "source", "forecast"),
+    "resolutions": ("id", "source", "resolved_to"),
+}
+KNOWN: Final = {
+    "questions": frozenset(
+        {
+            "id",
+            "source",
+            "question",
+            "resolution_criteria",
+            "background",
+            "market_info_open_datetime",
+            "market_info_close_datetime",
+            "market_info_resolution_criteria",
+            "market_info_resolution_datetime",
+            "url",
+            "freeze_datetime",
+            "freeze_datetime_value",
+            "freeze_datetime_value_explanation",
+            "source_intro",
+            "combination_of",
+            "resolution_dates",
+            "forecast_horizons",
+        }
+    ),
+    "forecasts": frozenset(
+        {
+            "id",
+            "source",
+            "forecast",
+            "resolution_date",
+            "reasoning",
+            "direction",
+            "user_id",
+            "searches",
+            "consulted_urls",
+            "resolved",
+            "resolved_to",
+            "imputed",
+            "forecast_due_date",
+            "market_value_on_due_date",
+            "market_value_on_due_date_minus_one",
+        }
+    ),
+    "resolutions": frozenset(
+        {
+            "id",
+            "source",
+            "direction",
+            "resolution_date",
+            "resolved_to",
+            "resolved",
+            "forecast_due_date",
+            "market_value_on_due_date",
+            "market_value_on_due_date_minus_one",
+        }
+    ),
+}
+
+
+def read_forecastbench(sources: Sequence[Source]) -> Draft:
+    """Make a panel of sets of one round: an event a question and resolution date, a formula a combination."""
+    draft = Draft()
+    sets = [(source, *_parse(source)) for source in sources]
+    _check_one_round(sets)
+    if not any(kind == "forecasts" for _, kind, _ in sets):
+        raise PanelError(f"no forecast set among {listed(source.name for source in sources)}: it has 'forecasts'")
+    titles: dict[str, str] = {}
+    for source, kind, content in sets:
+        draft.note_unknown(source.name, "fields of the set", Counter(set(content) - SET_FIELDS - set(KINDS)))
+        counts = Counter(field for item in content[kind] for field in item if field not in KNOWN[kind])
+        draft.note_unknown(source.name, f"fields of {kind}", counts)
+        if kind == "questions":
+            titles.update(_titles(content[kind], source.name))
+    asked: set[str] = set()
+    for source, kind, content in sets:
+        if kind == "forecasts":
+            asked |= _add_forecasts(draft, source, content, titles)
+    for source, kind, content in sets:
+        if kind == "resolutions":
+            _add_outcomes(draft, source, content, asked)
+    return draft
+
+
+def _parse(source: Source) -> tuple[str, dict[str, Any]]:
+    source.check("forecastbench")
+    content = parse_json(source.text, source.name)
+    found = [kind for kind in KINDS if isinstance(content.get(kind), list)]
+    if len(found) != 1:
+        raise source.refuse("forecastbench")
+    kind = found[0]
+    for index, item in enumerate(content[kind]):
+        place = f"{source.name}, {kind}[{index}]"
+        if not isinstance(item, dict):
+            raise PanelError(f"{place}: expected an object, found {item!r}")
+        missing = [field for field in NEEDED[kind] if field not in item]
+        if missing:
+            raise PanelError(f"{place}: expected {', '.join(missing)}; found {listed(item) or 'no field'}")
+    return kind, content
+
+
+def _check_one_round(sets: Sequence[tuple[Source, str, Mapping[str, Any]]]) -> None:
+    """Questions compare with values on the due date, so that one text is another event in another round."""
+    rounds: dict[str, str] = {}
+    for source, _, content in sets:
+        due = content.get("forecast_due_date")
+        if due in NONE:
+            raise PanelError(f"{source.name}: expected forecast_due_date; found {listed(content)}")
+        rounds.setdefault(str(due)[:10], source.name)
+    if len(rounds) > 1:
+        seen = ", ".join(f"{due} ({name})" for due, name in rounds.items())
+        raise PanelError(f"the sets are of several rounds: {seen}; convert each round by itself")
+
+
+def _event(item: Mapping[str, Any], place: str) -> tuple[str, list[str]]:
+    """The event text of a question, forecast or resolution, and the variables in it.
+
+    >>> _event({"id": ["a1", "b2"], "source": "acled", "direction": [1, -1], "resolution_date": "2026-01-31"}, "here")
+    ('acled:a1:2026-01-31 & ~acled:b2:2026-01-31', ['acled:a1:2026-01-31', 'acled:b2:2026-01-31'])
+    """
+    ids, direction = item["id"], item.get("direction")
+    date = item.get("resolution_date")
+    suffix = "" if date in NONE else f":{str(date)[:10]}"
+    if not isinstance(ids, list):
+        name = quote_name(f"{item['source']}:{ids}{suffix}")
+        return name, [name]
+    if not isinstance(direction, list) or len(direction) != len(ids) or not set(direction) <= {1, -1}:
+        raise PanelError(
+            f"{place}: a combination of {len(ids)} needs as many directions of 1 or -1, found {direction!r}"
+        )
+    names = [quote_name(f"{item['source']}:{one}{suffix}") for one in ids]
+    signed = [name if sign == 1 else f"~{name}" for name, sign in zip(names, direction, strict=True)]
+    return " & ".join(signed), names
+
+
+def _titles(questions: Sequence[Mapping[str, Any]], name: str) -> dict[str, str]:
+    titles = {}
+    for index, item in enumerate(questions):
+        parts = item.get("combination_of")
+        for part in [item] if not isinstance(parts, list) else parts:
+            if not isinstance(part, dict) or not {"id", "source", "question"} <= set(part):
+                raise PanelError(f"{name}, questions[{index}]: expected id, source and question of each part")
+            if not isinstance(part["id"], list):
+                titles[f"{part['source']}:{part['id']}"] = str(part["question"])
+    return titles
+
+
+def _add_forecasts(draft: Draft, source: Source, content: Mapping[str, Any], titles: Mapping[str, str]) -> set[str]:
+    """Add a set's forecasts; returns the variables that they are about."""
+    silent, untitled, asked = 0, set(), set()
+    team = "/".join(str(content[field]) for field in ("organization", "model") if content.get(field) not in NONE)
+    due = str(content["forecast_due_date"])[:10]
+    for index, item in enumerate(content["forecasts"]):
+        place = f"{source.name}, forecasts[{index}]"
+        event, names = _event(item, place)
+        if item["forecast"] in NONE:
+            silent += 1
+            continue
+        judge = str(item["user_id"]) if item.get("user_id") not in NONE else team or source.file.removesuffix(".json")
+        draft.forecasts.append(Forecast(judge, event, _probability(item["forecast"], place), due))
+        date = item.get("resolution_date")
+        ids = item["id"] if isinstance(item["id"], list) else [item["id"]]
+        asked.update(names)
+        for one, name in zip(ids, names, strict=True):
+            title = titles.get(f"{item['source']}:{one}")
+            if title is not None:
+                draft.label(name, title if date in NONE else f"{title} ({str(date)[:10]})")
+            elif titles:
+                untitled.add(name)
+    if silent:
+        draft.notes.append(f"{source.name}: {plural(silent, 'forecast')} missing, taken as abstentions")
+    if untitled:
+        draft.notes.append(f"{source.name}: {plural(len(untitled), 'event')} that no question set here has")
+    return asked
+
+
+def _add_outcomes(draft: Draft, source: Source, content: Mapping[str, Any], asked: set[str]) -> None:
+    """Take what resolved to 0 or 1; a market question counts for its dateless event whenever it resolved."""
+    left = Counter[str]()
+    for index, item in enumerate(content["resolutions"]):
+        place = f"{source.name}, resolutions[{index}]"
+        event, names = _event(item, place)
+        if not asked.issuperset(names):
+            event, names = _event({**item, "resolution_date": None}, place)
+        value = item["resolved_to"]
+        if not asked.issuperset(names):
+            left["of events that nobody forecast, left out"] += 1
+        elif item.get("resolved") is False or value in NONE:
+            left["still open, left unresolved"] += 1
+        elif value in {0, 1}:
+            draft.outcomes[event] = int(value)
+        else:
+            left["between 0 and 1, left unresolved"] += 1
+    for why, count in left.items():
+        draft.notes.append(f"{source.name}: {plural(count, 'resolution')} {why}")
+
+
+def _probability(value: object, place: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise PanelError(f"{place}: expected a probability, found {value!r}")
+    if not 0.0 <= value <= 1.0:
+        raise PanelError(f"{place}: the forecast {value:g} is outside 0 to 1")
+    return float(value)

@@ -1,0 +1,175 @@
+"""Consistency tuples: answers of a forecaster to questions that are related by logic, and panels of them.
+
+The checks are those of Paleka, Pallavi Sudhir, Alvarez, Bhat, Shen, Wang and Tramèr (2025), Consistency Checks for
+Language Model Forecasters, ICLR (arXiv:2412.18544).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from coherently.conversion.draft import Draft, Forecast, listed, plural
+from coherently.errors import PanelError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+CHECKS: Final = {
+    "Neg": {"P": "{P}", "not_P": "~{P}"},
+    "Paraphrase": {"P": "{P}", "para_P": "{P}"},
+    "Consequence": {"P": "{P}", "cons_P": "{P} | {Q}"},
+    "And": {"P": "{P}", "Q": "{Q}", "P_and_Q": "{P} & {Q}"},
+    "Or": {"P": "{P}", "Q": "{Q}", "P_or_Q": "{P} | {Q}"},
+    "AndOr": {"P": "{P}", "Q": "{Q}", "P_and_Q": "{P} & {Q}", "P_or_Q": "{P} | {Q}"},
+    "But": {"P": "{P}", "Q_and_not_P": "{Q} & ~{P}", "P_or_Q": "{P} | {Q}"},
+    "Cond": {"P": "{P}", "Q_given_P": "{Q} given {P}", "P_and_Q": "{P} & {Q}"},
+    "CondCond": {
+        "P": "{P}",
+        "Q_given_P": "{Q} given {P}",
+        "R_given_P_and_Q": "{R} given {P} & {Q}",
+        "P_and_Q_and_R": "{P} & {Q} & {R}",
+    },
+    "ExpectedEvidence": {"P": "{P}", "Q": "{Q}", "P_given_Q": "{P} given {Q}", "P_given_not_Q": "{P} given ~{Q}"},
+}
+"""The roles of each check, as events; a consequence of P is P | Q: whatever it is, it holds where P does."""
+SYNONYMS: Final = {"Paraphrase": {"Q": "para_P"}, "Consequence": {"Q": "cons_P"}}
+"""Other names of roles: USAGE.md has these, the published files have those of `CHECKS`."""
+RELATIONS: Final = {"Paraphrase": ("para_P", "{P} <-> {other}"), "Consequence": ("cons_P", "{P} -> {other}")}
+"""Checks of two questions of which each is a variable in a panel, and the law that relates them."""
+HIDDEN: Final = {
+    ("But", "Q"): "P_or_Q",
+    ("Cond", "Q"): "P_and_Q",
+    ("CondCond", "Q"): "Q_given_P",
+    ("CondCond", "R"): "P_and_Q_and_R",
+}
+"""Variables that no answer of the check is about alone, and the question whose text stands for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as it was put; `resolution` is None where it is not known."""
+
+    title: str
+    body: str = ""
+    resolution: bool | None = None
+
+    @property
+    def variable(self) -> str:
+        """A name that is the same wherever the same text is asked."""
+        return "q" + hashlib.sha256(f"{self.title}\n{self.body}".encode()).hexdigest()[:10]
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A judge's answers to the roles of a check; `questions` has what was asked, also of variables behind the roles."""
+
+    judge: str
+    check: str
+    answers: Mapping[str, float]
+    name: str = ""
+    questions: Mapping[str, Question] = field(default_factory=dict)
+
+    def events(self, names: Mapping[str, str]) -> list[str]:
+        """The event of each answer over variables of these names."""
+        return [CHECKS[self.check][role].format_map(names) for role in self.answers]
+
+
+def check_answers(check: str, answers: Mapping[str, object], place: str) -> dict[str, float]:
+    """Give the answers in the order of the check's roles, or say what is wrong with them.
+
+    >>> check_answers("Neg", {"not_P": 0.5, "P": 0.6}, "line 1")
+    {'P': 0.6, 'not_P': 0.5}
+    """
+    if check not in CHECKS:
+        raise PanelError(f"{place}: {check!r} is no check; the checks are {', '.join(CHECKS)}")
+    roles = CHECKS[check]
+    named = {SYNONYMS.get(check, {}).get(role, role) if role not in roles else role: p for role, p in answers.items()}
+    if set(named) != set(roles):
+        raise PanelError(f"{place}: {check} has the roles {', '.join(roles)}; found {', '.join(answers) or 'none'}")
+    return {role: read_probability(named[role], f"{place}, {role}") for role in roles}
+
+
+def tuples_draft(tuples: Sequence[Tuple], draft: Draft | None = None) -> Draft:
+    """Make a panel of tuples: a variable a question, laws for paraphrases and consequences.
+
+    >>> answers = {"P": 0.6, "not_P": 0.5}
+    >>> made = tuples_draft([Tuple("Ann", "Neg", answers), Tuple("Ann", "Neg", answers)])
+    >>> [forecast.event for forecast in made.forecasts]
+    ['p1', '~p1', 'p2', '~p2']
+    """
+    draft = Draft() if draft is None else draft
+    resolutions: dict[str, set[bool]] = {}
+    unused = 0
+    laws: dict[str, None] = {}
+    for number, asked in enumerate(tuples, 1):
+        names = _names(asked, number, draft)
+        events = asked.events(names)
+        if asked.check in RELATIONS:
+            role, law = RELATIONS[asked.check]
+            other = asked.questions[role].variable if role in asked.questions else f"{names['P']}.other"
+            events = [names["P"], other]
+            if other != names["P"]:
+                laws[law.format(P=names["P"], other=other)] = None
+        for (role, probability), event in zip(asked.answers.items(), events, strict=True):
+            draft.forecasts.append(Forecast(asked.judge, event, probability))
+            question = asked.questions.get(role)
+            if question is None:
+                continue
+            draft.label(event, question.title)
+            if event == question.variable and question.resolution is not None:
+                resolutions.setdefault(event, set()).add(question.resolution)
+            unused += event != question.variable and question.resolution is not None
+    draft.laws += laws
+    settle(draft, resolutions, unused)
+    return draft
+
+
+def settle(draft: Draft, resolutions: Mapping[str, set[bool]], unused: int) -> None:
+    """Take the resolutions of single questions; those of compound ones follow by logic."""
+    torn = [event for event, said in resolutions.items() if len(said) > 1]
+    for event, said in resolutions.items():
+        if len(said) == 1:
+            draft.outcomes[event] = int(next(iter(said)))
+    if torn:
+        draft.notes.append(f"questions resolved both ways, left unresolved: {listed(torn)}")
+    if unused:
+        draft.notes.append(
+            f"{plural(unused, 'resolution')} of compound questions not used: they follow from those of their parts"
+        )
+
+
+def _names(asked: Tuple, number: int, draft: Draft) -> dict[str, str]:
+    """Name the variables of a tuple by its questions, or by its number where it has none."""
+    names = {}
+    for letter in "PQR":
+        question = asked.questions.get(letter)
+        hidden = asked.questions.get(HIDDEN.get((asked.check, letter), ""))
+        if question is None and hidden is not None:
+            question = Question(f"{letter} of: {hidden.title}", hidden.body)
+        if question is not None:
+            names[letter] = question.variable
+            draft.label(question.variable, question.title)
+        else:
+            names[letter] = f"{letter.lower()}{number}"
+    return names
+
+
+def read_probability(value: object, place: str) -> float:
+    """A probability, or an error that says what is there instead."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise PanelError(f"{place}: expected a probability, found {kind_of(value)}")
+    if not 0.0 <= value <= 1.0:
+        raise PanelError(f"{place}: the probability {value:g} is outside 0 to 1")
+    return float(value)
+
+
+def kind_of(value: object) -> str:
+    """What a JSON value is, for messages."""
+    if value is None:
+        return "null"
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    return repr(value)

@@ -1,0 +1,136 @@
+"""Judges that count more or less than others: weights from a list, or from anything that can tell them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+
+from coherently.errors import SHOWN, PanelError, summarise
+from coherently.panel import cells
+from coherently.panel.frames import table_from_frame
+from coherently.panel.layout import ROLES, pick
+from coherently.panel.readers import read_table
+from coherently.panel.table import Problems, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from coherently.panel.panel import Panel
+
+
+class Weighting(Protocol):
+    """Says how much each judge counts: an entry for each of `panel.judges`, finite and not negative.
+
+    Any function of this shape will do. One that also has `describe(panel)` is quoted with that in results.
+    """
+
+    def __call__(self, panel: Panel) -> NDArray[np.float64]:
+        """Give the factor by which the weights of each judge's forecasts are multiplied."""
+
+
+Weights: TypeAlias = str | os.PathLike[str] | Mapping[str, object] | Weighting | object
+"""A file or a frame with the columns judge and weight, a mapping from judge to weight, or a weighting."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListedWeights:
+    """Weights that somebody wrote down, judge by judge."""
+
+    source: str
+    weight: Mapping[str, float]
+
+    def __call__(self, panel: Panel) -> NDArray[np.float64]:
+        """Look the judges up; each must be listed."""
+        absent = [name for name in panel.judges if name not in self.weight]
+        if absent:
+            problems = [f"{self.source} has no weight for the judge {name!r}" for name in absent[:SHOWN]]
+            raise PanelError(
+                f"{summarise(problems, len(absent))}\nGive each judge of the panel a weight, or 0 to leave one out."
+            )
+        return np.array([self.weight[name] for name in panel.judges], np.float64)
+
+    def describe(self, panel: Panel) -> str:
+        """Say where the weights stand, and which of them nobody needs."""
+        known = set(panel.judges)
+        strange = [name for name in self.weight if name not in known]
+        extra = f"; listed there, but not in the panel: {name_some(strange)}" if strange else ""
+        return f"as listed in {self.source}{extra}"
+
+
+def weighted(panel: Panel, weights: Weights) -> Panel:
+    """Multiply the weights of each judge's forecasts by a factor, and say so in the panel's notes.
+
+    >>> from coherently.panel import Panel
+    >>> panel = Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.8), ("Bob", "q", 0.5)])
+    >>> weighted(panel, {"Ann": 1, "Bob": 3}).weight.tolist()
+    [1.0, 3.0, 3.0]
+    """
+    weighting = find_weighting(weights)
+    factor = np.asarray(weighting(panel), np.float64)
+    said = _describe(weighting, panel)
+    if factor.shape != (len(panel.judges),) or not np.all(np.isfinite(factor) & (factor >= 0)):
+        raise PanelError(
+            f"the weights ({said}) are {factor!r}; they must be {len(panel.judges):,} finite numbers of 0 or more, "
+            f"one for each judge"
+        )
+    if len(factor) and not factor.any():
+        raise PanelError(f"the weight of every judge is 0 ({said}): nothing would be left to aggregate")
+    note = f"Judges are weighted {said}{_range(panel, factor)}."
+    return replace(panel, weight=panel.weight * factor[panel.judge_index], notes=(*panel.notes, note))
+
+
+def find_weighting(weights: Weights) -> Weighting:
+    """Give the weighting that a file, a mapping or a frame lists, or the weighting itself."""
+    if isinstance(weights, str | os.PathLike):
+        return _listed(read_table(weights))
+    if isinstance(weights, Mapping):
+        columns = {"judge": list(weights), "weight": list(weights.values())}
+        return _listed(Table("weights", columns, range(1, len(weights) + 1)))
+    if isinstance(weights, type):
+        raise PanelError(f"weights is the class {weights.__name__}; make an object of it: {weights.__name__}()")
+    if isinstance(weights, Callable):  # type: ignore[arg-type]
+        return weights  # type: ignore[return-value]
+    return _listed(table_from_frame(weights, "weights"))
+
+
+def name_some(names: Iterable[str]) -> str:
+    """Name the first few, and count the rest."""
+    listed = list(names)
+    more = f" and {len(listed) - SHOWN:,} more" if len(listed) > SHOWN else ""
+    return ", ".join(listed[:SHOWN]) + more
+
+
+def _listed(table: Table) -> ListedWeights:
+    judges = cells.texts(table, pick(table, "judge", ROLES["judge"]))
+    values = cells.weights(table, pick(table, "weight", (*ROLES["weight"], "w")))
+    first: dict[str, int] = {}
+    repeated = [row for row, name in enumerate(judges) if first.setdefault(name, row) != row]
+    problems = Problems()
+    problems.add(
+        repeated,
+        lambda row: (
+            f"{table.place(row)}: the judge {judges[row]!r} has a weight already, in row "
+            f"{table.rows[first[judges[row]]]}"
+        ),
+        ["Give each judge one weight."],
+    )
+    problems.check()
+    return ListedWeights(table.source, dict(zip(judges, values.tolist(), strict=True)))
+
+
+def _describe(weighting: Weighting, panel: Panel) -> str:
+    describe = getattr(weighting, "describe", None)
+    return str(describe(panel)) if describe else f"by {getattr(weighting, '__name__', repr(weighting))}"
+
+
+def _range(panel: Panel, factor: NDArray[np.float64]) -> str:
+    low, high = int(np.argmin(factor)), int(np.argmax(factor))
+    if factor[low] == factor[high]:
+        return ""
+    return f", from {factor[low]:.4g} ({panel.judges[low]}) to {factor[high]:.4g} ({panel.judges[high]})"

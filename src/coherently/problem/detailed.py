@@ -1,0 +1,70 @@
+"""A problem that still knows its forecasts one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.problem.losses import merged_mean
+from coherently.problem.problem import Problem
+from coherently.problem.terms import Intervals
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.panel import Panel
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Detailed(Problem):
+    """A problem with what merging leaves out, for methods that do more than average.
+
+    `probability`, `forecast_weight` and `judge` have an entry a forecast, as `unit` has; `judges` and `texts` name the
+    judges and the units.
+    """
+
+    probability: NDArray[np.float64]
+    forecast_weight: NDArray[np.float64]
+    judge: NDArray[np.int32]
+    judges: tuple[str, ...]
+    texts: tuple[str, ...]
+
+
+def detail(problem: Problem, panel: Panel) -> Detailed:
+    """Put the forecasts of a panel beside the problem that it poses (see `coherently.problem.pose`).
+
+    >>> from coherently.panel import Panel
+    >>> from coherently.problem import pose
+    >>> panel = Panel.from_records([("Ann", "p", 0.6), ("Bob", "p", 0.8), ("Bob", "~p", 0.1)])
+    >>> detailed = detail(pose(panel), panel)
+    >>> detailed.unit.tolist(), detailed.probability.tolist(), detailed.judge.tolist(), detailed.texts
+    ([0, 0, 1], [0.6, 0.8, 0.1], [0, 1, 1], ('p', '~p'))
+    """
+    return Detailed(
+        **{field.name: getattr(problem, field.name) for field in fields(problem)},
+        probability=panel.probability,
+        forecast_weight=panel.weight,
+        judge=panel.judge_index,
+        judges=panel.judges,
+        texts=panel.written.text,
+    )
+
+
+def pose_again(problem: Problem, value: NDArray[np.float64]) -> Problem:
+    """Put a number for each unit in the place of its forecasts, intervals too; their weights stay."""
+    merged, given = problem.merged, problem.merged.terms.conditionals
+    turned = np.where(problem.complemented, 1.0 - value, value)
+    weighty = problem.weight > 0
+
+    def merge(units: NDArray[np.bool_], count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        own, weight = problem.coordinate[units], problem.weight[units]
+        mean = merged_mean(problem.loss, own, turned[units], weight, count)
+        return np.bincount(own, weight, count).astype(np.float64), mean
+
+    weight, mean = merge(weighty & problem.conditional, len(given))
+    terms = replace(merged.terms, conditionals=replace(given, weight=weight, mean=mean), intervals=Intervals())
+    weight, mean = merge(weighty & ~problem.conditional, len(merged))
+    again = replace(merged, terms=terms, weight=weight, mean=mean)
+    return replace(problem, mean=value, merged=again, scatter=0.0)

@@ -1,0 +1,52 @@
+"""All possible worlds of a small component."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.problem.truths import holds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem.problem import Merged
+
+
+def possible_worlds(merged: Merged, most: int) -> NDArray[np.bool_] | None:
+    """The possible worlds, a row each and a column a variable; None where more than `most` would have to be looked at.
+
+    >>> from coherently.panel import Panel
+    >>> from coherently.problem import pose
+    >>> merged = pose(Panel.from_records([("Ann", "p & q", 0.5)])).merged
+    >>> possible_worlds(merged, 4).astype(int).tolist(), possible_worlds(merged, 3)
+    ([[0, 0], [1, 0], [0, 1], [1, 1]], None)
+    """
+    space, n = merged.space, merged.n_variables
+    tied = {v for block in space.blocks for v in block.variables.tolist()}
+    factors = [(np.array([v]), np.array([[0], [1]], np.uint8)) for v in range(n) if v not in tied]
+    factors += [(block.variables, block.states) for block in space.blocks]
+    worlds = np.zeros((1, n), np.bool_)
+    for variables, states in factors:
+        if len(worlds) * len(states) > most:
+            return None
+        worlds = np.tile(worlds, (len(states), 1))
+        worlds[:, variables] = np.repeat(states, len(worlds) // len(states), axis=0).astype(np.bool_)
+    laws = space.laws
+    if not len(laws):
+        return worlds
+    none = np.zeros(len(laws))
+    functions = replace(
+        merged,
+        event=np.zeros(len(laws), np.int32),
+        weight=none,
+        mean=none,
+        starts=laws.starts,
+        variables=laws.variables,
+        table_starts=laws.table_starts,
+        tables=laws.tables,
+    )
+    obeyed: NDArray[np.bool_] = (holds(functions, worlds) == laws.truth).all(axis=1)
+    return worlds[obeyed]

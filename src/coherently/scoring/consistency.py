@@ -1,0 +1,213 @@
+r"""How inconsistent forecasters are: the arbitrage and the frequentist metric of consistency checks.
+
+The arbitrage metric of a tuple of answers p is the most that somebody who answers otherwise is sure to gain on them,
+
+$$\max_x \min_\omega \sum_i s(x_i, \omega_i) - s(p_i, \omega_i), \qquad s(x, 1) = \ln x, \quad
+s(x, 0) = \ln(1 - x),$$
+
+over the possible worlds, a conditional scoring nothing where its condition fails (Paleka et al. 2025,
+arXiv:2412.18544). For every distribution over worlds the best x are its own probabilities, which gain the sum of the
+Kullback-Leibler divergences from p; so that, by the minimax theorem, the metric is the least such divergence: the
+distance of p from coherence under the log loss.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.conversion import Tuple, check_answers, read_tuples, tuples_draft
+from coherently.errors import PanelError
+from coherently.panel import Panel, to_frame
+from coherently.problem import Log
+from coherently.result import aggregate
+from coherently.scoring.frequentist import BETA, frequentist
+from coherently.solve import Exact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.panel import Columns, Progress
+
+TOLERANCE = 1e-9
+"""The gap of a tuple's distance; tuples are small enough for that."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Consistency:
+    """Scores of tuples, an entry each, and of judges; 0 is consistent.
+
+    `arbitrage` and `frequentist` are of each tuple alone, `joint` is the arbitrage metric of all forecasts of a judge
+    together (NaN where it was not asked for), by the names in `judges`. Answers beyond `clip` and `1 - clip` were taken
+    for those; `clipped` counts them. A panel has no tuples, and of its judges only the joint score.
+    """
+
+    tuples: tuple[Tuple, ...]
+    arbitrage: NDArray[np.float64]
+    frequentist: NDArray[np.float64]
+    judges: tuple[str, ...]
+    joint: NDArray[np.float64]
+    clip: float
+    clipped: int
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Consistency: {len(self.tuples):,} tuples of {len(self.judges):,} judges>"
+
+    def columns(self) -> Columns:
+        """The columns of `frame`."""
+        return {
+            "judge": [item.judge for item in self.tuples],
+            "tuple": [item.name for item in self.tuples],
+            "check": [item.check for item in self.tuples],
+            "arbitrage": self.arbitrage,
+            "frequentist": self.frequentist,
+        }
+
+    def judge_columns(self) -> Columns:
+        """The columns of `judge_frame`."""
+        number = {name: index for index, name in enumerate(self.judges)}
+        owner = np.array([number[item.judge] for item in self.tuples], np.int64)
+        count = np.bincount(owner, minlength=len(self.judges))
+        return {
+            "judge": list(self.judges),
+            "tuples": count,
+            "arbitrage": _means(owner, self.arbitrage, count),
+            "frequentist": _means(owner, self.frequentist, count),
+            "joint": self.joint,
+        }
+
+    def frame(self) -> Any:
+        """One row a tuple: judge, tuple, check, arbitrage, frequentist."""
+        return to_frame(self.columns(), None)
+
+    def judge_frame(self) -> Any:
+        """One row a judge: judge, tuples, mean arbitrage, mean frequentist, joint."""
+        return to_frame(self.judge_columns(), None)
+
+
+def consistency(
+    source: Panel | str | os.PathLike[str] | Iterable[object],
+    *,
+    clip: float = 1e-4,
+    beta: float = BETA,
+    joint: bool = True,
+    time_limit: float = 60.0,
+    progress: Progress | None = None,
+) -> Consistency:
+    """Score how inconsistent answers to related questions are, tuple by tuple and jointly for each judge.
+
+    `source` is a file or folder of consistency tuples (or several), or tuples (judge, check, {role: probability}), or
+    a panel, whose judges get the joint score alone. The arbitrage metric takes probabilities below `clip` for `clip`
+    and above `1 - clip` for that; `beta` is the small variance of the frequentist one. `joint` False leaves the
+    joint scores out; `time_limit` is for each of them.
+
+    >>> import coherently as co
+    >>> scores = co.consistency([
+    ...     ("Ann", "Neg", {"P": 0.6, "not_P": 0.6}),
+    ...     ("Ann", "And", {"P": 0.75, "Q": 0.2, "P_and_Q": 0.5}),
+    ...     ("Bob", "Neg", {"P": 0.6, "not_P": 0.4}),
+    ... ])
+    >>> scores.frame().round(6)
+      judge tuple check  arbitrage  frequentist
+    0   Ann     1   Neg   0.040822     0.288375
+    1   Ann     2   And   0.105361     0.467951
+    2   Bob     3   Neg   0.000000     0.000000
+    >>> scores.judge_frame().round(6)
+      judge  tuples  arbitrage  frequentist     joint
+    0   Ann       2   0.073091     0.378163  0.146183
+    1   Bob       1   0.000000     0.000000  0.000000
+    """
+    loss = Log(clip)
+    if isinstance(source, Panel):
+        panels = {name: source.judge(name) for name in source.judges}
+        tuples: list[Tuple] = []
+        notes: list[str] = []
+    else:
+        tuples, notes = _tuples(source)
+        panels = (
+            {judge: _joint_panel(tuples, judge) for judge in dict.fromkeys(item.judge for item in tuples)}
+            if joint
+            else {}
+        )
+    work = len(tuples) + len(panels)
+    done = 0
+    arbitrage = np.zeros(len(tuples))
+    for index, item in enumerate(tuples):
+        arbitrage[index] = distance(_panel(item), loss, TOLERANCE, time_limit)
+        done += 1
+        if progress is not None:
+            progress(done / work)
+    judges = tuple(panels) or tuple(dict.fromkeys(item.judge for item in tuples))
+    apart = np.full(len(judges), np.nan)
+    for index, panel in enumerate(panels.values()):
+        apart[index] = distance(panel, loss, Exact().tolerance, time_limit)
+        if progress is not None:
+            progress((done + index + 1) / work)
+    given = source.probability if isinstance(source, Panel) else [p for item in tuples for p in item.answers.values()]
+    beyond = int(np.sum((np.asarray(given) < clip) | (np.asarray(given) > 1 - clip)))
+    scores = np.array([frequentist(item.check, item.answers, beta) for item in tuples])
+    return Consistency(tuple(tuples), arbitrage, scores, judges, apart, clip, beyond, tuple(notes))
+
+
+def distance(panel: Panel, loss: Log, tolerance: float, time_limit: float) -> float:
+    """The divergence of forecasts as given from the nearest coherent ones.
+
+    It is the objective, which is that of merged forecasts, and what merging left out: the divergence of the merged
+    forecasts from those that were merged. Conditionals are merged by definition, so that theirs does not count.
+    """
+    result = aggregate(panel, Exact(tolerance=tolerance, time_limit=time_limit), loss)
+    problem = result.problem
+    told = (panel.weight > 0) & ~problem.conditional[problem.unit] & ~np.isnan(problem.mean[problem.unit])
+    if panel.lower is not None and panel.upper is not None:
+        told &= np.isnan(panel.lower) & np.isnan(panel.upper)
+    unit, forecast = problem.unit[told], panel.probability[told]
+    turned = np.where(problem.complemented[unit], 1.0 - forecast, forecast)
+    merged = problem.merged.mean[problem.coordinate[unit]]
+    left_out = np.sum(panel.weight[told] * loss.divergence(merged, loss.clipped(turned)))
+    return max(0.0, float(result.objective or 0.0) + float(left_out))
+
+
+def _means(owner: NDArray[np.int64], values: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
+    total = np.bincount(owner, values, len(count))
+    mean: NDArray[np.float64] = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
+    return mean
+
+
+def _panel(item: Tuple) -> Panel:
+    events = item.events({"P": "p", "Q": "q", "R": "r"})
+    return Panel.from_records([(item.judge, event, p) for event, p in zip(events, item.answers.values(), strict=True)])
+
+
+def _joint_panel(tuples: Sequence[Tuple], judge: str) -> Panel:
+    draft = tuples_draft([item for item in tuples if item.judge == judge])
+    rows = [(forecast.judge, forecast.event, forecast.probability) for forecast in draft.forecasts]
+    return Panel.from_records(rows, laws=draft.laws)
+
+
+def _tuples(source: str | os.PathLike[str] | Iterable[object]) -> tuple[list[Tuple], list[str]]:
+    items = [source] if isinstance(source, str | os.PathLike) else list(source)
+    paths = [item for item in items if isinstance(item, str | os.PathLike)]
+    if paths and len(paths) == len(items):
+        tuples, draft = read_tuples(paths)
+        if not tuples:
+            raise PanelError("the sources have no tuple whose answers are all there")
+        return tuples, draft.notes
+    if not items:
+        raise PanelError("no tuples were given")
+    return [_tuple(item, number) for number, item in enumerate(items, 1)], []
+
+
+def _tuple(item: object, number: int) -> Tuple:
+    if isinstance(item, Tuple):
+        return item
+    if not (isinstance(item, tuple) and len(item) == 3 and hasattr(item[2], "items")):
+        raise PanelError(f"tuple {number}: expected (judge, check, {{role: probability}}), found {item!r}")
+    judge, check, answers = item
+    typed: Mapping[str, object] = answers
+    return Tuple(str(judge), str(check), check_answers(str(check), typed, f"tuple {number}"), str(number))

@@ -1,0 +1,223 @@
+"""Dempster-Shafer: forecasts as evidence for and against events, combined over sets of worlds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.errors import SHOWN, MethodError
+from coherently.problem import holds, split
+from coherently.problem.detailed import Detailed
+from coherently.problem.frames import possible_worlds
+from coherently.solve.measure import distance
+from coherently.solve.solution import Component, Solution, Status, Worlds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Merged, Problem
+    from coherently.solve.solution import Progress
+
+LARGEST_FRAME = 1024
+"""Worlds of a component: its frame."""
+MOST_SETS = 100_000
+"""Sets of worlds that evidence may be spread over."""
+CHUNK = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class DempsterShafer:
+    r"""Takes each forecast for evidence, combines it by Dempster's rule and answers with pignistic probabilities.
+
+    A forecast p of E with reliability r puts the mass r p on E, r (1 - p) on ~E, and leaves the rest open. The rule is
+
+    $$m(A) = \frac{1}{1 - K} \sum_{B \cap C = A} m_1(B) m_2(C), \quad K = \sum_{B \cap C = \emptyset} m_1(B) m_2(C)$$
+
+    over sets of worlds of each independent component; abstaining is no evidence. What is left open is then shared
+    equally among the worlds of each set, which makes the answer globally coherent. The conflict K is in `result.note`.
+    Agreeing forecasts add up: the answer is more certain than each. Forecasts are taken for independent of each other.
+
+    `reliability` is a number from 0 to 1, or one for each judge. It is multiplied by a forecast's weight, relative to
+    the largest in the panel. Components have up to 1,024 possible worlds and 100,000 sets of them.
+
+    Shafer (1976), A mathematical theory of evidence; Smets and Kennes (1994), The transferable belief model.
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Bob", "p", 0.8), ("Bob", "p & q", 0.5)])
+    >>> result = co.aggregate(panel, co.DempsterShafer(reliability=0.8))
+    >>> round(result.probability("p"), 4), round(result.probability("p & q"), 4), result.coherence
+    (0.9099, 0.462, 'global')
+    >>> result.note
+    'Conflict between the forecasts (K): 0.24064.'
+    """
+
+    reliability: float | Mapping[str, float] = 0.8
+
+    def __post_init__(self) -> None:
+        given = self.reliability if isinstance(self.reliability, Mapping) else {"reliability": self.reliability}
+        for name, value in given.items():
+            if not 0 <= value <= 1:
+                raise MethodError(f"the reliability of {name} is {value}; it must be a number from 0 to 1")
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+        return "dempster-shafer"
+
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
+        """Combine the evidence of each component."""
+        if not isinstance(problem, Detailed):
+            raise MethodError("dempster-shafer is for co.aggregate, which tells it each forecast")
+        if problem.conditional.any():
+            raise MethodError("a conditional forecast is evidence about no set of worlds; use the method linear")
+        if len(problem.merged.terms):
+            raise MethodError("dempster-shafer takes numbers for events, no intervals and no P(...) in laws")
+        evidence = _evidence(problem, self._reliabilities(problem))
+        x = np.empty(len(problem.merged))
+        worlds, components = [], []
+        parts = split(problem.merged)
+        for i, part in enumerate(parts):
+            truth, weight, open_share = _component(part.merged, evidence[part.coordinates])
+            kept = weight > 0
+            worlds.append(Worlds(part.merged.origin, weight[kept], truth[kept]))
+            x[part.coordinates] = np.clip(weight @ holds(part.merged, truth), 0.0, 1.0)
+            components.append(_described(part.merged, x[part.coordinates], 1.0 - open_share))
+            if progress is not None:
+                progress((i + 1) / len(parts))
+        value = problem.as_written(x)
+        return Solution(
+            value,
+            Status.CONVERGED,
+            "global",
+            objective=distance(problem, x),
+            worlds=tuple(worlds),
+            components=tuple(component for component, _ in components),
+            note=_note([conflict for _, conflict in components]),
+        )
+
+    def _reliabilities(self, problem: Detailed) -> NDArray[np.float64]:
+        """The reliability of each forecast."""
+        if isinstance(self.reliability, Mapping):
+            absent = [name for name in problem.judges if name not in self.reliability]
+            if absent:
+                raise MethodError(f"there is no reliability for {', '.join(absent[:SHOWN])}: give one for each judge")
+            own = np.array([float(self.reliability[name]) for name in problem.judges])[problem.judge]
+        else:
+            own = np.full(len(problem.judge), float(self.reliability))
+        weight = problem.forecast_weight
+        heaviest = float(weight.max(initial=0.0))
+        return own * (weight / heaviest) if heaviest > 0 else np.zeros(len(own))
+
+
+def combine(first: Mapping[int, float], second: Mapping[int, float]) -> tuple[dict[int, float], float]:
+    """Combine masses on sets (of which a bit is an element) by Dempster's rule; the second number is the conflict K.
+
+    Zadeh's example: two who agree on nothing but a remote possibility make it certain.
+
+    >>> a, b, c = 1, 2, 4
+    >>> combined, conflict = combine({a: 0.99, b: 0.01}, {c: 0.99, b: 0.01})
+    >>> {s: round(m, 12) for s, m in combined.items()}, round(conflict, 12)
+    ({2: 1.0}, 0.9999)
+    """
+    found: dict[int, float] = {}
+    conflict = 0.0
+    for one, mass in first.items():
+        for other, more in second.items():
+            both = one & other
+            if both:
+                found[both] = found.get(both, 0.0) + mass * more
+            else:
+                conflict += mass * more
+    total = math.fsum(found.values())
+    if not total > 0.0:
+        raise MethodError(
+            "the forecasts are in total conflict: some are certain of what others exclude, and Dempster's rule has no "
+            "answer; give a reliability below 1"
+        )
+    return {both: mass / total for both, mass in found.items() if mass > 0.0}, conflict
+
+
+def pignistic(masses: Mapping[int, float], size: int) -> NDArray[np.float64]:
+    """Share the mass of each set equally among its elements.
+
+    >>> pignistic({0b01: 0.5, 0b11: 0.5}, 2).tolist()
+    [0.75, 0.25]
+    """
+    probability, length = np.zeros(size), -(-size // 8)
+    sets, mass = list(masses), np.fromiter(masses.values(), np.float64, len(masses))
+    for start in range(0, len(sets), CHUNK):
+        octets = b"".join(chosen.to_bytes(length, "little") for chosen in sets[start : start + CHUNK])
+        rows = np.frombuffer(octets, np.uint8).reshape(-1, length)
+        members = np.unpackbits(rows, axis=1, count=size, bitorder="little").astype(np.float64)
+        probability += (mass[start : start + CHUNK] / members.sum(axis=1)) @ members
+    shared: NDArray[np.float64] = probability / probability.sum()
+    return shared
+
+
+def _evidence(problem: Detailed, reliability: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Combine all evidence about each coordinate: the logarithms of the mass for it, against it and open, in a row.
+
+    The commonalities, of E with what is open and so on, are products over the forecasts. They are not normalised: what
+    the masses lack to 1 is conflict.
+    """
+    own, count = problem.coordinate[problem.unit], len(problem.merged)
+    p = np.where(problem.complemented[problem.unit], 1.0 - problem.probability, problem.probability)
+    with np.errstate(divide="ignore"):
+        shared = [np.log(share) for share in (1.0 - reliability * (1.0 - p), 1.0 - reliability * p, 1.0 - reliability)]
+    return np.stack([np.bincount(own, log, count) for log in shared], axis=1)
+
+
+def _component(merged: Merged, evidence: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.float64], float]:
+    """Its frame of worlds, their probabilities, and 1 - K."""
+    truth = _frame(merged)
+    every = (1 << len(truth)) - 1
+    events = np.packbits(holds(merged, truth), axis=0, bitorder="little")
+    masses, log_open = {every: 1.0}, 0.0
+    for column, (for_it, against, open_) in zip(events.T, evidence.tolist(), strict=True):
+        event = int.from_bytes(column.tobytes(), "little")
+        top = max(for_it, against)
+        if top == -math.inf:
+            combine({1: 1.0}, {2: 1.0})
+        left = math.exp(open_ - top)
+        pair = {event: math.exp(for_it - top) - left, every ^ event: math.exp(against - top) - left}
+        total = math.fsum(pair.values()) + left
+        opinion = {chosen: mass / total for chosen, mass in pair.items() if mass > 0.0}
+        opinion[every] = opinion.get(every, 0.0) + left / total
+        masses, conflict = combine(masses, opinion)
+        log_open += top + math.log(total) + math.log1p(-min(conflict, 1.0 - 1e-16))
+        if len(masses) > MOST_SETS:
+            raise MethodError(
+                f"the evidence about a component of {len(merged):,} events is spread over more than {MOST_SETS:,} sets "
+                f"of worlds, the most that dempster-shafer takes; use another method, or fewer events"
+            )
+    return truth, pignistic(masses, len(truth)), math.exp(log_open)
+
+
+def _frame(merged: Merged) -> NDArray[np.bool_]:
+    """The possible worlds of a component, a row each."""
+    worlds = possible_worlds(merged, 64 * LARGEST_FRAME)
+    if worlds is None or len(worlds) > LARGEST_FRAME:
+        found = "too many" if worlds is None else f"{len(worlds):,}"
+        raise MethodError(
+            f"a component of {merged.n_variables:,} variables has {found} possible worlds; dempster-shafer takes up to "
+            f"{LARGEST_FRAME:,}: use another method"
+        )
+    return worlds
+
+
+def _described(merged: Merged, x: NDArray[np.float64], conflict: float) -> tuple[Component, float]:
+    weighty = merged.weight > 0
+    far = float(np.sum(merged.weight[weighty] * (x - merged.mean)[weighty] ** 2))
+    route = f"Dempster's rule, conflict {conflict:.6g}"
+    return Component(merged.n_variables, len(merged), "global", route, "no distance is below 0", far, 0.0), conflict
+
+
+def _note(conflicts: list[float]) -> str:
+    if len(conflicts) == 1:
+        return f"Conflict between the forecasts (K): {conflicts[0]:.6g}."
+    worst = max(conflicts, default=0.0)
+    return f"Conflict between the forecasts (K): up to {worst:.6g}, the most of {len(conflicts):,} components."

@@ -1,0 +1,203 @@
+"""Lindley, Tversky and Brown: reports are coherent probabilities with errors, whose covariance is known."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.errors import MethodError
+from coherently.panel.matrices import read_covariance
+from coherently.problem import BRIER
+from coherently.problem.detailed import Detailed
+from coherently.solve.ellipsoid import Metric, NearestByMetric
+from coherently.solve.exact import Exact
+from coherently.solve.measure import distance, probabilities
+from coherently.solve.oracle import Oracle
+from coherently.solve.reports import Errors, Reports, merge_reports
+from coherently.solve.solution import Component, Solution, Status, Worlds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coherently.problem import Problem
+    from coherently.solve.ellipsoid import Nearby
+    from coherently.solve.solution import Progress
+
+LARGEST = 2000
+"""Distinct events up to which errors may be correlated, or of log-odds."""
+STEPS = 200
+"""Steps of the log-odds scale."""
+STILL = 1e-9
+"""A change of probabilities that is none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lindley:
+    r"""Takes forecasts q for coherent probabilities x with Gaussian errors of covariance S, and finds the likeliest x.
+
+    $$\min_x\ (q - x)' S^{-1} (q - x) + (x - \pi)' V^{-1} (x - \pi) \quad \text{over coherent } x$$
+
+    `covariance` is one variance, variances, or covariances; of the judges' errors (`over="judges"`: the same for every
+    event, independent from event to event; divided by the weight of a forecast), or of the errors of the panel's means
+    of the events as written (`over="events"`). It is a number, a mapping by name, a frame or a file with the names in
+    its first column, or an array in the panel's order. Without it each forecast has the variance 1 over its weight, so
+    the answer is that of `co.Exact`. `prior` is $\pi$, for all events as written or a mapping from some, with the
+    variance `prior_variance`.
+
+    With `scale="log-odds"` errors are those of the log-odds. The problem is not convex then: steps that linearise it
+    end where none helps, and nothing is proved. On the scale of probabilities `result.note` says how far the answer may
+    be from the least sum, and the answer is globally coherent. Correlated errors: up to 2,000 distinct events.
+
+    Lindley, Tversky and Brown (1979), On the reconciliation of probability assessments, Journal of the Royal
+    Statistical Society A 142.
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.8)])
+    >>> round(co.aggregate(panel, co.Lindley({"Ann": 1.0, "Bob": 2.0})).probability("p"), 6)
+    0.4
+    >>> joint = co.Lindley([[1.0, 0.9], [0.9, 2.0]])
+    >>> round(co.aggregate(panel, joint).probability("p"), 6)
+    0.25
+    """
+
+    covariance: object = None
+    over: str = "judges"
+    scale: str = "probability"
+    prior: float | Mapping[str, float] | None = None
+    prior_variance: float = 1.0
+    tolerance: float = 1e-6
+    time_limit: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.over not in ("judges", "events"):
+            raise MethodError(f"over is {self.over!r}; a covariance is over 'judges' or 'events'")
+        if self.scale not in ("probability", "log-odds"):
+            raise MethodError(f"scale is {self.scale!r}; errors are on the scale 'probability' or 'log-odds'")
+        priors = self.prior.values() if isinstance(self.prior, Mapping) else [0.5 if self.prior is None else self.prior]
+        if not all(0 <= value <= 1 for value in priors):
+            raise MethodError(f"prior is {self.prior}; probabilities lie in [0, 1]")
+        if not 0 < self.prior_variance < math.inf:
+            raise MethodError(f"prior_variance is {self.prior_variance}; it must be a number above 0")
+        Exact(self.tolerance, self.time_limit)
+        object.__setattr__(self, "covariance", read_covariance(self.covariance))
+
+    @property
+    def name(self) -> str:
+        """The word for it."""
+        return "lindley"
+
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
+        """Merge the reports of each event, then find the nearest coherent probabilities by their inverse covariance."""
+        if not isinstance(problem, Detailed):
+            raise MethodError("lindley is for co.aggregate, which tells it each forecast")
+        if problem.loss.name != BRIER.name:
+            raise MethodError(
+                f"lindley measures by its covariance, not by the loss {problem.loss.name}: leave that out"
+            )
+        if len(problem.merged.terms):
+            raise MethodError("lindley takes numbers for events: no conditionals, no intervals, no P(...) in laws")
+        covariance = read_covariance(self.covariance)
+        reports = merge_reports(problem, Errors(covariance, self.over, self.scale, self.prior, self.prior_variance))
+        if self.scale == "probability" and reports.is_plain:
+            return self._weighted(problem, reports, progress)
+        if len(reports.coordinates) > LARGEST:
+            raise MethodError(
+                f"the panel has {len(reports.coordinates):,} distinct events; lindley takes up to {LARGEST:,} where "
+                f"errors are correlated or of log-odds: leave out correlations, or use another method"
+            )
+        deadline = time.monotonic() + self.time_limit
+        tell = progress or (lambda _: None)
+
+        def report() -> None:
+            tell(1.0 - max(0.0, deadline - time.monotonic()) / max(1e-9, self.time_limit))
+
+        search = NearestByMetric(problem.merged, Oracle(problem.merged))
+        if self.scale == "probability":
+            metric = Metric.of(reports.coordinates, reports.centre, reports.precision)
+            found = search.solve(metric, self.tolerance, deadline, report)
+        else:
+            found = _by_log_odds(search, reports, self.tolerance, deadline, report)
+        return self._solution(problem, found, in_time=time.monotonic() <= deadline)
+
+    def _weighted(self, problem: Detailed, reports: Reports, progress: Progress | None) -> Solution:
+        """Errors that are independent of each other are weights, and the problem is that of the exact method."""
+        merged = problem.merged
+        weight, mean = np.zeros(len(merged)), np.full(len(merged), np.nan)
+        weight[reports.coordinates], mean[reports.coordinates] = reports.precision, reports.centre
+        posed = replace(problem, merged=replace(merged, weight=weight, mean=mean), scatter=0.0)
+        found = Exact(self.tolerance, self.time_limit).solve(posed, progress)
+        return replace(
+            found,
+            status=Status.CONVERGED if found.status is Status.OPTIMAL else found.status,
+            objective=distance(problem, probabilities(problem, found)),
+            lower_bound=None,
+            guaranteed_improvement=None,
+            note=_note(found.objective or 0.0, found.lower_bound),
+        )
+
+    def _solution(self, problem: Detailed, found: Nearby, *, in_time: bool) -> Solution:
+        """The answer, which is one mixture over all variables."""
+        merged = problem.merged
+        proved = self.scale == "probability"
+        done = found.objective - found.bound <= self.tolerance * max(1.0, found.objective) if proved else in_time
+        bound = found.bound if proved else 0.0
+        component = Component(
+            merged.n_variables, len(merged), "global", "Wolfe's algorithm", found.proof, found.objective, bound
+        )
+        variables = np.arange(merged.n_variables, dtype=np.int32)
+        return Solution(
+            problem.as_written(found.x),
+            Status.INTERRUPTED if found.interrupted else Status.CONVERGED if done else Status.TIME_LIMIT,
+            "global",
+            objective=distance(problem, found.x),
+            violation=0.0,
+            worlds=(Worlds(variables, found.weight, found.truth),),
+            components=(component,),
+            note=_note(found.objective, bound if proved else None),
+        )
+
+
+def _by_log_odds(
+    search: NearestByMetric, reports: Reports, tolerance: float, deadline: float, tell: Callable[[], None]
+) -> Nearby:
+    """Gauss-Newton: the nearest coherent point of the linearised problem, and as far towards it as that helps."""
+    start = np.sqrt(np.diag(reports.precision)) if reports.precision.ndim == 2 else np.sqrt(reports.precision)
+    found = search.solve(
+        Metric(reports.coordinates, reports.from_scale(reports.centre), start), tolerance, deadline, tell
+    )
+    lost = reports.distance(found.x)
+    for _ in range(STEPS):
+        if found.interrupted:
+            break
+        aim = search.solve(reports.linearised(found.x), tolerance, deadline, tell)
+        share = 1.0
+        while share > 1e-6 and reports.distance((1 - share) * found.x + share * aim.x) >= lost:
+            share *= 0.5
+        if share <= 1e-6:
+            break
+        moved = share * float(np.abs(aim.x - found.x).max())
+        found = _between(found, aim, share)
+        lost = reports.distance(found.x)
+        if moved <= STILL or time.monotonic() > deadline:
+            break
+    return replace(found, objective=lost, bound=0.0, proof="nothing: the log-odds scale is not convex")
+
+
+def _between(one: Nearby, other: Nearby, share: float) -> Nearby:
+    """A mixture of two mixtures."""
+    truth, number = np.unique(np.vstack([one.truth, other.truth]), axis=0, return_inverse=True)
+    shares = np.concatenate([(1 - share) * one.weight, share * other.weight])
+    weight = np.bincount(number.ravel(), shares, len(truth)).astype(np.float64)
+    kept = weight > 0
+    return replace(other, weight=weight[kept], truth=truth[kept], x=(1 - share) * one.x + share * other.x)
+
+
+def _note(objective: float, bound: float | None) -> str:
+    """How far the reports are, by their inverse covariance, and what is proved of it."""
+    proof = "" if bound is None else f", at most {max(0.0, objective - bound):.1e} above the least possible"
+    return f"By the inverse covariance of the errors, the squared distance from the reports is {objective:.6g}{proof}."

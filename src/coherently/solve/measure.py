@@ -1,0 +1,74 @@
+"""How far an answer is from the forecasts, whatever method gave it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.problem import holds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from coherently.problem import Problem
+    from coherently.solve.solution import Solution
+
+
+def probabilities(problem: Problem, solution: Solution) -> NDArray[np.float64]:
+    """The probability of each coordinate: from the worlds where there are any, else from the events as written.
+
+    Without worlds, that of E & H follows from E given H and H; it is NaN where nobody forecast H.
+    """
+    merged, plain = problem.merged, ~problem.conditional
+    x = np.full(len(merged), np.nan)
+    value = np.where(problem.complemented, 1.0 - solution.value, solution.value)
+    x[problem.coordinate[plain]] = value[plain]
+    if solution.worlds is None:
+        given = merged.terms.conditionals
+        joint = given.condition.probability(x)[problem.coordinate[~plain]] * value[~plain]
+        side, turned = (column[problem.coordinate[~plain]] for column in (given.joint.coordinate, given.joint.turned))
+        x[side] = np.where(np.isnan(x[side]), np.where(turned, 1.0 - joint, joint), x[side])
+        return x
+    home = np.full(merged.n_variables + 1, -1, np.int64)
+    for i, part in enumerate(solution.worlds):
+        home[part.variables] = i
+    first = np.append(merged.variables, merged.n_variables)[merged.starts[:-1]]
+    first[merged.sizes() == 0] = merged.n_variables
+    for i, part in enumerate(solution.worlds):
+        mine = home[first] == i
+        truth = np.zeros((len(part.weight), merged.n_variables), np.bool_)
+        truth[:, part.variables] = part.truth
+        x[mine] = np.clip(part.weight @ holds(merged.keep(mine), truth), 0.0, 1.0)
+    return x
+
+
+def distance(problem: Problem, x: NDArray[np.float64], conditionals: str | None = None) -> float:
+    """The weighted distance of coordinates' probabilities from the merged forecasts, as the loss measures it.
+
+    `conditionals` is what conditional forecasts lose, as in `coherently.solve.Solution`: called_off unless said. Those
+    whose condition has no known probability count for nothing.
+    """
+    merged, divergence = problem.merged, problem.loss.divergence
+    given, intervals = merged.terms.conditionals, merged.terms.intervals
+    total = _sum(merged.weight, lambda known: divergence(x[known], merged.mean[known]))
+    value, condition = given.value(x), given.condition.probability(x)
+    if conditionals == "linearised":
+        total += _sum(given.weight, lambda known: (condition * (value - given.mean))[known] ** 2)
+    else:
+        share = np.ones(len(given)) if conditionals == "ratio" else condition
+        total += _sum(given.weight, lambda known: share[known] * divergence(value[known], given.mean[known]))
+    at = np.empty(len(intervals))
+    at[intervals.conditional] = value[intervals.about[intervals.conditional]]
+    at[~intervals.conditional] = x[intervals.about[~intervals.conditional]]
+    share = np.ones(len(intervals))
+    share[intervals.conditional] = condition[intervals.about[intervals.conditional]]
+    inside = np.clip(at, intervals.low, intervals.high)
+    return total + _sum(intervals.weight, lambda known: (share * divergence(at, inside))[known])
+
+
+def _sum(weight: NDArray[np.float64], lost: Callable[[NDArray[np.bool_]], NDArray[np.float64]]) -> float:
+    known = weight > 0
+    return float(np.nansum(weight[known] * lost(known)))

@@ -1,0 +1,176 @@
+"""Opinion pools: each event as written averaged on its own, in one of many ways."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.errors import MethodError
+from coherently.problem import BRIER, Log
+from coherently.problem.detailed import Detailed, pose_again
+from coherently.problem.losses import merged_mean
+from coherently.problem.partitions import partitions
+from coherently.solve.averages import middle_mean, neyman_roughgarden, normalised, weighted_median
+from coherently.solve.measure import distance, probabilities
+from coherently.solve.solution import Method, Solution, Status
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Problem
+    from coherently.solve.solution import Progress
+
+TRIM, EXPONENT, PRIOR, CLIP = 0.2, math.sqrt(3.0), 0.5, 1e-4
+"""The share cut off each end, the exponent (the limit of Neyman and Roughgarden's factor), the prior, and the
+probability that log-odds take for 0, where none is given."""
+
+OPTIONS = {
+    "linear": (),
+    "log": ("clip",),
+    "median": (),
+    "trimmed": ("trim",),
+    "extremised": ("exponent", "prior", "clip"),
+    "neyman-roughgarden": ("prior",),
+    "normalised": (),
+}
+"""The kinds of pools, and the options that each has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    r"""Averages each event as written on its own, p and ~p apart, by weight.
+
+    With weights that sum to 1 and log-odds $l(p) = \ln p/(1-p)$, the kinds are
+
+    - linear: the mean $m = \sum w p$;
+    - log: $l^{-1}(\sum w\, l(p))$, the normalised geometric mean (Genest and Zidek 1986);
+    - median: a probability with half of the weight on either side;
+    - trimmed: the mean of what is left after the share `trim` (0.2) of the weight is cut off each end (Jose and Winkler
+      2008);
+    - extremised: $l^{-1}(l(\pi) + a \sum w (l(p) - l(\pi)))$ with `exponent` a (the root of 3) and `prior` $\pi$ (0.5;
+      Satopää and others 2014);
+    - neyman-roughgarden: $\pi + d (m - \pi)$, cut to [0, 1], with $d = n (\sqrt{3n^2 - 3n + 1} - 2) / (n^2 - n - 1)$
+      for n forecasts (Neyman and Roughgarden 2022);
+    - normalised: linear, then divided by the sum over each partition (`coherently.problem.partitions`).
+
+    Log-odds take probabilities within `clip` (1e-4) of 0 or 1 for that. Pools are in general incoherent, so a pool can
+    be followed by a method, `then`, for which the pooled numbers are the forecasts.
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "p", 0.75), ("Bob", "p", 0.60), ("Cid", "p", 0.95)])
+    >>> for kind in ("linear", "log", "median", "neyman-roughgarden"):
+    ...     print(kind, round(co.aggregate(panel, co.Pool(kind)).probability("p"), 6))
+    linear 0.766667
+    log 0.815001
+    median 0.75
+    neyman-roughgarden 0.877424
+    """
+
+    kind: str
+    trim: float | None = None
+    exponent: float | None = None
+    prior: float | None = None
+    clip: float | None = None
+    then: Method | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in OPTIONS:
+            raise MethodError(f"{self.kind!r} is no kind of pool; the kinds are {', '.join(OPTIONS)}")
+        limits = {"trim": (0.0, 0.5), "exponent": (0.0, math.inf), "prior": (0.0, 1.0), "clip": (0.0, 0.5)}
+        for option, (low, high) in limits.items():
+            value = getattr(self, option)
+            if value is None:
+                continue
+            if option not in OPTIONS[self.kind]:
+                having = [kind for kind, options in OPTIONS.items() if option in options]
+                raise MethodError(f"the pool {self.kind} has no {option}; {' and '.join(having)} can have it")
+            if not (low <= value < high and (value > 0 or option == "trim")):
+                least = "at least 0" if option == "trim" else "above 0"
+                most = "" if high == math.inf else f" and below {high:g}"
+                raise MethodError(f"{option} is {value}; it must be {least}{most}")
+        if self.then is not None and (isinstance(self.then, type) or not isinstance(self.then, Method)):
+            raise MethodError(f"then is {self.then!r}; it must be a method object, such as co.Exact()")
+
+    @property
+    def name(self) -> str:
+        """The word for it, and for what follows."""
+        return self.kind if self.then is None else f"{self.kind}, then {self.then.name}"
+
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
+        """Average; a method that follows answers the problem whose forecasts are the averages."""
+        if not isinstance(problem, Detailed):
+            raise MethodError(f"the pool {self.kind} is for co.aggregate, which tells it each forecast")
+        if self.then is None:
+            if problem.loss.name != BRIER.name:
+                raise MethodError(
+                    f"{self.kind} averaging goes with the loss brier; for {problem.loss.name} choose another method"
+                )
+            return Solution(self._average(problem), Status.AVERAGED, "none", note=self.note(problem))
+        value = self._average(problem)
+        return _as_of_forecasts(problem, self.then.solve(pose_again(problem, value), progress), self)
+
+    def _average(self, problem: Detailed) -> NDArray[np.float64]:
+        forecasts = problem.unit, problem.probability, problem.forecast_weight, len(problem.weight)
+        value = problem.mean
+        match self.kind:
+            case "log" | "extremised":
+                value = merged_mean(Log(self.clip or CLIP), *forecasts)
+                if self.kind == "extremised":
+                    value = _extremise(value, self.exponent or EXPONENT, self.prior or PRIOR)
+            case "median":
+                value = weighted_median(*forecasts)
+            case "trimmed":
+                value = middle_mean(*forecasts, TRIM if self.trim is None else self.trim)
+            case "neyman-roughgarden":
+                value = neyman_roughgarden(value, _effective_numbers(problem), self.prior or PRIOR)
+            case "normalised":
+                value = normalised(value, partitions(problem))
+        return value
+
+    def note(self, problem: Detailed) -> str | None:
+        """What was not taken as it was given: forecasts too near to certainty for their log-odds, and intervals."""
+        said = []
+        if "clip" in OPTIONS[self.kind]:
+            clip = self.clip or CLIP
+            near = (np.abs(problem.probability - 0.5) > 0.5 - clip) & (problem.forecast_weight > 0)
+            if near.any():
+                said.append(
+                    f"Forecasts nearer than {clip:g} to 0 or 1, whose log-odds were taken there: {near.sum():,}."
+                )
+        if len(problem.merged.terms.intervals):
+            said.append(f"Intervals, of which pools take the number alone: {len(problem.merged.terms.intervals):,}.")
+        return " ".join(said) or None
+
+
+def _as_of_forecasts(problem: Detailed, found: Solution, pool: Pool) -> Solution:
+    """What was found for the averages, as an answer to the problem itself: nearness to them proves none to it."""
+    objective = None
+    if found.objective is not None:
+        objective = distance(problem, probabilities(problem, found), found.conditionals)
+    far = "" if found.objective is None else f", at a weighted distance of {found.objective:.6g} from it"
+    return replace(
+        found,
+        status=Status.CONVERGED if found.status is Status.OPTIMAL else found.status,
+        objective=objective,
+        lower_bound=None,
+        guaranteed_improvement=None,
+        trace=None,
+        note=" ".join(filter(None, [f"Made of the {pool.kind} pool{far}.", pool.note(problem), found.note])),
+    )
+
+
+def _extremise(mean: NDArray[np.float64], exponent: float, prior: float) -> NDArray[np.float64]:
+    """Multiply the log-odds, as seen from the prior's."""
+    base = math.log(prior / (1.0 - prior))
+    odds = base + exponent * (np.log(mean / (1.0 - mean)) - base)
+    return 0.5 * (1.0 + np.tanh(0.5 * odds))
+
+
+def _effective_numbers(problem: Detailed) -> NDArray[np.float64]:
+    """How many equally weighted forecasts of a unit weigh as much as its own (Kish 1965): (sum w)^2 / sum w^2."""
+    weight, count = problem.forecast_weight, len(problem.weight)
+    squares = np.bincount(problem.unit, weight**2, count)
+    return np.divide(problem.weight**2, squares, out=np.ones(count), where=squares > 0)

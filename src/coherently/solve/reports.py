@@ -1,0 +1,166 @@
+"""Reports with errors, merged to one for each event: what the errors' covariance makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import linalg
+
+from coherently.errors import MethodError
+from coherently.panel import by_appearance
+from coherently.solve.ellipsoid import Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from coherently.panel.matrices import Covariance
+    from coherently.problem.detailed import Detailed
+
+CLIP = 1e-4
+"""The probability that log-odds take for 0."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errors:
+    """What is said of the errors, and of the truth beforehand: options of `coherently.solve.Lindley`."""
+
+    covariance: Covariance
+    over: str
+    scale: str
+    prior: float | Mapping[str, float] | None
+    prior_variance: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reports:
+    """The reports are worth (z(x) - centre)' precision (z(x) - centre), x being the probabilities of some coordinates.
+
+    z is x itself, or its log-odds; `precision` is a matrix, or its diagonal.
+    """
+
+    coordinates: NDArray[np.int64]
+    centre: NDArray[np.float64]
+    precision: NDArray[np.float64]
+    log_odds: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether they are weighted means, event by event."""
+        return self.precision.ndim == 1 and bool(np.all((self.centre >= 0) & (self.centre <= 1)))
+
+    def from_scale(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The probabilities that numbers on the scale stand for."""
+        return 0.5 * (1.0 + np.tanh(0.5 * z)) if self.log_odds else z
+
+    def distance(self, x: NDArray[np.float64]) -> float:
+        """What the reports are worth at some probabilities."""
+        apart = to_scale(x[self.coordinates], log_odds=self.log_odds) - self.centre
+        return float(apart @ (self.precision * apart if self.precision.ndim == 1 else self.precision @ apart))
+
+    def linearised(self, x: NDArray[np.float64]) -> Metric:
+        """The same with log-odds replaced by their tangents at x."""
+        own = x[self.coordinates]
+        at = np.clip(own, CLIP, 1.0 - CLIP)
+        slope = 1.0 / (at * (1.0 - at))
+        centre = own + (self.centre - to_scale(at, log_odds=True)) / slope
+        scaled = slope**2 * self.precision if self.precision.ndim == 1 else np.outer(slope, slope) * self.precision
+        return Metric.of(self.coordinates, centre, scaled)
+
+
+def to_scale(p: NDArray[np.float64], *, log_odds: bool) -> NDArray[np.float64]:
+    """Probabilities, or their log-odds, with those near 0 and 1 taken at the clip."""
+    if not log_odds:
+        return p
+    p = np.clip(p, CLIP, 1.0 - CLIP)
+    odds: NDArray[np.float64] = np.log(p) - np.log1p(-p)
+    return odds
+
+
+def merge_reports(problem: Detailed, errors: Errors) -> Reports:
+    """Merge the forecasts of each event, and of its complement: precisions add up."""
+    log_odds = errors.scale == "log-odds"
+    turned = np.where(problem.complemented[problem.unit], 1.0 - problem.probability, problem.probability)
+    z = to_scale(turned, log_odds=log_odds)
+    if errors.over == "events":
+        precision, pull = _by_events(problem, z, errors.covariance.of(problem.texts, "events"))
+    else:
+        precision, pull = _by_judges(problem, z, errors.covariance.of(problem.judges, "judges"))
+    if errors.prior is not None:
+        centre, known = _prior(problem, errors.prior, log_odds=log_odds)
+        more = known / errors.prior_variance
+        precision = precision + (more if precision.ndim == 1 else np.diag(more))
+        pull = pull + more * centre
+    diagonal = precision if precision.ndim == 1 else np.diag(precision)
+    told = np.flatnonzero(diagonal > 0)
+    if precision.ndim == 1:
+        return Reports(told, pull[told] / precision[told], precision[told], log_odds)
+    some = precision[np.ix_(told, told)]
+    return Reports(told, linalg.solve(some, pull[told], assume_a="pos"), some, log_odds)
+
+
+def _by_judges(
+    problem: Detailed, z: NDArray[np.float64], covariance: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The precision of each coordinate and its product with the mean; errors of different units are independent."""
+    weight, count = problem.forecast_weight, len(problem.merged)
+    if covariance.ndim == 1:
+        own, w = problem.coordinate[problem.unit], weight / covariance[problem.judge]
+        return np.bincount(own, w, count).astype(np.float64), np.bincount(own, w * z, count).astype(np.float64)
+    precision, pull = np.zeros(count), np.zeros(count)
+    weighty = np.flatnonzero(weight > 0)
+    pair, first = by_appearance(problem.unit[weighty].astype(np.int64) * len(problem.judges) + problem.judge[weighty])
+    total = np.bincount(pair, weight[weighty])
+    mean = np.bincount(pair, weight[weighty] * z[weighty]) / np.maximum(total, np.finfo(np.float64).tiny)
+    unit, judge = problem.unit[weighty][first], problem.judge[weighty][first]
+    order = np.argsort(unit, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(unit[order])) + 1):
+        if not len(rows):
+            continue
+        spread = np.sqrt(total[rows])
+        block = covariance[np.ix_(judge[rows], judge[rows])] / np.outer(spread, spread)
+        share = linalg.solve(block, np.ones(len(rows)), assume_a="pos")
+        j = problem.coordinate[unit[rows[0]]]
+        precision[j] += share.sum()
+        pull[j] += share @ mean[rows]
+    return precision, pull
+
+
+def _by_events(
+    problem: Detailed, z: NDArray[np.float64], covariance: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The precision matrix of the coordinates, and its product with the means, from errors of the units' means."""
+    count, units = len(problem.merged), len(problem.weight)
+    told = np.flatnonzero(problem.weight > 0)
+    sums = np.bincount(problem.unit, problem.forecast_weight * z, units)
+    mean, own = sums[told] / problem.weight[told], problem.coordinate[told]
+    if covariance.ndim == 1:
+        w = 1.0 / covariance[told]
+        return np.bincount(own, w, count).astype(np.float64), np.bincount(own, w * mean, count).astype(np.float64)
+    sign = np.where(problem.complemented[told], -1.0, 1.0)
+    inverse = linalg.inv(covariance[np.ix_(told, told)] * np.outer(sign, sign))
+    precision, pull = np.zeros((count, count)), np.zeros(count)
+    np.add.at(precision, (own[:, None], own[None, :]), 0.5 * (inverse + inverse.T))
+    np.add.at(pull, own, inverse @ mean)
+    return precision, pull
+
+
+def _prior(
+    problem: Detailed, prior: float | Mapping[str, float], *, log_odds: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The prior of each coordinate, and 1 where there is one: that of the first unit which has one."""
+    place = {text: i for i, text in enumerate(problem.texts)}
+    given = dict.fromkeys(problem.texts, prior) if isinstance(prior, float | int) else prior
+    strange = [text for text in given if text not in place]
+    if strange:
+        raise MethodError(f"there is a prior for {strange[0]!r}, which nobody forecast; name events as frame() does")
+    centre, known = np.zeros(len(problem.merged)), np.zeros(len(problem.merged))
+    for text, value in reversed(list(given.items())):
+        unit = place[text]
+        j = problem.coordinate[unit]
+        turned = 1.0 - float(value) if problem.complemented[unit] else float(value)
+        centre[j], known[j] = to_scale(np.array(turned), log_odds=log_odds), 1.0
+    return centre, known

@@ -1,0 +1,245 @@
+"""How much each judge counts, by what is known of the judge: coherence, consensus, past accuracy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.certify import check
+from coherently.errors import MethodError, PanelError
+from coherently.panel import Panel, by_appearance, read_panel
+from coherently.panel.weights import Weighting, name_some
+from coherently.problem import BRIER, pose
+from coherently.problem.losses import merged_mean
+from coherently.scoring import score
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class EqualWeights:
+    """Every judge counts alike.
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4)])
+    >>> co.EqualWeights()(panel).tolist()
+    [1.0, 1.0]
+    """
+
+    def __call__(self, panel: Panel) -> NDArray[np.float64]:
+        """Give each judge the factor 1."""
+        return np.ones(len(panel.judges))
+
+    def describe(self, panel: Panel) -> str:  # noqa: ARG002
+        """Say by what judges are weighted."""
+        return "alike"
+
+
+@dataclass(frozen=True, slots=True)
+class CoherenceWeights:
+    r"""Judges count the less, the farther their own forecasts are from coherence.
+
+    $$w = (1 - d / \max d)^\beta$$
+
+    where d is the root mean square change that makes the judge's forecasts coherent: the distance of `co.check` over
+    the root of the number of forecasts, so that judges with many forecasts are not held to have erred more. The most
+    incoherent judge counts nothing, unless all are equally far: then all count alike. `beta` of 0 gives equal weights.
+    `time_limit` is that of `co.check`, in seconds.
+
+    Karvetski, Olson, Mandel and Twardy (2013), Probabilistic coherence weighting for optimizing expert forecasts,
+    Decision Analysis 10. They average the coherent forecasts of each judge; here the weights are those of the judge's
+    forecasts as given, in any method (`co.individual` makes each judge coherent first).
+
+    >>> import coherently as co
+    >>> rows = [("Ann", "p", 0.6), ("Ann", "~p", 0.4), ("Bob", "p", 0.5), ("Bob", "~p", 0.7), ("Cid", "p", 0.9),
+    ...         ("Cid", "~p", 0.5)]
+    >>> co.CoherenceWeights()(co.Panel.from_records(rows)).round(6).tolist()
+    [1.0, 0.5, 0.0]
+    """
+
+    beta: float = 1.0
+    time_limit: float = 10.0
+
+    def __post_init__(self) -> None:
+        _check_power("beta", self.beta)
+
+    def __call__(self, panel: Panel) -> NDArray[np.float64]:
+        """Measure each judge's own incoherence."""
+        found = check(panel, time_limit=self.time_limit).judges
+        distance = dict(zip(found, np.sqrt(found.square / found.forecasts).tolist(), strict=True))
+        # A judge of whom nothing can be checked contradicts nothing.
+        relative = _relative(np.array([distance.get(name, 0.0) for name in panel.judges]))
+        if (relative == 1.0).all():
+            return np.ones(len(relative))
+        return np.power(1.0 - relative, self.beta)
+
+    def describe(self, panel: Panel) -> str:  # noqa: ARG002
+        """Say by what judges are weighted."""
+        return f"by their coherence (beta {self.beta:g})"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsensusWeights:
+    r"""Judges count the less, the farther their forecasts are from the panel's means.
+
+    $$w = \exp(-\gamma d / \max d)$$
+
+    where d is the judge's (weighted) root mean square distance from the panel's means of the same events, an event and
+    its complement taken together. The farthest judge counts $e^{-\gamma}$ as much as one at the means; `gamma` of 0
+    gives equal weights. A judge who is alone on an event agrees with its mean.
+
+    >>> import coherently as co
+    >>> rows = [("Ann", "p", 0.5), ("Bob", "p", 0.5), ("Cid", "p", 0.8), ("Cid", "q", 0.1)]
+    >>> co.ConsensusWeights(gamma=1)(co.Panel.from_records(rows)).round(3).tolist()
+    [0.493, 0.493, 0.368]
+    """
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_power("gamma", self.gamma)
+
+    def __call__(self, panel: Panel) -> NDArray[np.float64]:
+        """Measure each judge's distance from the means."""
+        problem = pose(panel)
+        unit, weight = problem.unit, panel.weight
+        event, _ = by_appearance(2 * problem.coordinate.astype(np.int64) + problem.conditional)
+        turned = np.where(problem.complemented[unit], 1.0 - panel.probability, panel.probability)
+        mean = merged_mean(BRIER, event[unit], turned, weight, len(unit))[event[unit]]
+        square = np.where(weight > 0, weight * (turned - mean) ** 2, 0.0)
+        count = len(panel.judges)
+        total = np.bincount(panel.judge_index, weight, count)
+        sums = np.bincount(panel.judge_index, square, count)
+        distance = np.sqrt(np.divide(sums, total, out=np.zeros(count), where=total > 0))
+        return np.exp(-self.gamma * _relative(distance))
+
+    def describe(self, panel: Panel) -> str:  # noqa: ARG002
+        """Say by what judges are weighted."""
+        return f"by their agreement with the panel's means (gamma {self.gamma:g})"
+
+
+@dataclass(frozen=True, slots=True)
+class ProductWeights:
+    """The product of several weightings; without any named, coherence times consensus.
+
+    Weights that fall both with a judge's own incoherence and with the distance from the panel's means are the idea of
+    Wang, Kulkarni, Poor and Osherson (2011), Aggregating large sets of probabilistic forecasts by weighted coherent
+    adjustment, Decision Analysis 8. The forms of both are ours, and any others can stand in their place: this is no
+    reproduction of that paper.
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4)])
+    >>> co.ProductWeights((co.EqualWeights(), lambda panel: 1.0 + np.arange(len(panel.judges))))(panel).tolist()
+    [1.0, 2.0]
+    """
+
+    parts: tuple[Weighting, ...] = field(default_factory=lambda: (CoherenceWeights(), ConsensusWeights()))
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.parts, tuple) or not all(map(callable, self.parts)):
+            raise MethodError("the parts of ProductWeights are a tuple of weightings, such as co.CoherenceWeights()")
+
+    def __call__(self, panel: Panel) -> NDArray[np.float64]:
+        """Multiply the factors."""
+        factor = np.ones(len(panel.judges))
+        for part in self.parts:
+            factor = factor * part(panel)
+        return factor
+
+    def describe(self, panel: Panel) -> str:
+        """Say by what judges are weighted."""
+        said = [part.describe(panel) if hasattr(part, "describe") else f"by {part!r}" for part in self.parts]
+        return " and ".join(said) or "alike"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HistoryWeights:
+    r"""Judges count the more, the better their past forecasts were.
+
+    $$w = (\bar b / b)^{power}, \qquad b = \frac{n \cdot brier + k \bar b}{n + k}$$
+
+    `history` is a panel with outcomes, or a file with one: brier is the judge's mean Brier score there over n resolved
+    forecasts, $\bar b$ that of all of them together. `shrink`, k, is how many forecasts of average accuracy every judge
+    is credited with, so that a short history counts for little; a judge without any counts as the average one, 1.
+    Weights in inverse proportion to mean squared errors are those of Bates and Granger (1969), The combination of
+    forecasts, Operational Research Quarterly 20.
+
+    >>> import coherently as co
+    >>> past = co.Panel.from_records(
+    ...     [("Ann", "p", 0.9), ("Ann", "q", 0.2), ("Bob", "p", 0.4), ("Bob", "q", 0.7)], outcomes={"p": 1, "q": 0}
+    ... )
+    >>> panel = co.Panel.from_records([("Ann", "r", 0.2), ("Bob", "r", 0.4), ("Cid", "r", 0.9)])
+    >>> co.HistoryWeights(past, shrink=2)(panel).round(3).tolist()
+    [1.8, 0.692, 1.0]
+    """
+
+    history: Panel | str | os.PathLike[str]
+    shrink: float = 10.0
+    power: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_power("power", self.power)
+        if not 0 < self.shrink < math.inf:
+            raise MethodError(f"shrink is {self.shrink}; it must be a number above 0")
+        if not np.any(self._panel().written.outcome >= 0):
+            raise PanelError("the history has no outcomes: add a column outcome (0 or 1) to it")
+
+    def _panel(self) -> Panel:
+        if not isinstance(self.history, Panel):
+            object.__setattr__(self, "history", read_panel(self.history))
+        assert isinstance(self.history, Panel)
+        return self.history
+
+    def __call__(self, panel: Panel) -> NDArray[np.float64]:
+        """Score the history."""
+        absent = self._absent(panel)
+        if len(absent) == len(panel.judges):
+            raise PanelError(
+                f"no judge of the panel occurs in the history, whose judges are {name_some(self._panel().judges)}: "
+                f"the names must be the same"
+            )
+        scores = score(self._panel())
+        average = float(scores.brier_sum.sum() / scores.scored.sum())
+        if average == 0.0:
+            return np.ones(len(panel.judges))
+        shrunk = (scores.brier_sum + self.shrink * average) / (scores.scored + self.shrink)
+        factor = dict(zip(scores.judges, np.power(average / shrunk, self.power).tolist(), strict=True))
+        return np.array([factor.get(name, 1.0) for name in panel.judges])
+
+    def _absent(self, panel: Panel) -> list[str]:
+        history = self._panel()
+        resolved = np.unique(history.judge_index[history.written.outcome[history.event_index] >= 0])
+        known = {history.judges[i] for i in resolved.tolist()}
+        return [name for name in panel.judges if name not in known]
+
+    def describe(self, panel: Panel) -> str:
+        """Say by what judges are weighted, and who has no history."""
+        absent = self._absent(panel)
+        extra = f"; without a history, so counted as the average judge: {name_some(absent)}" if absent else ""
+        return f"by their past Brier scores{extra}"
+
+
+WEIGHTINGS = {
+    "equal": EqualWeights,
+    "coherence": CoherenceWeights,
+    "consensus": ConsensusWeights,
+    "coherence-consensus": ProductWeights,
+}
+"""The weightings that need no more than the panel, by the word for them."""
+
+
+def _relative(distance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Distances as shares of the largest; none where all are 0."""
+    most = distance.max(initial=0.0)
+    return distance / most if most > 0 else distance
+
+
+def _check_power(name: str, value: float) -> None:
+    if not 0 <= value < math.inf:
+        raise MethodError(f"{name} is {value}; it must be a number of 0 or more")

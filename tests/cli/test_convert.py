@@ -1,0 +1,32 @@
+from pathlib import Path
+
+from tests.cli.test_cli import run
+
+DATA = Path(__file__).parent.parent / "conversion" / "data"
+
+
+def test_convert_says_what_it_wrote(tmp_path):
+    done = run("convert", "--from", "forecastbench", DATA / "forecastbench", "-o", "out", cwd=tmp_path, check=0)
+    assert done.stdout == ""
+    assert "out/panel.csv: 5 forecasts by 1 judge on 5 events\nout/outcomes.csv: 4 outcomes\n" in done.stderr
+    again = run("convert", "--from", "forecastbench", DATA / "forecastbench", "-o", "out", cwd=tmp_path, check=2)
+    assert again.stderr == "error: out/panel.csv is there already: give another folder, or --force to replace it\n"
+    arguments = ("--outcomes", "out/outcomes.csv", "--labels", "out/labels.csv")
+    assert "Will it rain on the fair?" in run("aggregate", "out/panel.csv", *arguments, cwd=tmp_path, check=0).stdout
+
+
+def test_scores(tmp_path):
+    source = DATA / "consistency" / "Bob" / "ButChecker.jsonl"
+    done = run("convert", "--from", "consistency", source, "--scores", "scores.csv", cwd=tmp_path, check=0)
+    header, row = (tmp_path / "scores.csv").read_text(encoding="utf-8").splitlines()
+    assert header == "judge,tuple,check,arbitrage,frequentist"
+    assert row.startswith("Bob,ButChecker.jsonl:1,But,0.0187031654")
+    assert done.stdout.splitlines()[1].split() == ["Bob", "1", "0.0187", "0.1927", "0.0187"]
+    run("convert", "--from", "consistency", source, "--scores", "scores.csv", cwd=tmp_path, check=2)
+
+
+def test_convert_needs_something_to_write(tmp_path):
+    assert "give -o DIR" in run("convert", "--from", "metaculus", DATA / "metaculus", check=2).stderr
+    wrong = run("convert", "--from", "metaculus", DATA / "metaculus", "--scores", tmp_path / "s.csv", check=2).stderr
+    assert "--scores goes with --from consistency" in wrong
+    assert "is no format that is read" in run("convert", "--from", "kalshi", DATA, "-o", tmp_path / "o", check=2).stderr
