@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from tests.events import checks
 from tests.scoring import consistency_checks
 from tests.solve import exact_checks
+from tests.whole import declared_checks
 
 PARTS = 20
 
@@ -44,6 +45,10 @@ def arbitrage_is_kl(part):
     return f"{consistency_checks.check_arbitrage(8000 + part, 1_000 // PARTS, checks):.1e}"
 
 
+def declared_agree(part):
+    return f"{declared_checks.check_declared(9000 + part, 5_000 // PARTS):.1e}"
+
+
 CAMPAIGNS = {
     "200,000 texts against the Lark grammar": events_agree,
     "100,000 expressions parsed, printed and parsed again": events_round_trip,
@@ -51,6 +56,7 @@ CAMPAIGNS = {
     "10,000 panels against a quadratic program over all worlds (largest difference)": exact_agrees,
     "500 larger panels by two routes, all verified": exact_routes,
     "1,000 tampered results refused": tampering_is_found_out,
+    "5,000 panels with laws and declared variables against enumeration (largest difference)": declared_agree,
     "1,000 tuples of each of five checks: arbitrage against its definition (largest difference)": arbitrage_is_kl,
     "200 forced time limits (seconds past the limit and 10%)": time_limits,
 }

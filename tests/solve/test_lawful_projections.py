@@ -202,3 +202,40 @@ def test_a_partition_with_unions_is_one_group():
         result = co.aggregate(panel, co.AlternatingProjections(correction=correction))
         np.testing.assert_allclose(result.solution.value, [1 / 120] * 120 + [1 / 4] * 4, atol=1e-10)
     assert (len(result.solution.worlds or ()), result.status) == (0, "converged")
+
+
+def stars(events):
+    """One group a variable: every event that mentions it."""
+    variables = sorted({v for event in events for v in event})
+    return [[i for i, event in enumerate(events) if v in event] for v in variables]
+
+
+OTHERS = [
+    co.AlternatingProjections("singletons"),
+    co.AlternatingProjections("singletons", correction="dykstra"),
+    co.AlternatingProjections(correction="dykstra", auxiliary=True),
+    co.AlternatingProjections("pairs", correction="dykstra", auxiliary=True, trace=True),
+    co.AlternatingProjections(trace=True),
+    co.AlternatingProjections(stars),
+    co.AlternatingProjections(stars, correction="dykstra"),
+]
+
+
+@settings(max_examples=30, deadline=None)
+@given(panels(weights=(1.0, 2.5, 0.0)), st.sampled_from(OTHERS))
+def test_any_options_go_with_laws_and_terms(panel, method):
+    least, _ = nearest(pose(panel).merged)
+    result = co.aggregate(panel, method)
+    assert co.verify(panel, result)
+    if method.correction == "dykstra":
+        assert result.status == "converged"
+        assert result.objective <= least + 1e-6
+
+
+@settings(max_examples=20, deadline=None)
+@given(panels(given=False, intervals=False, pins=False), st.sampled_from(["log", "spherical"]))
+def test_laws_under_other_losses(panel, loss):
+    result = co.aggregate(panel, co.AlternatingProjections("global", correction="dykstra", sweeps=20_000), loss)
+    exact = co.aggregate(panel, "exact", loss)
+    assert result.objective == pytest.approx(exact.objective, abs=1e-5)
+    assert co.verify(panel, result)

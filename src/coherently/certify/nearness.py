@@ -43,16 +43,20 @@ class Answer:
         at = np.clip(np.nan_to_num(self.x, nan=0.5), 0.0, 1.0)
         mean = np.where(known, distinct.mean, at)
         value, slope = distinct.weight * self._apart(at, mean), distinct.weight * self._slope(at, mean)
-        intervals = distinct.intervals
-        inside = np.clip(at[intervals.row], intervals.low, intervals.high)
-        for sums, more in ((value, self._apart), (slope, self._slope)):
-            np.add.at(sums, intervals.row, intervals.weight * more(at[intervals.row], inside))
+        intervals, other = distinct.intervals, np.zeros(len(at))
+        row = intervals.row
+        inside = np.clip(at[row], intervals.low, intervals.high)
         if self.form == "linearised":
-            miss = self.condition * (at - mean)
-            square = distinct.conditional * distinct.weight
-            value = np.where(distinct.conditional, square * miss**2, value)
-            slope = np.where(distinct.conditional, 2 * square * miss, slope)
-            return _Terms(value, slope, np.where(distinct.conditional, -mean * slope, 0.0))
+            # The square of h (x - p) has the slopes 2 N h (x - p) by P(E & H) and -p times that by P(H).
+            value, slope = value * self.condition**2, slope * self.condition
+            other = -mean * slope
+            steep = intervals.weight * self.condition[row]
+            np.add.at(value, row, steep * self.condition[row] * self._apart(at[row], inside))
+            np.add.at(slope, row, steep * self._slope(at[row], inside))
+            np.add.at(other, row, -inside * steep * self._slope(at[row], inside))
+            return _Terms(value, slope, np.where(distinct.conditional, other, 0.0))
+        for sums, more in ((value, self._apart), (slope, self._slope)):
+            np.add.at(sums, row, intervals.weight * more(at[row], inside))
         if self.form == "ratio":
             return _Terms(value, np.full_like(slope, np.nan), np.full_like(slope, np.nan))
         other = np.where(distinct.conditional, value - at * slope, 0.0)

@@ -1,6 +1,6 @@
 """What is to be solved, in arrays: distinct events with merged forecasts, and the way back to the panel."""
 
-from coherently.problem.attached import Attached, attach, with_points, without_weightless
+from coherently.problem.attached import Attached, attach, distance, with_points, without_weightless
 from coherently.problem.clusters import lawful_clusters
 from coherently.problem.designs import clusters, with_auxiliary
 from coherently.problem.groups import MAX_VARIABLES as LARGEST_GROUP
@@ -44,6 +44,7 @@ __all__ = [
     "append",
     "attach",
     "clusters",
+    "distance",
     "find_design",
     "find_loss",
     "holds",

@@ -66,6 +66,22 @@ class Attached:
         return float(np.sum(self.weight[weighty] * (x - self.target)[weighty] ** 2))
 
 
+def distance(merged: Merged, attached: Attached, x: NDArray[np.float64]) -> float:
+    """The weighted squared distance of an answer where intervals entered as points, from the intervals themselves.
+
+    Those of conditionals stay points: what they lose depends on the condition, which may not be known.
+    """
+    weighty = merged.weight > 0
+    total = np.sum((merged.weight * (x[: len(merged)] - merged.mean) ** 2)[weighty])
+    inner = merged.terms.intervals
+    events = ~inner.conditional
+    at = x[inner.about[events]]
+    miss = at - np.clip(at, inner.low[events], inner.high[events])
+    given = attached.given[attached.given >= 0]
+    bets = attached.weight[given] * (x[given] - attached.target[given]) ** 2
+    return float(total + np.sum(inner.weight[events] * miss**2) + np.sum(bets))
+
+
 def attach(merged: Merged, groups: Groups) -> Attached:
     """Add the coordinates and groups of a problem's conditionals, intervals and pins to those of a design."""
     terms = merged.terms

@@ -14,6 +14,7 @@ from coherently.problem import (
     BRIER,
     SHARING,
     attach,
+    distance,
     find_design,
     with_auxiliary,
     with_points,
@@ -284,7 +285,7 @@ class _Run:
         return np.where(self.weight > 0, self.target, 0.5)
 
     def objective(self, x: NDArray[np.float64]) -> float:
-        return self.attached.objective(x)
+        return self.attached.objective(x) if self.corrected else distance(self.problem.merged, self.attached, x)
 
     def known(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """The answer without what the loop knows nothing of."""

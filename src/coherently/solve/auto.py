@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,7 @@ def _local(problem: Problem, large: NDArray[np.bool_]) -> Solution:
     solution = AlternatingProjections(groups=design, correction="dykstra").solve(part)
     labels = part.merged.components()
     sizes = np.bincount(labels).tolist()
-    objective = np.bincount(labels, _distances(part, solution)).tolist()
+    objective = _objectives(part, solution, labels)
     bound = [solution.lower_bound or 0.0] if len(sizes) == 1 else [0.0] * len(sizes)
     home = np.full(part.merged.n_variables, -1, np.int64)
     home[part.merged.variables] = np.repeat(labels, part.merged.sizes())
@@ -82,6 +83,15 @@ def _local(problem: Problem, large: NDArray[np.bool_]) -> Solution:
     which = f"{len(sizes)} component{'s' * (len(sizes) > 1)} ({', '.join(f'{size:,}' for size in sizes[:5])} events)"
     note = f"Beyond {LARGEST:,} events a component is made coherent within groups ({design}) only: {which}."
     return replace(solution, components=listed, note=note)
+
+
+def _objectives(part: Problem, solution: Solution, labels: NDArray[np.int32]) -> list[float]:
+    """The objective of each component; not known (NaN) of several with conditionals, intervals or pins."""
+    count = int(labels.max()) + 1
+    if len(part.merged.terms):
+        return [solution.objective or 0.0] if count == 1 else [math.nan] * count
+    objectives: list[float] = np.bincount(labels, _distances(part, solution)).tolist()
+    return objectives
 
 
 def _distances(part: Problem, solution: Solution) -> NDArray[np.float64]:
@@ -96,7 +106,7 @@ def _distances(part: Problem, solution: Solution) -> NDArray[np.float64]:
 
 def _join(problem: Problem, large: NDArray[np.bool_], local: Solution, exact: Solution) -> Solution:
     """Put the answers for large and other components together; the weaker promise holds for the whole."""
-    units = large[problem.coordinate]
+    _, units = problem.keep(large)
     value = np.empty(len(units))
     value[units], value[~units] = local.value, exact.value
     worse = local.status if exact.status is Status.OPTIMAL else exact.status

@@ -53,7 +53,7 @@ def remark(attached: Attached, x: NDArray[np.float64], *, corrected: bool) -> st
         said.append("Conditional forecasts count by their linearised distance, N (P(E & H) - p P(H))^2.")
         stand = int(np.count_nonzero(conditional(attached, x)[1] & (attached.given >= 0)))
         if stand:
-            why = "their condition has no probability" if corrected else "nothing is known of their condition"
+            why = "the condition has no probability" if corrected else "nothing is known of the condition"
             said.append(f"{stand} of them stand{'s' * (stand == 1)} as forecast: {why}.")
     if not corrected and len(terms.limits):
         left = int(np.count_nonzero(np.isnan(x[terms.limits.joint.coordinate])))
