@@ -5,12 +5,12 @@ BIN := $(VENV)/bin
 CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -type f -not -name '*.pyc')
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint bench campaign evaluate clean
+.PHONY: demo test lint docs browser bench campaign evaluate clean
 
 demo: $(VENV)/installed
 	$(BIN)/coherently demo
 
-test: lint
+test: lint browser docs
 	$(BIN)/pytest --pyargs coherently tests README.md CONTRIBUTING.md docs
 
 lint: $(VENV)/developed
@@ -18,6 +18,16 @@ lint: $(VENV)/developed
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+docs: $(VENV)/developed
+	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs docs/_build
+
+# The tests open reports in a real Chromium: Debian's, where root may install it; elsewhere they use one that is there.
+browser:
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update --quiet --quiet && DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --quiet --no-install-recommends chromium; \
+	else echo "No Chromium: the tests of reports in a browser are skipped. Install the package chromium."; fi
 
 bench: $(VENV)/developed
 	$(BIN)/pip install --quiet --constraint constraints.txt "$$(echo dist/*.whl)[bench]"
@@ -30,7 +40,7 @@ evaluate: $(VENV)/developed
 	$(BIN)/python -m bench.evaluate
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

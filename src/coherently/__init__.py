@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from coherently import plot
     from coherently.certify import Book, Check, Finding, check, dutch_book
     from coherently.certify.verify import Verification, verify
     from coherently.conversion import Conversion, convert
@@ -122,6 +123,7 @@ __all__ = [
     "convert",
     "dutch_book",
     "individual",
+    "plot",
     "read_panel",
     "score",
     "simulate",
@@ -131,6 +133,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "plot":
+        return importlib.import_module("coherently.plot")
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'coherently' has no attribute {name!r}")
     value = getattr(importlib.import_module(_ROOM_OF[name]), name)

@@ -33,6 +33,7 @@ from coherently.cli.options import (
     Reliability,
     Repeats,
     RepeatsChoice,
+    ReportFile,
     Scale,
     Seed,
     Steps,
@@ -47,6 +48,7 @@ from coherently.cli.options import (
     WeightsFile,
 )
 from coherently.cli.reading import read
+from coherently.cli.reports import check_report, traced, write_result
 from coherently.cli.terminal import progress_bar, say, show, show_json
 from coherently.cli.weighting import choose_weights
 
@@ -81,6 +83,7 @@ def aggregate(
     scale: Scale = None,
     trace: TraceFile = None,
     output: Output = None,
+    report: ReportFile = None,
     by_rows: ByRows = False,
     as_json: AsJson = False,
     laws: LawsFile = None,
@@ -123,6 +126,7 @@ def aggregate(
     measure = _find_loss(loss, clip)
     for file in filter(None, (output, trace)):
         check_output(file)
+    check_report(report)
     reading: Options = {
         "laws": laws,
         "percent": percent,
@@ -133,10 +137,13 @@ def aggregate(
     judges = choose_weights(weights, weighting, history, **reading)
     reading |= {"outcomes": outcomes, "labels": labels}
     panel = read(panel_file, quiet=quiet, **reading)
+    if report is not None:
+        chosen = traced(chosen, panel)
     with progress_bar("Aggregating", quiet=quiet) as progress:
         result = run(panel, chosen, measure, weights=judges, progress=progress)
     _say_notes(result, quiet=quiet)
     _write(result, output, trace, by_rows=by_rows, quiet=quiet or as_json)
+    write_result(result, report, panel_file, time_limit=time_limit, quiet=quiet or as_json)
     if as_json:
         show_json(_as_json(result, by_rows=by_rows))
     elif output is None:

@@ -19,8 +19,10 @@ from coherently.cli.options import (
     Quiet,
     Repeats,
     RepeatsChoice,
+    ReportFile,
 )
 from coherently.cli.reading import read
+from coherently.cli.reports import check_report, write_check
 from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ def check(
         typer.Option("--time-limit", help="Seconds for all judges, again for the panel's means, again for the book."),
     ] = None,
     output: Output = None,
+    report: ReportFile = None,
     as_json: AsJson = False,
     laws: LawsFile = None,
     labels: LabelsFile = None,
@@ -55,6 +58,7 @@ def check(
 
     if output is not None:
         check_output(output)
+    check_report(report)
     panel = read(
         panel_file,
         quiet=quiet,
@@ -75,6 +79,7 @@ def check(
     if output is not None:
         write_table(found.columns(), output)
         say(f"{output}: {len(found.judges):,} rows written", quiet=quiet or as_json)
+    write_check(found, report, panel_file, quiet=quiet or as_json)
     if as_json:
         show_json(_as_json(found))
     elif output is None:

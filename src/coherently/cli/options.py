@@ -139,6 +139,9 @@ Seed: TypeAlias = Annotated[int | None, typer.Option("--seed", help="The seed of
 TraceFile: TypeAlias = Annotated[
     Path | None, typer.Option("--trace", metavar="FILE", help="Write a table of how each sweep did.")
 ]
+ReportFile: TypeAlias = Annotated[
+    Path | None, typer.Option("--report", metavar="FILE", help="Write a page to read and hand over: .html.")
+]
 ByRows: TypeAlias = Annotated[
     bool, typer.Option("--rows", help="A row for each forecast of the panel, not for each event.")
 ]

@@ -1,0 +1,77 @@
+"""The documentation site: Markdown pages, the reference from docstrings, the commands from the command line itself."""
+
+import inspect
+import re
+
+from sphinx.application import Sphinx
+from typer.testing import CliRunner
+
+import coherently
+from coherently.cli.app import app as command_line
+
+project = "Coherently"
+author = "The Coherently authors"
+version = release = coherently.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+exclude_patterns = ["_build"]
+myst_heading_anchors = 3
+html_theme = "furo"
+html_title = "Coherently"
+html_copy_source = False
+default_role = "code"
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+toc_object_entries = False
+
+API, COMMANDS = "<!-- every public name -->", "<!-- every command -->"
+FORMULA = re.compile(r"\$\$(.*?)\$\$", re.DOTALL)
+
+
+def write_generated(_app: Sphinx, _name: str, source: list[str]) -> None:
+    """Put what the package says of itself in the place of the two marks."""
+    source[0] = source[0].replace(API, _public_names()).replace(COMMANDS, _commands())
+
+
+def show_formulas(_app: Sphinx, _what: str, _name: str, _thing: object, _options: object, lines: list[str]) -> None:
+    """Show formulas as they are written: the site needs no network and no script for them."""
+    lines[:] = FORMULA.sub(r"``\1``", "\n".join(lines)).split("\n")
+
+
+def _public_names() -> str:
+    kinds = {"Functions": inspect.isroutine, "Errors": _is_error, "Objects": inspect.isclass}
+    parts = []
+    left = [name for name in coherently.__all__ if name != "plot"]
+    for title, belongs in kinds.items():
+        own = [name for name in left if belongs(getattr(coherently, name))]
+        left = [name for name in left if name not in own]
+        parts += [f"## {title}", *(_directive(name, title) for name in own)]
+    drawing = ("adjustments", "convergence", "calibration", "graph")
+    parts += ["## Pictures", *(_directive(f"plot.{name}", "Functions") for name in drawing)]
+    return "\n\n".join(parts)
+
+
+def _directive(name: str, title: str) -> str:
+    kind, options = {"Functions": ("function", ""), "Errors": ("exception", "")}.get(
+        title, ("class", "\n   :members:\n   :no-undoc-members:")
+    )
+    return f"```{{eval-rst}}\n.. auto{kind}:: coherently.{name}{options}\n```"
+
+
+def _is_error(thing: object) -> bool:
+    return inspect.isclass(thing) and issubclass(thing, Exception)
+
+
+def _commands() -> str:
+    names = [command.name for command in command_line.registered_commands]
+    return "\n\n".join(f"## {name}\n\n```text\n{_help(name)}\n```" for name in names)
+
+
+def _help(name: str) -> str:
+    shown = CliRunner().invoke(command_line, [name, "--help"], env={"COLUMNS": "88", "NO_COLOR": "1"})
+    return shown.stdout.strip()
+
+
+def setup(app: Sphinx) -> None:
+    """Register both."""
+    app.connect("source-read", write_generated)
+    app.connect("autodoc-process-docstring", show_formulas)

@@ -1,0 +1,75 @@
+"""Reports that commands write on the side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from coherently.cli.terminal import progress_bar, say
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from coherently.certify import Check
+    from coherently.panel import Panel
+    from coherently.report.page import Origin
+    from coherently.result import Result
+    from coherently.solve import Method
+
+SECONDS = 3.0
+"""For the check of all judges, again for that of the means, for each of the worst judges and for each book."""
+LARGEST_TRACE = 5_000
+"""Events up to which a report of the paper's loop has its curve: the trace keeps an answer for each sweep."""
+
+
+def check_report(path: Path | None) -> None:
+    """Refuse a path that a report cannot be written to, before any work is done for it."""
+    if path is not None:
+        from coherently.report.page import check_page_path
+
+        check_page_path(path)
+
+
+def traced(method: Method, panel: Panel) -> Method:
+    """The method with a trace, where keeping one changes nothing else."""
+    from coherently.solve import AlternatingProjections
+
+    if isinstance(method, AlternatingProjections) and method.correction == "none":
+        return replace(method, trace=method.trace or len(panel.written) <= LARGEST_TRACE)
+    return method
+
+
+def write_result(result: Result, path: Path | None, panel_file: Path, *, time_limit: float | None, quiet: bool) -> None:
+    """Write the page of a result; a time limit of the method's holds for each part of the check too."""
+    if path is None:
+        return
+    from coherently.certify import check
+    from coherently.errors import PanelError
+    from coherently.report.page import result_page, write_page
+
+    with progress_bar("Checking", quiet=quiet) as progress:
+        try:
+            found = check(result.panel, time_limit=SECONDS if time_limit is None else time_limit, progress=progress)
+        except PanelError as error:
+            say(f"note: the report has no judges by incoherence: {error}", quiet=quiet)
+            found = None
+    write_page(result_page(result, found, _origin(panel_file)), path)
+    say(f"{path}: report written", quiet=quiet)
+
+
+def write_check(found: Check, path: Path | None, panel_file: Path, *, quiet: bool) -> None:
+    """Write the page of a check."""
+    if path is None:
+        return
+    from coherently.report.page import check_page, write_page
+
+    write_page(check_page(found, _origin(panel_file)), path)
+    say(f"{path}: report written", quiet=quiet)
+
+
+def _origin(panel_file: Path) -> Origin:
+    from datetime import UTC, datetime
+
+    from coherently.report.page import Origin
+
+    return Origin(panel_file.name, datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"))

@@ -1,0 +1,51 @@
+"""Names and numbers as a page shows them, whatever characters the names have."""
+
+from __future__ import annotations
+
+import math
+
+JOINERS = "\u200c\u200d"
+"""Format characters that words of some scripts and emoji need; all others could rearrange the text around them."""
+DIGITS = 4
+
+
+def shown(text: str) -> str:
+    r"""Text without characters that act on what is around them: they are spelt out.
+
+    >>> shown("a\u202eb\x07\ud800"), shown("عدد"), shown("x\r\ny")
+    ('a\\u202eb\\x07\\ud800', 'عدد', 'x\\r\\ny')
+    """
+    return "".join(c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode() for c in text)
+
+
+def number(value: float | None) -> str:
+    """A number to four places, a dash where there is none.
+
+    >>> number(0.18333), number(float("nan")), number(2e-7), number(0.0)
+    ('0.1833', '-', '2.0e-07', '0')
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    if value == 0:
+        return "0"
+    return f"{value:.{DIGITS}f}" if abs(value) >= 0.5 * 10**-DIGITS else f"{value:.1e}"
+
+
+def probability(value: float) -> str:
+    """A probability to four places, a dash where there is none.
+
+    >>> probability(0.5), probability(float("nan"))
+    ('0.5000', '-')
+    """
+    return "-" if math.isnan(value) else f"{value:.{DIGITS}f}"
+
+
+def signed(value: float) -> str:
+    """A change with its sign, 0 where it is less than is shown.
+
+    >>> signed(0.08333), signed(-0.2), signed(1e-9), signed(float("nan"))
+    ('+0.0833', '-0.2000', '0', '-')
+    """
+    if math.isnan(value):
+        return "-"
+    return "0" if abs(value) < 0.5 * 10**-DIGITS else f"{value:+.{DIGITS}f}"

@@ -1,0 +1,158 @@
+"""One self-contained HTML page about a result or a check, to hand over."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.certify.verify import verify
+from coherently.errors import MissingDependencyError, PanelError
+from coherently.report import names, parts, pictures
+from coherently.scoring import score
+
+if TYPE_CHECKING:
+    import os
+
+    from coherently.certify import Check
+    from coherently.panel import Panel
+    from coherently.result import Result
+
+ENDINGS = (".html", ".htm")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a page comes from: the name of the panel's file, and when the page was made; both may be unknown."""
+
+    name: str | None = None
+    made: str | None = None
+
+
+NOWHERE = Origin()
+
+
+def check_page_path(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that a page cannot be written to, before any work is done for it."""
+    path = Path(path)
+    if find_spec("jinja2") is None:
+        raise MissingDependencyError("a report needs jinja2: pip install 'coherently[report]'")
+    if path.suffix.lower() not in ENDINGS:
+        raise PanelError(f"{path} has an ending that a report does not have: use {' or '.join(ENDINGS)}")
+    if path.is_dir():
+        raise PanelError(f"{path} is a folder: name a file in it")
+    if not path.parent.is_dir():
+        raise PanelError(f"{path.parent} is no folder: create it first")
+
+
+def write_page(page: str, path: str | os.PathLike[str]) -> None:
+    """Write a page; a file that is there is replaced whole or left alone."""
+    check_page_path(path)
+    target = Path(path).resolve()
+    draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        draft.write_text(page, "utf-8", newline="\n")
+        if target.exists():
+            shutil.copymode(target, draft)
+        draft.replace(target)
+    except OSError as error:
+        raise PanelError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def result_page(result: Result, found: Check | None, origin: Origin = NOWHERE) -> str:
+    """A page about a result: the forecasts, who contradicts what, scores where outcomes are known, the certificate.
+
+    `found` is what `coherently.check` says of the panel; None where none of its forecasts can be checked.
+    """
+    trace, forecasts = result.solution.trace, parts.forecasts(result)
+    verification = verify(result.panel, result)
+    return _render(
+        "result.html",
+        result=result,
+        worlds=None if result.worlds is None else sum(len(part.weight) for part in result.worlds.parts),
+        forecasts=forecasts,
+        largest=forecasts.largest(),
+        curves=None if trace is None else pictures.curves(trace, result.lower_bound),
+        sweeps=0 if trace is None else len(trace.objective) - 1,
+        certificate=parts.certificate(result),
+        verification=verification,
+        rests_on=Counter(verification.bound_rests_on).most_common(),
+        **_about_panel(result.panel, result, found, origin),
+    )
+
+
+def check_page(found: Check, origin: Origin = NOWHERE) -> str:
+    """A page about who contradicts what, with the book and the smallest repair."""
+    return _render(
+        "check.html",
+        forecasts=parts.repairs(found.book, found.panel.labels),
+        **_about_panel(found.panel, None, found, origin),
+    )
+
+
+def _about_panel(panel: Panel, result: Result | None, found: Check | None, origin: Origin) -> dict[str, Any]:
+    resolved = panel.written.outcome >= 0
+    scores = score(panel) if resolved[panel.event_index].any() else None
+    answered = result is not None and bool(np.any(resolved & ~np.isnan(result.solution.value)))
+    replaced = score(panel, result) if scores is not None and answered else None
+    return {
+        "panel": panel,
+        "origin": origin,
+        "versions": parts.versions(),
+        "graph": pictures.picture(panel),
+        "found": found,
+        "judges": None if found is None else parts.judges(found),
+        "contradictions": () if found is None else parts.contradictions(found),
+        "book": None if found is None else parts.bets(found.book, panel.labels),
+        "accuracies": None if scores is None else parts.accuracies(scores, replaced),
+        "calibration": None if scores is None else pictures.bins(scores.calibration),
+        "calibration_after": None if replaced is None else pictures.bins(replaced.calibration),
+        "brier": None if scores is None else scores.calibration.brier,
+        "brier_after": None if replaced is None else replaced.calibration.brier,
+    }
+
+
+def _render(template: str, **values: Any) -> str:
+    page: str = _environment().get_template(template).render(**values)
+    return page
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def name(text: str) -> Markup:
+        return Markup("<bdi>{}</bdi>").format(names.shown(text))
+
+    environment = Environment(
+        loader=FunctionLoader(_template),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "name": name,
+        "shown": names.shown,
+        "number": names.number,
+        "probability": names.probability,
+        "signed": names.signed,
+        "grouped": lambda value: f"{value:,}",
+    }
+    environment.globals |= {"side": pictures.SIDE, "width": pictures.WIDTH, "height": pictures.HEIGHT}
+    return environment
+
+
+def _template(name: str) -> str:
+    return (files("coherently.report") / "templates" / name).read_text("utf-8")
