@@ -35,7 +35,8 @@ TIME_LIMIT = 30.0
 class Bet:
     """One trade: `stake` units of a bet that pays 1 if the event comes true, sold (or bought, if negative) at `price`.
 
-    Both are exact; `number` is the place of the bet among all that were offered.
+    Both are exact; `number` is the place of the bet among all that were offered. A bet on "E given H" is called off
+    where H fails: nothing is paid then, price and fee included.
     """
 
     key: Key
@@ -100,16 +101,19 @@ class Book:
         if not self:
             return Fraction(0)
         events = self._offer.panel.events
-        sides = self._offer.side[[bet.number for bet in self.bets]]
-        names, used = events.variables, np.unique(events.supports(sides // 2)[1]).tolist()
+        numbers = [bet.number for bet in self.bets]
+        sides, conditions = self._offer.side[numbers], self._offer.condition[numbers]
+        names, used = events.variables, np.unique(events.supports(np.append(sides, conditions) // 2)[1]).tolist()
         absent = [names[v] for v in used if names[v] not in world]
         if absent:
             raise EventError(f"the world says nothing of {', '.join(map(quote_name, absent))}")
-        holds = events.holds(sides, {name: bool(world.get(name, False)) for name in names})
+        assigned = {name: bool(world.get(name, False)) for name in names}
+        won, stands = events.holds(sides, assigned), events.holds(conditions, assigned)
         fee = decimal(self.terms.fee)
         gains = (
-            bet.stake * (bet.price - int(won)) - fee * abs(bet.stake)
-            for bet, won in zip(self.bets, holds.tolist(), strict=True)
+            bet.stake * (bet.price - int(pays)) - fee * abs(bet.stake)
+            for bet, pays, stands in zip(self.bets, won.tolist(), stands.tolist(), strict=True)
+            if stands
         )
         return sum(gains, Fraction(0))
 

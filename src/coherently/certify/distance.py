@@ -36,14 +36,17 @@ ACCURACY = 1e-6
 class Answer:
     """The coherent prices nearest to those of a cluster's bets.
 
-    `value` has a price a bet; `worlds` and `weight` are the mixture that they come from. `square` is their squared
-    distance from the prices and `least` a proved lower bound on it. Stakes of the prices less `value` win the square
-    less `shortfall` in every world, which is infinite where nothing was proved, and least in the world `lowest` as far
-    as is known. `proof` says on what these bounds rest.
+    `value` has a price a bet and `chance` the probability that it is not called off; `worlds` and `weight` are the
+    mixture that they come from. `square` is their squared distance from the prices, squares counting by their
+    chance, and `least` a proved lower bound on it. Stakes of the prices less `value` win `sure` less `shortfall` in
+    every world, which is infinite where nothing was proved, and least in the world `lowest` as far as is known.
+    `proof` says on what these bounds rest.
     """
 
     cluster: Cluster
     value: NDArray[np.float64]
+    chance: NDArray[np.float64]
+    sure: float
     weight: NDArray[np.float64]
     worlds: NDArray[np.uint8]
     square: float
@@ -96,8 +99,10 @@ def nearest(cluster: Cluster, price: NDArray[np.float64], deadline: float) -> An
     square = float(np.sum((price - value) ** 2))
     finished = found.proof.startswith("dynamic") and time.monotonic() < deadline
     least = square if finished else _least(found.bound, square - found.objective)
+    chance = np.ones(len(price))
     return Answer(
-        cluster, value, weight / weight.sum(), worlds, square, least, core.shortfall(), core.lowest(), found.proof
+        *(cluster, value, chance, square, weight / weight.sum(), worlds, square, least),
+        *(core.shortfall(), core.lowest(), found.proof),
     )
 
 
@@ -114,7 +119,8 @@ def _locally_nearest(cluster: Cluster, price: NDArray[np.float64]) -> Answer:
     shortfall = 0.5 * max(0.0, square - (found.guaranteed_improvement or 0.0))
     none = np.zeros((0, part.n_variables), np.uint8)
     return Answer(
-        *(cluster, found.value, np.zeros(0), none, square, _least(found.lower_bound or 0.0, scatter), shortfall),
+        *(cluster, found.value, np.ones(count), square, np.zeros(0), none, square),
+        *(_least(found.lower_bound or 0.0, scatter), shortfall),
         *(np.zeros(part.n_variables, np.uint8), "relaxation to pairs of variables: the distance is at least this"),
     )
 

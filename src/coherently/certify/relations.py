@@ -119,7 +119,7 @@ def _events(bets: Bets, index: NDArray[np.int64]) -> tuple[list[_Event], list[Re
     merged, constants = bets.merged, []
     price = np.where(bets.complemented, 1.0 - bets.price, bets.price)
     given: dict[int, list[int]] = defaultdict(list)
-    for bet in index.tolist():
+    for bet in index[~bets.conditional[index]].tolist():
         given[int(bets.coordinate[bet])].append(bet)
     events = []
     for coordinate, own in given.items():
