@@ -40,6 +40,7 @@ std::vector<std::string_view> to_views(const nb::list& texts) {
 const char* fault_name(Fault fault) {
     switch (fault) {
         case Fault::undeclared: return "undeclared";
+        case Fault::mismatch: return "mismatch";
         case Fault::limit: return "limit";
         case Fault::impossible: return "impossible";
         default: return "syntax";
@@ -69,6 +70,52 @@ BatchArrays add(EventTable& table, const nb::list& texts, const Classes& classes
 
 BatchArrays find(const EventTable& table, const nb::list& texts, const Classes& classes, std::size_t max_characters) {
     return to_arrays(table.find(to_views(texts), to_alphabet(classes), max_characters));
+}
+
+// One fault for each statement that cannot be read.
+std::vector<FaultRow> declare(EventTable& table, const nb::list& texts, const Classes& classes) {
+    const Alphabet alphabet = to_alphabet(classes);
+    const auto views = to_views(texts);
+    std::vector<FaultRow> faults;
+    for (std::size_t i = 0; i < views.size(); ++i) {
+        try {
+            table.declare(views[i], alphabet);
+        } catch (const TextError& error) {
+            const bool whole = error.fault == Fault::mismatch;
+            faults.emplace_back(i, fault_name(error.fault), whole ? 0 : characters(views[i], error.position) + 1, error.what());
+        }
+    }
+    return faults;
+}
+
+using ChoiceRow = std::tuple<std::string, std::string, std::vector<std::string>, bool, NewArray<std::int32_t>,
+                             NewArray<double>, NewArray<std::uint8_t>>;
+
+// Name, kind, values, whether the last is the unnamed other; then of each atom its variable, value or threshold, and
+// whether the threshold is included.
+std::vector<ChoiceRow> choices(const EventTable& table) {
+    std::vector<ChoiceRow> rows;
+    for (const Declaration& declared : table.names().declarations()) {
+        std::vector<std::int32_t> atoms;
+        std::vector<double> at;
+        std::vector<std::uint8_t> inclusive;
+        for (const auto& [cut, atom] : declared.atoms) {
+            atoms.push_back(atom);
+            at.push_back(cut.at);
+            inclusive.push_back(cut.inclusive);
+        }
+        const char* kind = declared.kind == DeclaredKind::named ? "named" : declared.kind == DeclaredKind::number ? "number" : "date";
+        rows.emplace_back(declared.name, kind, declared.values, declared.open, give(std::move(atoms)), give(std::move(at)),
+                          give(std::move(inclusive)));
+    }
+    return rows;
+}
+
+NewArray<std::int32_t> owners(const EventTable& table) {
+    std::vector<std::int32_t> found;
+    for (std::size_t i = 0; i < table.names().size(); ++i)
+        found.push_back(table.names().owner(static_cast<std::int32_t>(i)));
+    return give(std::move(found));
 }
 
 NewArray<std::int32_t> add_variables(EventTable& table, const nb::list& names) {
@@ -173,6 +220,9 @@ void bind_events(nb::module_& module) {
         .def(nb::init<>())
         .def("add", &add, nb::arg("texts"), nb::arg("classes"), nb::arg("max_characters"))
         .def("find", &find, nb::arg("texts"), nb::arg("classes"), nb::arg("max_characters"))
+        .def("declare", &declare, nb::arg("texts"), nb::arg("classes"))
+        .def("choices", &choices)
+        .def("owners", &owners)
         .def("add_variables", &add_variables, nb::arg("names"))
         .def("names", &names_of)
         .def("supports", &supports, nb::arg("coordinates"))

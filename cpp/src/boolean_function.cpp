@@ -11,9 +11,9 @@ constexpr std::uint64_t variable_masks[6] = {
     0xFF00FF00FF00FF00, 0xFFFF0000FFFF0000, 0xFFFFFFFF00000000,
 };
 
-bool matters(const std::vector<std::uint64_t>& table, std::size_t variables, std::size_t i) {
+bool matters(const std::vector<std::uint64_t>& table, std::size_t i) {
     if (i < 6) {
-        const std::uint64_t low = ~variable_masks[i] & table_mask(variables);
+        const std::uint64_t low = ~variable_masks[i];
         for (const std::uint64_t word : table)
             if (((word >> (1U << i)) ^ word) & low) return true;
         return false;
@@ -39,6 +39,34 @@ bool allows(Op op, std::int32_t number, std::size_t count) {
     const auto limit = static_cast<std::size_t>(number);
     if (op == Op::count_exactly) return count == limit;
     return op == Op::count_at_least ? count >= limit : count <= limit;
+}
+
+void set_bits(std::uint64_t* words, std::size_t begin, std::size_t end, bool value) {
+    while (begin < end) {
+        const std::size_t bit = begin % 64, count = std::min(end - begin, 64 - bit);
+        const std::uint64_t mask = (count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1) << bit;
+        if (value) words[begin / 64] |= mask;
+        else words[begin / 64] &= ~mask;
+        begin += count;
+    }
+}
+
+[[noreturn]] void refuse_size(std::size_t size, bool declared) {
+    throw TextError(Fault::limit, 0,
+                    "has " + std::to_string(size) + " variables" + (declared ? ", values and thresholds" : "") +
+                        "; a formula may have " + std::to_string(max_table_variables) +
+                        " (only exactly, at_least and at_most over plain variables, each once, may have more: "
+                        "a | b | ... is at_least(1; a, b, ...))");
+}
+
+[[noreturn]] void refuse_undeclared(const Comparison& found) {
+    const bool threshold = found.relation >= TokenKind::less;
+    const std::string name = found.written_name;
+    const std::string kinds = threshold ? ": number` or `variable " + name + ": date"
+                                        : ": " + found.written_values.front() + ", ...";
+    throw TextError(Fault::undeclared, found.position,
+                    name + " is compared with a value but not declared; add `variable " + name + kinds +
+                        "` to the laws");
 }
 
 void make_constant(bool value, OwnedFunction& function) {
@@ -180,6 +208,7 @@ void Canonicaliser::evaluate(const Formula& formula, std::size_t from, std::size
                 for (std::size_t w = 0; w < words_; ++w) table[w] = variable_word(rank, w);
                 break;
             }
+            case Op::comparison: compare(static_cast<std::size_t>(step.value), push()); break;
             case Op::negate: {
                 std::uint64_t* table = stack_.data() + top - words_;
                 for (std::size_t w = 0; w < words_; ++w) table[w] = ~table[w];
@@ -196,14 +225,26 @@ void Canonicaliser::evaluate(const Formula& formula, std::size_t from, std::size
         }
     }
     out.assign(stack_.begin(), stack_.begin() + static_cast<std::ptrdiff_t>(words_));
-    out[0] &= table_mask(variables_.size());
+    if (entries_ % 64) out.back() &= (std::uint64_t{1} << (entries_ % 64)) - 1;
 }
 
-void Canonicaliser::reduce(std::vector<std::uint64_t>& table, OwnedFunction& function) const {
+void Canonicaliser::compare(std::size_t comparison, std::uint64_t* out) const {
+    const auto [a, t] = places_[comparison];
+    const Axis::Truth& truth = axes_[a].truths()[t];
+    const std::size_t stride = strides_[a], period = stride * axes_[a].cells();
+    std::fill_n(out, words_, truth.negated ? ~std::uint64_t{0} : 0);
+    for (std::size_t begin = 0; begin < entries_; begin += period)
+        for (const std::int32_t cell : truth.cells) {
+            const std::size_t from = begin + static_cast<std::size_t>(cell) * stride;
+            set_bits(out, from, from + stride, !truth.negated);
+        }
+}
+
+void Canonicaliser::reduce_free(std::vector<std::uint64_t>& table, OwnedFunction& function) const {
     function.kind = FunctionKind::table;
     function.variables = variables_;
     for (std::size_t i = function.variables.size(); i-- > 0;) {
-        if (matters(table, function.variables.size(), i)) continue;
+        if (matters(table, i)) continue;
         table = without(table, function.variables.size(), i);
         function.variables.erase(function.variables.begin() + static_cast<std::ptrdiff_t>(i));
     }
@@ -214,29 +255,123 @@ void Canonicaliser::reduce(std::vector<std::uint64_t>& table, OwnedFunction& fun
     function.words.assign(table.begin(), table.end());
 }
 
-void Canonicaliser::run(const Formula& formula, Meaning& meaning) {
-    if (!formula.comparisons.empty()) {
-        const Comparison& found = formula.comparisons.front();
-        const bool threshold = found.relation >= TokenKind::less;
-        const std::string name = found.written_name;
-        const std::string kinds = threshold ? ": number` or `variable " + name + ": date"
-                                            : ": " + found.written_values.front() + ", ...";
-        throw TextError(Fault::undeclared, found.position,
-                        name + " is compared with a value but not declared; add `variable " + name + kinds +
-                            "` to the laws");
+bool Canonicaliser::same_cells(const std::vector<std::uint64_t>& table, std::size_t axis, std::size_t a,
+                               std::size_t b) const {
+    const std::size_t stride = strides_[axis], period = stride * axes_[axis].cells();
+    for (std::size_t begin = 0; begin < entries_; begin += period)
+        for (std::size_t i = 0; i < stride; ++i)
+            if (bit_at(table, begin + a * stride + i) != bit_at(table, begin + b * stride + i)) return false;
+    return true;
+}
+
+void Canonicaliser::reduce_declared(const std::vector<std::uint64_t>& table, Resolver& resolver,
+                                    OwnedFunction& function) const {
+    struct Part {  // of an entry's number: what a variable adds to it where it is true
+        std::int32_t variable;
+        std::size_t axis, rank;  // without an axis, `rank` is the digit; else the order of the atoms of the axis
+        std::size_t offset;
+    };
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < variables_.size(); ++i)
+        if (matters(table, i)) parts.push_back({variables_[i], axes_.size(), i, std::size_t{1} << i});
+    std::vector<Axis::Choice> choices;
+    std::size_t size = parts.size(), used = 0;
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+        choices.push_back(axes_[a].choose([&](std::size_t x, std::size_t y) { return same_cells(table, a, x, y); }));
+        size += choices.back().atoms.size();
+        used += !choices.back().atoms.empty();
     }
+    const bool one_partition = parts.empty() && used == 1;
+    std::size_t base = 0;
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+        const bool named = axes_[a].declaration().kind == DeclaredKind::named;
+        if (size > max_table_variables && !choices[a].atoms.empty() && !(one_partition && named)) refuse_size(size, true);
+        base += static_cast<std::size_t>(choices[a].otherwise) * strides_[a];
+    }
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+        const bool named = axes_[a].declaration().kind == DeclaredKind::named;
+        for (std::size_t i = 0; i < choices[a].atoms.size(); ++i) {
+            const auto& [cut, cell] = choices[a].atoms[i];
+            const std::int32_t variable = resolver.atom(axes_[a].declaration(), cut);
+            const std::size_t rank = named ? static_cast<std::size_t>(variable) : i;
+            parts.push_back({variable, a, rank, static_cast<std::size_t>(cell) * strides_[a]});
+        }
+    }
+    std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.variable < b.variable; });
+    function.variables.clear();
+    for (const Part& part : parts) function.variables.push_back(part.variable);
+    function.complemented = bit_at(table, base);
+    if (size > max_table_variables) {  // any of the atoms
+        function.kind = FunctionKind::count;
+        function.words.assign(words_for(size) + words_for(size + 1), 0);
+        set_bits(function.words.data(), 0, size, true);
+        set_bits(function.words.data() + words_for(size), 1, size + 1, true);
+        return;
+    }
+    function.kind = FunctionKind::table;
+    function.words.assign(table_words(size), 0);
+    std::vector<const Part*> first(axes_.size());
+    for (std::size_t row = 0; row < std::size_t{1} << size; ++row) {
+        std::fill(first.begin(), first.end(), nullptr);
+        std::size_t entry = base;
+        for (std::size_t i = 0; i < size; ++i) {
+            if (!(row >> i & 1)) continue;
+            const Part& part = parts[i];
+            if (part.axis == axes_.size()) entry += part.offset;
+            else if (!first[part.axis] || part.rank < first[part.axis]->rank) first[part.axis] = &part;
+        }
+        for (std::size_t a = 0; a < axes_.size(); ++a)
+            if (first[a]) entry += first[a]->offset - static_cast<std::size_t>(choices[a].otherwise) * strides_[a];
+        if (bit_at(table, entry) != function.complemented) function.words[row / 64] |= std::uint64_t{1} << (row % 64);
+    }
+}
+
+void Canonicaliser::reduce(std::vector<std::uint64_t>& table, Resolver& resolver, OwnedFunction& function) const {
+    if (axes_.empty()) reduce_free(table, function);
+    else reduce_declared(table, resolver, function);
+}
+
+void Canonicaliser::collect_axes(const Formula& formula, const Resolver& resolver) {
+    axes_.clear();
+    places_.clear();
+    for (std::size_t i = 0; i < formula.comparisons.size(); ++i) {
+        const Comparison& comparison = formula.comparisons[i];
+        const Declaration* declared = resolver.declaration(comparison.name);
+        if (!declared) refuse_undeclared(comparison);
+        std::size_t a = 0;
+        while (a < axes_.size() && &axes_[a].declaration() != declared) ++a;
+        if (a == axes_.size()) axes_.emplace_back(*declared);
+        places_.emplace_back(a, axes_[a].truths().size());
+        axes_[a].add(comparison, i);
+    }
+    for (Axis& axis : axes_) axis.close();
+}
+
+// One declared variable on its own may have any number of cells.
+void Canonicaliser::shape_entries() {
+    constexpr std::size_t limit = std::size_t{1} << max_table_variables;
+    entries_ = std::size_t{1} << variables_.size();
+    strides_.clear();
+    std::size_t size = variables_.size();
+    for (const Axis& axis : axes_) size += axis.cells() - 1;
+    for (const Axis& axis : axes_) {
+        strides_.push_back(entries_);
+        entries_ *= axis.cells();
+        if (entries_ > limit && !(axes_.size() == 1 && variables_.empty())) refuse_size(size, true);
+    }
+    words_ = words_for(entries_);
+}
+
+void Canonicaliser::run(const Formula& formula, Resolver& resolver, Meaning& meaning) {
     make_constant(true, meaning.condition);
     counts_.clear();
+    collect_axes(formula, resolver);
     collect_variables(formula);
     if (variables_.size() > max_table_variables) {
-        if (as_count(formula, meaning.event)) return;
-        throw TextError(Fault::limit, 0,
-                        "has " + std::to_string(variables_.size()) + " variables; a formula may have " +
-                            std::to_string(max_table_variables) +
-                            " (only exactly, at_least and at_most over plain variables, each once, may have more: "
-                            "a | b | ... is at_least(1; a, b, ...))");
+        if (axes_.empty() && as_count(formula, meaning.event)) return;
+        refuse_size(variables_.size(), false);
     }
-    words_ = table_words(variables_.size());
+    shape_entries();
     evaluate(formula, 0, formula.event_steps, event_);
     if (formula.conditional()) {
         evaluate(formula, formula.event_steps, formula.steps.size(), condition_);
@@ -245,12 +380,12 @@ void Canonicaliser::run(const Formula& formula, Meaning& meaning) {
             otherwise[w] = ~event_[w] & condition_[w];
             event_[w] &= condition_[w];
         }
-        reduce(condition_, meaning.condition);
+        reduce(condition_, resolver, meaning.condition);
         if (meaning.condition.constant() && !meaning.condition.complemented)
             throw TextError(Fault::impossible, 0, "the condition after 'given' can never be true");
-        reduce(otherwise, meaning.otherwise);
+        reduce(otherwise, resolver, meaning.otherwise);
     }
-    reduce(event_, meaning.event);
+    reduce(event_, resolver, meaning.event);
 }
 
 }  // namespace coherently

@@ -1,6 +1,7 @@
 #include "coherently/event_table.hpp"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 namespace coherently {
@@ -22,18 +23,32 @@ bool same(const Function& a, const Function& b) {
     return a.kind == b.kind && std::ranges::equal(a.variables, b.variables) && std::ranges::equal(a.words, b.words);
 }
 
-// Gives numbers past the table's own to names that the table does not have.
+// Gives numbers past the table's own to names and atoms that the table does not have.
 class Overlay final : public Resolver {
 public:
     explicit Overlay(const Names& base) : base_(base) {}
     std::int32_t resolve(std::string_view name) override {
         const std::int32_t known = base_.find(name);
-        return known >= 0 ? known : static_cast<std::int32_t>(base_.size()) + extra_.resolve(name);
+        return known != -1 ? known : number(names_.try_emplace(std::string(name), 0));
+    }
+    const Declaration* declaration(std::string_view name) const override { return base_.declaration(name); }
+    std::int32_t atom(const Declaration& declaration, const Cut& cut) override {
+        const auto known = declaration.atoms.find(cut);
+        if (known != declaration.atoms.end()) return known->second;
+        return number(atoms_.try_emplace({&declaration, cut}, 0));
     }
 
 private:
+    template <typename Found>
+    std::int32_t number(const std::pair<Found, bool>& place) {
+        if (place.second) place.first->second = static_cast<std::int32_t>(base_.size()) + extra_++;
+        return place.first->second;
+    }
+
     const Names& base_;
-    Names extra_;
+    std::unordered_map<std::string, std::int32_t> names_;
+    std::map<std::pair<const Declaration*, Cut>, std::int32_t> atoms_;
+    std::int32_t extra_ = 0;
 };
 
 template <typename Number>  // Number: OwnedFunction -> side
@@ -47,7 +62,7 @@ Batch read(std::span<const std::string_view> texts, const Alphabet& alphabet, st
     for (std::size_t i = 0; i < texts.size(); ++i) {
         try {
             parse(texts[i], alphabet, max_characters, resolver, formula);
-            canonicaliser.run(formula, meaning);
+            canonicaliser.run(formula, resolver, meaning);
             Sides sides{number(meaning.event), 1, -1};
             if (meaning.condition.constant()) {
                 sides.otherwise = sides.event < 0 ? -1 : sides.event ^ 1;
@@ -74,12 +89,36 @@ std::int32_t Names::resolve(std::string_view name) {
     if (found != numbers_.end()) return found->second;
     const auto number = static_cast<std::int32_t>(names_.size());
     numbers_.emplace(names_.emplace_back(name), number);
+    owners_.push_back(-1);
     return number;
 }
 
 std::int32_t Names::find(std::string_view name) const {
     const auto found = numbers_.find(name);
     return found == numbers_.end() ? -1 : found->second;
+}
+
+const Declaration* Names::declaration(std::string_view name) const {
+    const std::int32_t number = find(name);
+    return number < -1 ? &declarations_[static_cast<std::size_t>(-2 - number)] : nullptr;
+}
+
+std::int32_t Names::atom(const Declaration& declaration, const Cut& cut) {
+    const std::int32_t declared = -2 - find(declaration.name);
+    const auto number = static_cast<std::int32_t>(names_.size());
+    const auto [place, fresh] = declarations_[static_cast<std::size_t>(declared)].atoms.try_emplace(cut, number);
+    if (fresh) {
+        names_.push_back(declaration.write(cut));
+        owners_.push_back(declared);
+    }
+    return place->second;
+}
+
+bool Names::declare(Declaration&& declaration) {
+    if (find(declaration.name) != -1) return false;
+    const auto number = -2 - static_cast<std::int32_t>(declarations_.size());
+    numbers_.emplace(declarations_.emplace_back(std::move(declaration)).name, number);
+    return true;
 }
 
 EventTable::EventTable() : slots_(64, -1) {
@@ -147,9 +186,20 @@ Batch EventTable::find(std::span<const std::string_view> texts, const Alphabet& 
     return read(texts, alphabet, max_characters, overlay, [this](const OwnedFunction& f) { return look_up(f); });
 }
 
+void EventTable::declare(std::string_view text, const Alphabet& alphabet) {
+    Declaration declaration = parse_declaration(text, alphabet);
+    const std::string name = declaration.written_name;
+    const bool again = names_.declaration(declaration.name) != nullptr;
+    if (names_.declare(std::move(declaration))) return;
+    throw TextError(Fault::mismatch, 0,
+                    again ? name + " is declared before; declare a variable once, with all its values"
+                          : name + " is used before as a variable that is true or false; rename one of the two");
+}
+
 std::int32_t EventTable::add_variable(std::string_view name) {
     OwnedFunction identity;
     identity.variables = {names_.resolve(name)};
+    if (identity.variables[0] < 0) return -1;
     identity.words = {2};
     return intern(identity);
 }

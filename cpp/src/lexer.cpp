@@ -197,6 +197,14 @@ void Lexer::advance_value() {
     current_.kind = TokenKind::word;
 }
 
+bool Lexer::accept(std::string_view symbol) {
+    const Token before = current_;
+    skip_space();
+    if (text_.substr(current_.begin).starts_with(symbol)) return take(TokenKind::word, symbol.size()), true;
+    current_ = before;
+    return false;
+}
+
 std::string_view Lexer::written(const Token& token) const {
     return text_.substr(token.begin, token.end - token.begin);
 }

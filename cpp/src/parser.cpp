@@ -1,7 +1,6 @@
 #include "coherently/parser.hpp"
 
-#include <cmath>
-#include <cstdlib>
+#include "coherently/quantity.hpp"
 
 namespace coherently {
 namespace {
@@ -26,52 +25,6 @@ Op binary_op(TokenKind kind) {
         case TokenKind::exclusion: return Op::exclude;
         default: return Op::conjoin;
     }
-}
-
-bool is_digits(std::string_view text) {
-    for (const char c : text)
-        if (c < '0' || c > '9') return false;
-    return !text.empty();
-}
-
-std::size_t digits_at(std::string_view text, std::size_t at) {
-    std::size_t count = 0;
-    while (at + count < text.size() && text[at + count] >= '0' && text[at + count] <= '9') ++count;
-    return count;
-}
-
-// A finite [+-]?(digits[.digits]|.digits)([eE][+-]?digits)?
-bool is_number(std::string_view text) {
-    std::size_t at = !text.empty() && (text[0] == '+' || text[0] == '-') ? 1 : 0;
-    const std::size_t whole = digits_at(text, at);
-    at += whole;
-    if (at < text.size() && text[at] == '.') {
-        const std::size_t fraction = digits_at(text, at + 1);
-        if (fraction == 0) return false;
-        at += 1 + fraction;
-    } else if (whole == 0) {
-        return false;
-    }
-    if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-        ++at;
-        if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
-        const std::size_t exponent = digits_at(text, at);
-        if (exponent == 0) return false;
-        at += exponent;
-    }
-    return at == text.size() && std::isfinite(std::strtod(std::string(text).c_str(), nullptr));
-}
-
-// YYYY-MM-DD, a day that the Gregorian calendar has.
-bool is_date(std::string_view text) {
-    if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
-    if (!is_digits(text.substr(0, 4)) || !is_digits(text.substr(5, 2)) || !is_digits(text.substr(8, 2))) return false;
-    const auto number = [&](std::size_t at, std::size_t count) { return std::stoi(std::string(text.substr(at, count))); };
-    const int year = number(0, 4), month = number(5, 2), day = number(8, 2);
-    if (year < 1 || month < 1 || month > 12 || day < 1) return false;
-    const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    constexpr int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    return day <= days[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
 class Parser {
@@ -226,12 +179,29 @@ private:
             case TokenKind::less_equal:
             case TokenKind::greater:
             case TokenKind::greater_equal: return comparison(name, true);
-            default: emit(Op::variable, resolver_.resolve(name.text));
+            default: emit(Op::variable, number_of(name));
         }
     }
 
+    std::int32_t number_of(const Token& name) {
+        const std::int32_t number = resolver_.resolve(name.text);
+        if (number < 0) refuse_bare(name);
+        return number;
+    }
+
+    [[noreturn]] void refuse_bare(const Token& name) const {
+        const Declaration& declared = *resolver_.declaration(name.text);
+        const std::string written(lexer_.written(name));
+        const std::string example = declared.kind == DeclaredKind::named    ? " = " + declared.written_values.front()
+                                    : declared.kind == DeclaredKind::number ? " < 3"
+                                                                            : " < 2027-01-31";
+        throw TextError(Fault::mismatch, name.begin,
+                        written + " is declared (" + declared.describe() + "), so it is neither true nor false; compare it, as in " +
+                            written + example);
+    }
+
     void comparison(const Token& name, bool threshold) {
-        Comparison found{std::string(name.text), kind(), {}, name.begin, std::string(lexer_.written(name)), {}};
+        Comparison found{std::string(name.text), kind(), {}, name.begin, std::string(lexer_.written(name)), {}, {}};
         if (kind() == TokenKind::in) {
             advance();
             if (kind() != TokenKind::open_brace) expected("'{'");
@@ -253,10 +223,11 @@ private:
         if (previous_.kind == TokenKind::equal && token.kind == TokenKind::greater) fail("'=>' is not an operator; write '->'");
         if (previous_.kind == TokenKind::equal && token.kind == TokenKind::equal) fail("'==' is not an operator; write '='");
         if (token.kind != TokenKind::word && token.kind != TokenKind::quoted) expected("a value");
-        if (threshold && !is_number(token.text) && !is_date(token.text))
+        if (threshold && !read_number(token.text) && !read_date(token.text))
             expected("a number or a date such as 2027-01-31");
         found.values.emplace_back(token.text);
         found.written_values.emplace_back(lexer_.written(token));
+        found.value_positions.push_back(token.begin);
         advance();
     }
 

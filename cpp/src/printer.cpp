@@ -48,17 +48,6 @@ std::string in_quotes(std::string_view text) {
     return quoted + '"';
 }
 
-std::string write_value(std::string_view value, const Alphabet& alphabet) {
-    try {
-        Lexer lexer(value, alphabet);
-        lexer.advance_value();
-        const Token& token = lexer.current();
-        if (token.kind == TokenKind::word && token.text.size() == value.size()) return std::string(value);
-    } catch (const TextError&) {
-    }
-    return in_quotes(value);
-}
-
 std::string wrapped(Piece piece, int needed) {
     return piece.strength >= needed ? std::move(piece.text) : "(" + piece.text + ")";
 }
@@ -160,6 +149,17 @@ private:
 };
 
 }  // namespace
+
+std::string write_value(std::string_view value, const Alphabet& alphabet) {
+    try {
+        Lexer lexer(value, alphabet);
+        lexer.advance_value();
+        const Token& token = lexer.current();
+        if (token.kind == TokenKind::word && token.text.size() == value.size()) return std::string(value);
+    } catch (const TextError&) {
+    }
+    return in_quotes(value);
+}
 
 std::string write_name(std::string_view name, const Alphabet& alphabet) {
     try {

@@ -6,7 +6,9 @@ It shares nothing with the compiled parser and serves as its check.
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
+import operator
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -31,14 +33,14 @@ GRAMMAR = r"""
     | _TRUE -> true
     | _FALSE -> false
     | NAME -> variable
-    | NAME _EQUALS VALUE -> comparison
-    | NAME _ORDER QUANTITY -> comparison
-    | NAME _IN _OPEN_SET VALUE (_COMMA VALUE)* _CLOSE_SET -> comparison
+    | NAME EQUALS VALUE -> comparison
+    | NAME ORDER QUANTITY -> comparison
+    | NAME IN _OPEN_SET VALUE (_COMMA VALUE)* _CLOSE_SET -> comparison
     | CARDINALITY _OPEN COUNT _SEMICOLON event (_COMMA event)* _CLOSE -> cardinality
 
-%declare NAME VALUE QUANTITY CARDINALITY COUNT
-%declare _GIVEN _IFF _IMPLIES _OR _XOR _AND _NOT _TRUE _FALSE _IN
-%declare _EQUALS _ORDER _OPEN _CLOSE _OPEN_SET _CLOSE_SET _COMMA _SEMICOLON
+%declare NAME VALUE QUANTITY CARDINALITY COUNT EQUALS ORDER IN
+%declare _GIVEN _IFF _IMPLIES _OR _XOR _AND _NOT _TRUE _FALSE
+%declare _OPEN _CLOSE _OPEN_SET _CLOSE_SET _COMMA _SEMICOLON
 """
 
 WORDS = {
@@ -49,7 +51,7 @@ WORDS = {
     "implies": "_IMPLIES",
     "iff": "_IFF",
     "given": "_GIVEN",
-    "in": "_IN",
+    "in": "IN",
     "true": "_TRUE",
     "false": "_FALSE",
     "exactly": "CARDINALITY",
@@ -61,12 +63,12 @@ SYMBOLS = {  # a symbol stands before its own prefixes
     "↔": "_IFF",
     "->": "_IMPLIES",
     "→": "_IMPLIES",
-    "!=": "_EQUALS",
-    "=": "_EQUALS",
-    "<=": "_ORDER",
-    ">=": "_ORDER",
-    "<": "_ORDER",
-    ">": "_ORDER",
+    "!=": "EQUALS",
+    "=": "EQUALS",
+    "<=": "ORDER",
+    ">=": "ORDER",
+    "<": "ORDER",
+    ">": "ORDER",
     "||": "_OR",
     "|": "_OR",
     "\N{LOGICAL OR}": "_OR",
@@ -164,6 +166,20 @@ def read(text: str) -> Reading:
     if not condition.any():
         raise OracleError("impossible")
     return Reading(_function(names, event & condition), _function(names, condition))
+
+
+def truths(text, domains):
+    """The truth of an event in every world of a few variables, each with the values that it may have.
+
+    `domains` maps a name to its values: (False, True), texts (OTHER for the unnamed other), floats or dates. Worlds are
+    numbered as by itertools.product. A conditional gives the truths of event and condition, and of the condition.
+    """
+    tree, _ = _parse(unicodedata.normalize("NFC", text))
+    meaning = _Comparisons(domains).transform(tree)
+    return (meaning[0] & meaning[1], meaning[1]) if isinstance(meaning, tuple) else meaning
+
+
+OTHER = "other"
 
 
 class _NoLexer(Lexer):
@@ -337,6 +353,36 @@ class _Evaluation(Transformer_NonRecursive):
         for event in events:
             true += event
         return _allowed(how, int(count), true)
+
+
+RELATIONS = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class _Comparisons(_Evaluation):
+    """The same over worlds of many-valued variables and quantities."""
+
+    def __init__(self, domains) -> None:
+        super().__init__(())
+        worlds = list(itertools.product(*domains.values()))
+        self.columns = dict(zip(domains, zip(*worlds, strict=True), strict=True))
+        self.tables = {name: np.array(values) for name, values in self.columns.items()}
+        self.always = np.ones(len(worlds), dtype=bool)
+
+    @v_args(inline=True)
+    def comparison(self, name, relation, *values):
+        column = self.columns[name]
+        read = type(column[0]) if not isinstance(column[0], dt.date) else dt.date.fromisoformat
+        wanted = [read(str(value)) for value in values]
+        if relation == "in":
+            return np.array([value in wanted for value in column])
+        return np.array([RELATIONS[relation](value, wanted[0]) for value in column])
 
 
 def _function(names, table):

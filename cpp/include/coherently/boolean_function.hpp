@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "coherently/axis.hpp"
 #include "coherently/parser.hpp"
 
 namespace coherently {
@@ -17,6 +18,8 @@ enum class FunctionKind : std::uint8_t {
 };
 
 // A view of a function: every variable matters, variables ascend, and it is false where all are false.
+// Where variables are atoms of declared ones, entries that no world has (two values of one variable, a threshold
+// passed without the next) are those of a possible world: the first true value wins, the lowest true threshold wins.
 struct Function {
     FunctionKind kind = FunctionKind::table;
     std::span<const std::int32_t> variables;
@@ -52,19 +55,29 @@ struct Meaning {
 
 class Canonicaliser {
 public:
-    // Throws TextError (limit, impossible, undeclared); the position is that of the whole text.
-    void run(const Formula& formula, Meaning& meaning);
+    // Throws TextError (undeclared, mismatch, limit, impossible).
+    void run(const Formula& formula, Resolver& resolver, Meaning& meaning);
 
 private:
     void collect_variables(const Formula& formula);
+    void collect_axes(const Formula& formula, const Resolver& resolver);
+    void shape_entries();
     bool as_count(const Formula& formula, OwnedFunction& function) const;
     void evaluate(const Formula& formula, std::size_t from, std::size_t to, std::vector<std::uint64_t>& out);
+    void compare(std::size_t comparison, std::uint64_t* out) const;
     void apply_binary(Op op, std::uint64_t* left, const std::uint64_t* right) const;
     void add_to_count(const std::uint64_t* table);
     void close_count(Op op, std::int32_t number, std::uint64_t* out);
-    void reduce(std::vector<std::uint64_t>& table, OwnedFunction& function) const;
+    void reduce(std::vector<std::uint64_t>& table, Resolver& resolver, OwnedFunction& function) const;
+    void reduce_free(std::vector<std::uint64_t>& table, OwnedFunction& function) const;
+    void reduce_declared(const std::vector<std::uint64_t>& table, Resolver& resolver, OwnedFunction& function) const;
+    bool same_cells(const std::vector<std::uint64_t>& table, std::size_t axis, std::size_t a, std::size_t b) const;
 
-    std::vector<std::int32_t> variables_;
+    std::vector<std::int32_t> variables_;  // without the atoms of declared variables
+    std::vector<Axis> axes_;
+    std::vector<std::size_t> strides_;                             // entries from one cell of an axis to the next
+    std::vector<std::pair<std::size_t, std::size_t>> places_;      // of comparisons: axis, truth
+    std::size_t entries_ = 1;  // worlds of the variables, times cells of the axes; variables are the lowest digits
     std::size_t words_ = 1;
     std::vector<std::uint64_t> stack_;
     std::vector<std::vector<std::uint64_t>> counts_;  // bit-sliced counters, planes of words_ each

@@ -13,16 +13,28 @@
 
 namespace coherently {
 
+// Variables in the order of their numbers: plain ones by their names, and atoms of declared ones by their texts, which
+// no plain name is mistaken for.
 class Names final : public Resolver {
 public:
     std::int32_t resolve(std::string_view name) override;
-    std::int32_t find(std::string_view name) const;  // -1 if absent
+    const Declaration* declaration(std::string_view name) const override;
+    std::int32_t atom(const Declaration& declaration, const Cut& cut) override;
+
+    std::int32_t find(std::string_view name) const;  // -1 if absent, less for a declared variable
+    // Whether the name is new; a name that is known already is not declared.
+    bool declare(Declaration&& declaration);
+    const std::deque<Declaration>& declarations() const { return declarations_; }
+    // The declared variable of which a variable is an atom; -1 for a plain one.
+    std::int32_t owner(std::int32_t i) const { return owners_[static_cast<std::size_t>(i)]; }
     std::string_view operator[](std::int32_t i) const { return names_[static_cast<std::size_t>(i)]; }
     std::size_t size() const { return names_.size(); }
 
 private:
     std::deque<std::string> names_;
+    std::vector<std::int32_t> owners_;
     std::unordered_map<std::string_view, std::int32_t> numbers_;
+    std::deque<Declaration> declarations_;
 };
 
 // A forecast text as numbers. A side is 2 * coordinate, + 1 for the complement of that coordinate's function:
@@ -53,7 +65,9 @@ public:
     Batch add(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters);
     // The same without adding anything.
     Batch find(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters) const;
-    // The side of the variable of that very name, adding it if need be.
+    // Declares a variable; throws TextError.
+    void declare(std::string_view text, const Alphabet& alphabet);
+    // The side of the variable of that very name, adding it if need be; -1 if a declared variable has it.
     std::int32_t add_variable(std::string_view name);
 
     std::size_t size() const { return kinds_.size(); }

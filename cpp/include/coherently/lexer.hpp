@@ -9,7 +9,7 @@
 
 namespace coherently {
 
-enum class Fault : std::uint8_t { syntax, undeclared, limit, impossible };
+enum class Fault : std::uint8_t { syntax, undeclared, mismatch, limit, impossible };
 
 // A text that cannot be read; `position` is a byte offset into it.
 struct TextError : std::runtime_error {
@@ -46,6 +46,8 @@ public:
     void advance();
     // Reads a value (a quoted text or a bare word, which may be a number or a date) instead of a token.
     void advance_value();
+    // Whether the text goes on with this symbol, after spaces; if so it becomes the current token.
+    bool accept(std::string_view symbol);
     // The token as the user wrote it, for messages.
     std::string_view written(const Token& token) const;
 

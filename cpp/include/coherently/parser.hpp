@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "coherently/declarations.hpp"
 #include "coherently/lexer.hpp"
 
 namespace coherently {
@@ -35,6 +36,7 @@ struct Comparison {
     std::size_t position;
     std::string written_name;  // with its quotes, if any
     std::vector<std::string> written_values;
+    std::vector<std::size_t> value_positions;
 };
 
 struct Formula {
@@ -47,7 +49,12 @@ struct Formula {
 
 // Gives each variable its number.
 struct Resolver {
+    // Negative for the name of a declared variable.
     virtual std::int32_t resolve(std::string_view name) = 0;
+    // Null if no such variable is declared.
+    virtual const Declaration* declaration(std::string_view name) const = 0;
+    // The Boolean variable that stands for one value or threshold of a declared variable.
+    virtual std::int32_t atom(const Declaration& declaration, const Cut& cut) = 0;
 
 protected:
     ~Resolver() = default;

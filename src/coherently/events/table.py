@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from coherently import _core
 from coherently.errors import EventError
+from coherently.events.choices import make_choices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from coherently.events.choices import Choice, Value
 
 NEVER, CERTAIN = 0, 1
 """The sides of the two constant events."""
@@ -22,6 +25,7 @@ NEVER, CERTAIN = 0, 1
 MAX_CHARACTERS = 10_000
 """The longest event text."""
 
+_FaultRow: TypeAlias = tuple[int, str, int, str]
 _NAME_START, _NAME_PART, _SPACE = 1, 2, 3  # CharClass in lexer.hpp
 _CARET_WINDOW = 60
 
@@ -30,8 +34,9 @@ _CARET_WINDOW = 60
 class Fault:
     """Why one text cannot be read.
 
-    `kind` is syntax, undeclared (a comparison with a variable that no statement declares), limit or
-    impossible (a condition that is never true); `column` counts characters from 1, 0 for the whole text.
+    `kind` is syntax, undeclared (a comparison with a variable that no statement declares), mismatch (a declared
+    variable used as what it is not), limit or impossible (a condition that is never true); `column` counts
+    characters from 1, 0 for the whole text.
     """
 
     index: int
@@ -78,21 +83,6 @@ class Reading:
         return self.sides[:, 2]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
-    """A declared variable with several values, or a quantity, as the Boolean variables ("atoms") that stand for it.
-
-    The atoms of a named variable are those of its values that events mention, in the order of its declaration: at
-    most one is true, and exactly one if `complete`. The atoms of a quantity (`ordered`) are its thresholds,
-    ascending: each is "less than" a threshold, so each implies the next.
-    """
-
-    name: str
-    atoms: NDArray[np.int32]
-    ordered: bool
-    complete: bool
-
-
 class Events:
     """A growing table of variables and of distinct events over them.
 
@@ -110,17 +100,45 @@ class Events:
 
     @property
     def variables(self) -> list[str]:
-        """The names of the variables in the order of their numbers."""
+        """The variables in the order of their numbers: names, and atoms of declared variables as they are written."""
         return self._table.names()
+
+    @property
+    def written_variables(self) -> list[str]:
+        """The variables as texts of the event language: names in quotes where they need them."""
+        pairs = zip(self.variables, self._table.owners().tolist(), strict=True)
+        return [name if owner >= 0 else quote_name(name) for name, owner in pairs]
+
+    def declare(self, statements: Sequence[str]) -> tuple[Fault, ...]:
+        """Declare variables: `variable winner: Ann, Bob, ...`, `variable rate: number` or `variable due: date`.
+
+        A comparison with a declared variable becomes a function of Boolean variables, its atoms, such as
+        "winner = Ann" and "rate < 3" (`choices`). A final `...` admits an unnamed other, written `winner = other`.
+
+        >>> events = Events()
+        >>> events.declare(["variable winner: Ann, Bob, Cid", "variable rate: number"])
+        ()
+        >>> events.add(["winner = Cid", "winner in {Ann, Bob}", "rate >= 3 & rate >= 2.5", "rate < 3.0"]).event.tolist()
+        [2, 3, 5, 4]
+        >>> events.variables
+        ['winner = Cid', 'rate < 3']
+        """
+        clean, classes, unreadable = _prepare(statements)
+        return _faults(self._table.declare(clean, classes), clean, unreadable)
 
     def choices(self) -> tuple[Choice, ...]:
         """The declared variables of which events mention an atom."""
-        return ()
+        return make_choices(self._table.choices())
 
-    def add(self, texts: Sequence[str]) -> Reading:
+    @property
+    def declared(self) -> list[str]:
+        """The names of all declared variables, in the order of their declarations."""
+        return [row[0] for row in self._table.choices()]
+
+    def add(self, texts: Sequence[str], *, max_characters: int = MAX_CHARACTERS) -> Reading:
         """Read texts and number their events, the new ones too."""
         clean, classes, unreadable = _prepare(texts)
-        sides, faults = self._table.add(clean, classes, MAX_CHARACTERS)
+        sides, faults = self._table.add(clean, classes, max_characters)
         return _reading(sides, faults, clean, unreadable)
 
     def find(self, texts: Sequence[str]) -> Reading:
@@ -134,7 +152,11 @@ class Events:
         clean, _, unreadable = _prepare(names)
         event = self._table.add_variables(clean)
         sides = np.stack([event, np.full_like(event, CERTAIN), event ^ 1], axis=1)
-        return _reading(sides, [], clean, unreadable)
+        taken = np.flatnonzero(event < 0).tolist()
+        sides[taken] = -1
+        why = "is a declared variable, and with plain events each text is the name of something true or false"
+        faults = [(i, "mismatch", 0, f"{quote_name(clean[i])} {why}; rename one of the two") for i in taken]
+        return _reading(sides, faults, clean, unreadable)
 
     def supports(self, coordinates: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Give the variables of each coordinate, ascending, as starts and members."""
@@ -169,13 +191,52 @@ class Events:
         holds: NDArray[np.bool_] = np.unpackbits(octets, axis=1, count=count, bitorder="little").T.view(np.bool_)
         return holds
 
-    def holds(self, sides: NDArray[np.int32], world: Mapping[str, bool]) -> NDArray[np.bool_]:
-        """Tell which events hold in one world, given by the names of its variables."""
-        names = self.variables
-        absent = [name for name in names if name not in world]
+    def holds(self, sides: NDArray[np.int32], world: Mapping[str, Value]) -> NDArray[np.bool_]:
+        """Tell which events hold in one world, given by the names of its variables (see `world`)."""
+        return self.evaluate(sides, self.atoms(world)[None, :]).ravel()
+
+    def world(self, truths: NDArray[np.bool_]) -> dict[str, Value]:
+        """Say what a row of truths, one a Boolean variable, makes of each variable of the user.
+
+        A plain variable is true or false, a declared one has a value: a name (None for the unnamed other), a number
+        or an ISO date inside the cell between its thresholds.
+
+        >>> events = Events()
+        >>> _ = events.declare(["variable winner: Ann, Bob, ...", "variable rate: number"])
+        >>> _ = events.add(["rain & winner = Ann", "rate < 3 | rate > 5"])
+        >>> events.world(np.array([True, False, False, True]))
+        {'rain': True, 'winner': 'Bob', 'rate': 4.0}
+        """
+        return self.worlds(truths[None, :])[0]
+
+    def worlds(self, rows: NDArray[np.bool_]) -> list[dict[str, Value]]:
+        """Say of each row of truths what it makes of each variable of the user (see `world`)."""
+        names, plain = self.variables, np.flatnonzero(self._table.owners() < 0)
+        plain_names = [names[v] for v in plain.tolist()]
+        found: list[dict[str, Value]] = [dict(zip(plain_names, row, strict=True)) for row in rows[:, plain].tolist()]
+        for choice in self.choices():
+            own = np.ascontiguousarray(rows[:, choice.atoms], np.bool_)
+            known: dict[bytes, Value] = {}
+            for world, truths in zip(found, own, strict=True):
+                key = truths.tobytes()
+                if key not in known:
+                    known[key] = choice.decode(truths)
+                world[choice.name] = known[key]
+        return found
+
+    def atoms(self, world: Mapping[str, Value]) -> NDArray[np.bool_]:
+        """Give the truth of each Boolean variable in a world: the way back from `world`."""
+        names, owners, choices = self.variables, self._table.owners(), self.choices()
+        plain = np.flatnonzero(owners < 0).tolist()
+        wanted = [*(names[v] for v in plain), *(choice.name for choice in choices)]
+        absent = [name for name in wanted if name not in world]
         if absent:
             raise EventError(f"the world says nothing of {', '.join(map(quote_name, absent))}")
-        return self.evaluate(sides, np.array([[world[name] for name in names]], np.bool_)).ravel()
+        truths = np.zeros(len(names), np.bool_)
+        truths[plain] = [bool(world[names[v]]) for v in plain]
+        for choice in choices:
+            truths[choice.atoms] = choice.encode(world[choice.name])
+        return truths
 
     def settle(self, sides: NDArray[np.int32], known: NDArray[np.int8]) -> NDArray[np.int8]:
         """Tell what known variables (1, 0; -1 is unknown) make of each event: 1, 0 or -1."""
@@ -243,17 +304,16 @@ def _classes(texts: Iterable[str]) -> dict[int, int]:
     return classes
 
 
-def _reading(
-    sides: NDArray[np.int32],
-    rows: Sequence[tuple[int, str, int, str]],
-    texts: list[str],
-    unreadable: list[int],
-) -> Reading:
+def _reading(sides: NDArray[np.int32], rows: Sequence[_FaultRow], texts: list[str], unreadable: list[int]) -> Reading:
+    sides[unreadable] = -1
+    return Reading(sides, _faults(rows, texts, unreadable))
+
+
+def _faults(rows: Sequence[_FaultRow], texts: list[str], unreadable: list[int]) -> tuple[Fault, ...]:
     faults = [Fault(index, kind, column, message, texts[index]) for index, kind, column, message in rows]
     if unreadable:
         broken = "has half of a surrogate pair, which is not text; save the source as UTF-8"
-        sides[unreadable] = -1
         faults = [fault for fault in faults if fault.index not in set(unreadable)]
         faults += [Fault(i, "syntax", 0, broken, "") for i in unreadable]
         faults.sort(key=lambda fault: fault.index)
-    return Reading(sides, tuple(faults))
+    return tuple(faults)
