@@ -49,6 +49,74 @@ void construct(Annealer* self, std::size_t n_variables, Vector<std::int64_t> sta
     new (self) Annealer(std::move(functions), columns, seed);
 }
 
+void check_moves(const WeightedFunctions& functions, std::size_t columns, const Moves& moves) {
+    const std::size_t sets = moves.starts.size() - 1;
+    check_starts(moves.starts, sets, moves.variables.size());
+    for (const std::int32_t v : moves.variables)
+        if (v < 0 || static_cast<std::size_t>(v) >= functions.n_variables)
+            throw nb::index_error("a variable is out of range");
+    if (moves.state_starts.size() != sets + 1 || moves.state_starts.front() != 0)
+        throw nb::value_error("state_starts must have an entry a set");
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < sets; ++i) {
+        if (moves.state_starts[i + 1] <= moves.state_starts[i]) throw nb::value_error("a set must have states");
+        length += static_cast<std::size_t>(moves.state_starts[i + 1] - moves.state_starts[i]) *
+                  static_cast<std::size_t>(moves.starts[i + 1] - moves.starts[i]);
+    }
+    if (length != moves.states.size() || moves.worlds.size() != columns * functions.n_variables ||
+        moves.law_truth.size() != moves.laws.size())
+        throw nb::value_error("an array has the wrong length");
+    for (const std::uint8_t value : moves.worlds)
+        if (value > 1) throw nb::value_error("worlds are 0 or 1");
+    for (const std::int32_t slot : moves.slots)
+        if (slot < 0 || static_cast<std::size_t>(slot) >= sets) throw nb::index_error("a slot is out of range");
+    if (sets > 0 && moves.slots.empty()) throw nb::value_error("there must be slots for the sets");
+    check(moves.laws, columns);
+}
+
+// One row a term: joint, condition, joint_turned, condition_turned, hard; and low, high, weight.
+std::vector<RatioTerm> to_terms(const Matrix<std::int32_t>& about, const Matrix<double>& said, std::size_t functions) {
+    if (about.shape(1) != 5 || said.shape(1) != 3 || about.shape(0) != said.shape(0))
+        throw nb::value_error("terms have 5 whole numbers and 3 others each");
+    std::vector<RatioTerm> terms;
+    for (std::size_t i = 0; i < about.shape(0); ++i) {
+        const std::int32_t* a = about.data() + 5 * i;
+        const double* s = said.data() + 3 * i;
+        const auto limit = static_cast<std::int32_t>(functions);
+        if (a[0] < 0 || a[0] >= limit || a[1] < -1 || a[1] >= limit) throw nb::index_error("a term is out of range");
+        terms.push_back({a[0], a[1], a[2] != 0, a[3] != 0, a[4] != 0, s[0], s[1], s[2]});
+    }
+    return terms;
+}
+
+void construct_with_moves(Annealer* self, std::size_t n_variables, Vector<std::int64_t> starts,
+                          Vector<std::int32_t> variables, Vector<std::int64_t> word_starts, Vector<std::uint64_t> words,
+                          Vector<double> weight, Vector<double> target, std::size_t columns, std::uint64_t seed,
+                          Matrix<std::int32_t> terms, Matrix<double> said, Vector<std::int64_t> set_starts,
+                          Vector<std::int32_t> set_variables, Vector<std::int64_t> state_starts,
+                          Vector<std::uint8_t> states, Vector<std::int32_t> slots, Vector<std::int64_t> law_starts,
+                          Vector<std::int32_t> law_variables, Vector<std::int64_t> law_word_starts,
+                          Vector<std::uint64_t> law_words, Vector<std::uint8_t> law_truth, Matrix<std::uint8_t> worlds) {
+    WeightedFunctions functions{n_variables, copy(starts), copy(variables), copy(word_starts),
+                                copy(words), copy(weight), copy(target)};
+    check(functions, columns);
+    const std::vector<double> none(law_truth.size());
+    Moves moves{copy(set_starts), copy(set_variables), copy(state_starts), copy(states), {}, copy(slots),
+                {n_variables, copy(law_starts), copy(law_variables), copy(law_word_starts), copy(law_words), none, none},
+                copy(law_truth), {worlds.data(), worlds.data() + worlds.size()}};
+    if (moves.starts.empty()) throw nb::value_error("starts must cover their array, one entry a set");
+    check_moves(functions, columns, moves);
+    std::size_t place = 0;
+    for (std::size_t i = 0; i + 1 < moves.starts.size(); ++i) {
+        moves.places.push_back(place);
+        place += static_cast<std::size_t>(moves.state_starts[i + 1] - moves.state_starts[i]) *
+                 static_cast<std::size_t>(moves.starts[i + 1] - moves.starts[i]);
+    }
+    std::vector<RatioTerm> all = to_terms(terms, said, functions.size());
+    nb::gil_scoped_release release;
+    new (self) Annealer(std::move(functions), columns, seed, std::move(all), std::move(moves));
+}
+
 }  // namespace
 
 void bind_annealing(nb::module_& module) {
@@ -57,8 +125,16 @@ void bind_annealing(nb::module_& module) {
         .def("__init__", &construct, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"),
              nb::arg("word_starts"), nb::arg("words"), nb::arg("weight"), nb::arg("target"), nb::arg("columns"),
              nb::arg("seed"))
+        .def("__init__", &construct_with_moves, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"),
+             nb::arg("word_starts"), nb::arg("words"), nb::arg("weight"), nb::arg("target"), nb::arg("columns"),
+             nb::arg("seed"), nb::arg("terms"), nb::arg("said"), nb::arg("set_starts"), nb::arg("set_variables"),
+             nb::arg("state_starts"), nb::arg("states"), nb::arg("slots"), nb::arg("law_starts"),
+             nb::arg("law_variables"), nb::arg("law_word_starts"), nb::arg("law_words"), nb::arg("law_truth"),
+             nb::arg("worlds"))
+        .def("choices", &Annealer::choices)
         .def("roughness", &Annealer::roughness, nb::arg("samples"), without_gil)
         .def("advance", &Annealer::advance, nb::arg("steps"), nb::arg("temperature"), without_gil)
+        .def("harden", &Annealer::harden)
         .def("descend", &Annealer::descend, nb::arg("steps"), without_gil)
         .def("counts", [](const Annealer& annealer) { return give(annealer.counts()); })
         .def("worlds", [](const Annealer& annealer) {

@@ -73,13 +73,13 @@ BatchArrays find(const EventTable& table, const nb::list& texts, const Classes& 
 }
 
 // One fault for each statement that cannot be read.
-std::vector<FaultRow> declare(EventTable& table, const nb::list& texts, const Classes& classes) {
+std::vector<FaultRow> declare(EventTable& table, const nb::list& texts, const Classes& classes, bool free) {
     const Alphabet alphabet = to_alphabet(classes);
     const auto views = to_views(texts);
     std::vector<FaultRow> faults;
     for (std::size_t i = 0; i < views.size(); ++i) {
         try {
-            table.declare(views[i], alphabet);
+            table.declare(views[i], alphabet, free);
         } catch (const TextError& error) {
             const bool whole = error.fault == Fault::mismatch;
             faults.emplace_back(i, fault_name(error.fault), whole ? 0 : characters(views[i], error.position) + 1, error.what());
@@ -96,6 +96,7 @@ using ChoiceRow = std::tuple<std::string, std::string, std::vector<std::string>,
 std::vector<ChoiceRow> choices(const EventTable& table) {
     std::vector<ChoiceRow> rows;
     for (const Declaration& declared : table.names().declarations()) {
+        if (declared.free) continue;
         std::vector<std::int32_t> atoms;
         std::vector<double> at;
         std::vector<std::uint8_t> inclusive;
@@ -213,6 +214,16 @@ std::string reprint(const std::string& text, const Classes& classes, std::size_t
     return print(formula, name_of, alphabet, true);
 }
 
+// The names that a text compares with values.
+std::vector<std::string> compared(const std::string& text, const Classes& classes, std::size_t max_characters) {
+    Names names;
+    Formula formula;
+    parse(text, to_alphabet(classes), max_characters, names, formula);
+    std::vector<std::string> found;
+    for (const Comparison& comparison : formula.comparisons) found.push_back(comparison.name);
+    return found;
+}
+
 }  // namespace
 
 void bind_events(nb::module_& module) {
@@ -220,7 +231,7 @@ void bind_events(nb::module_& module) {
         .def(nb::init<>())
         .def("add", &add, nb::arg("texts"), nb::arg("classes"), nb::arg("max_characters"))
         .def("find", &find, nb::arg("texts"), nb::arg("classes"), nb::arg("max_characters"))
-        .def("declare", &declare, nb::arg("texts"), nb::arg("classes"))
+        .def("declare", &declare, nb::arg("texts"), nb::arg("classes"), nb::arg("free"))
         .def("choices", &choices)
         .def("owners", &owners)
         .def("add_variables", &add_variables, nb::arg("names"))
@@ -232,6 +243,7 @@ void bind_events(nb::module_& module) {
         .def("propagate", &propagate_facts, nb::arg("facts"), nb::arg("known"))
         .def("__len__", &EventTable::size);
     module.def("reprint", &reprint, nb::arg("text"), nb::arg("classes"), nb::arg("max_characters"));
+    module.def("compared", &compared, nb::arg("text"), nb::arg("classes"), nb::arg("max_characters"));
     module.def("write_name", [](const std::string& name, const Classes& classes) {
         return write_name(name, to_alphabet(classes));
     }, nb::arg("name"), nb::arg("classes"));

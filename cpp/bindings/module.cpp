@@ -2,9 +2,11 @@
 
 namespace coherently::bindings {
 void bind_events(nanobind::module_& module);
+void bind_satisfaction(nanobind::module_& module);
 void bind_problem(nanobind::module_& module);
 void bind_solve(nanobind::module_& module);
 void bind_bregman(nanobind::module_& module);
+void bind_space(nanobind::module_& module);
 void bind_nearest(nanobind::module_& module);
 void bind_oracle(nanobind::module_& module);
 void bind_annealing(nanobind::module_& module);
@@ -14,9 +16,11 @@ NB_MODULE(_core, module) {
     nanobind::set_leak_warnings(false);  // a traceback that somebody keeps is no leak of ours
     module.doc() = "The compiled core of Coherently.";
     coherently::bindings::bind_events(module);
+    coherently::bindings::bind_satisfaction(module);
     coherently::bindings::bind_problem(module);
     coherently::bindings::bind_solve(module);
     coherently::bindings::bind_bregman(module);
+    coherently::bindings::bind_space(module);
     coherently::bindings::bind_nearest(module);
     coherently::bindings::bind_oracle(module);
     coherently::bindings::bind_annealing(module);

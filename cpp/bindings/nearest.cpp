@@ -1,4 +1,5 @@
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 
 #include "coherently/diagonal.hpp"
@@ -11,11 +12,13 @@ namespace {
 class Nearest {
 public:
     Nearest(std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
-            Vector<std::uint64_t> words, Vector<double> weight, Vector<double> target, std::uint64_t seed)
+            Vector<std::uint64_t> words, Vector<double> weight, Vector<double> target, std::uint64_t seed,
+            std::shared_ptr<Space> space)
         : events_(n, starts, variables, word_starts, words),
+          space_(std::move(space)),
           weight_(OwnedEvents::copy(weight)),
           target_(OwnedEvents::copy(target)),
-          nearest_((check(), events_.view()), weight_, target_, seed) {}
+          nearest_((check(), events_.view()), weight_, target_, seed, space_.get()) {}
 
     bool search(double seconds) {
         nb::gil_scoped_release release;
@@ -81,9 +84,11 @@ private:
     void check() const {
         if (weight_.size() + 1 != events_.starts.size() || target_.size() != weight_.size())
             throw nb::value_error("arrays differ in length");
+        check_space(space_.get(), events_.n_variables);
     }
 
     OwnedEvents events_;
+    std::shared_ptr<Space> space_;
     std::vector<double> weight_, target_;
     NearestMixture nearest_;
     std::unique_ptr<DiagonalBound> proof_;
@@ -94,9 +99,9 @@ private:
 void bind_nearest(nb::module_& module) {
     nb::class_<Nearest>(module, "NearestMixture")
         .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::uint64_t>,
-                      Vector<double>, Vector<double>, std::uint64_t>(),
+                      Vector<double>, Vector<double>, std::uint64_t, std::shared_ptr<Space>>(),
              nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
-             nb::arg("weight"), nb::arg("target"), nb::arg("seed"))
+             nb::arg("weight"), nb::arg("target"), nb::arg("seed"), nb::arg("space").none() = nb::none())
         .def("search", &Nearest::search, nb::arg("seconds"))
         .def("eliminate", &Nearest::eliminate, nb::arg("seconds"))
         .def("offer", &Nearest::offer, nb::arg("world"))

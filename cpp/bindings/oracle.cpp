@@ -1,11 +1,14 @@
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 
 #include <limits>
 #include <memory>
 
+#include "coherently/block_search.hpp"
 #include "coherently/diagonal.hpp"
 #include "coherently/elimination.hpp"
 #include "coherently/search.hpp"
+#include "coherently/space_elimination.hpp"
 #include "owned_events.hpp"
 
 namespace coherently::bindings {
@@ -17,16 +20,20 @@ constexpr std::size_t sweeps = 300;
 class Oracle {
 public:
     Oracle(std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
-           Vector<std::uint64_t> words, std::uint64_t seed)
+           Vector<std::uint64_t> words, std::uint64_t seed, std::shared_ptr<Space> space)
         : events_(n, starts, variables, word_starts, words),
+          space_((check_space(space.get(), n), std::move(space))),
           energy_(events_.view()),
           search_(energy_, seed),
-          proof_(energy_, seed) {}
+          seed_(seed) {
+        if (space_) blocks_ = std::make_unique<BlockSearch>(events_.view(), *space_, seed);
+    }
 
     void set(Vector<double> coefficients) {
         if (coefficients.size() + 1 != events_.starts.size()) throw nb::value_error("arrays differ in length");
         coefficients_ = OwnedEvents::copy(coefficients);
         energy_.set(coefficients_);
+        if (blocks_) blocks_->set(coefficients_);
     }
     double value(Vector<std::uint8_t> world) const {
         if (world.size() != events_.n_variables) throw nb::value_error("arrays differ in length");
@@ -36,15 +43,11 @@ public:
         World best;
         {
             nb::gil_scoped_release release;
-            constexpr double infinity = std::numeric_limits<double>::infinity();
-            double least = infinity;
+            double least = std::numeric_limits<double>::infinity();
             const auto deadline = after(seconds);
-            const std::size_t n = events_.n_variables;
-            std::vector<TabuSearch::Found> unused;
             for (std::size_t i = 0; i < attempts && (i == 0 || std::chrono::steady_clock::now() < deadline); ++i) {
-                if (i % 2 == 1) search_.anneal(sweeps);
-                else search_.run(best.empty() ? World(n) : best, 20 * n + 20, -infinity, unused);
-                if (search_.best_energy() < least) least = search_.best_energy(), best = search_.best();
+                if (blocks_) attempt(*blocks_, i % 2 == 1, best, least);
+                else attempt(search_, i % 2 == 1, best, least);
             }
         }
         return give(std::move(best));
@@ -53,31 +56,51 @@ public:
         World world;
         {
             nb::gil_scoped_release release;
-            if (!elimination_) elimination_ = std::make_unique<Elimination>(events_.view());
-            elimination_->minimise(coefficients_, world);
+            if (space_) {
+                if (!space_elimination_) space_elimination_ = std::make_unique<SpaceElimination>(events_.view(), *space_);
+                space_elimination_->minimise(coefficients_, world);
+            } else {
+                if (!elimination_) elimination_ = std::make_unique<Elimination>(events_.view());
+                elimination_->minimise(coefficients_, world);
+            }
         }
         return give(std::move(world));
     }
     void start_proof(double cutoff) {
         nb::gil_scoped_release release;
-        proof_.start(cutoff);
+        if (!proof_) proof_ = std::make_unique<DiagonalBound>(energy_, seed_);
+        proof_->start(cutoff);
     }
     const char* prove(double seconds) {
         nb::gil_scoped_release release;
-        const auto outcome = proof_.run(after(seconds));
+        const auto outcome = proof_->run(after(seconds));
         if (outcome == DiagonalBound::Outcome::better) return "better";
         return outcome == DiagonalBound::Outcome::proved ? "proved" : "unfinished";
     }
-    double bound() const { return proof_.bound(); }
-    NewArray<double> relaxed() const { return give(proof_.relaxed()); }
-    NewArray<std::uint8_t> better() const { return stack(proof_.better(), events_.n_variables); }
+    double bound() const { return proof_->bound(); }
+    NewArray<double> relaxed() const { return give(proof_->relaxed()); }
+    NewArray<std::uint8_t> better() const { return stack(proof_->better(), events_.n_variables); }
 
 private:
+    // Lowers `best` by one search, from there or from anywhere.
+    template <typename Search>
+    void attempt(Search& search, bool anywhere, World& best, double& least) const {
+        std::vector<TabuSearch::Found> unused;
+        const World first = space_ ? space_->witness() : World(events_.n_variables);
+        if (anywhere) search.anneal(sweeps);
+        else search.run(best.empty() ? first : best, 20 * first.size() + 20, -std::numeric_limits<double>::infinity(), unused);
+        if (search.best_energy() < least) least = search.best_energy(), best = search.best();
+    }
+
     OwnedEvents events_;
+    std::shared_ptr<Space> space_;
     Energy energy_;
     TabuSearch search_;
-    DiagonalBound proof_;
+    std::unique_ptr<BlockSearch> blocks_;
+    std::uint64_t seed_;
+    std::unique_ptr<DiagonalBound> proof_;
     std::unique_ptr<Elimination> elimination_;
+    std::unique_ptr<SpaceElimination> space_elimination_;
     std::vector<double> coefficients_;
 };
 
@@ -86,9 +109,9 @@ private:
 void bind_oracle(nb::module_& module) {
     nb::class_<Oracle>(module, "WorldOracle")
         .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::uint64_t>,
-                      std::uint64_t>(),
+                      std::uint64_t, std::shared_ptr<Space>>(),
              nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
-             nb::arg("seed"))
+             nb::arg("seed"), nb::arg("space").none() = nb::none())
         .def("set", &Oracle::set, nb::arg("coefficients"))
         .def("value", &Oracle::value, nb::arg("world"))
         .def("search", &Oracle::search, nb::arg("attempts"), nb::arg("seconds"))
@@ -114,11 +137,12 @@ void bind_oracle(nb::module_& module) {
     }, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
        nb::arg("worlds"));
     module.def("elimination_cost", [](std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
-                                      Vector<std::int64_t> word_starts, Vector<std::uint64_t> words, double limit) {
+                                      Vector<std::int64_t> word_starts, Vector<std::uint64_t> words, double limit,
+                                      std::shared_ptr<Space> space) {
         const OwnedEvents events(n, starts, variables, word_starts, words);
-        return Elimination::cost(events.view(), limit);
+        return space ? SpaceElimination::cost(events.view(), *space, limit) : Elimination::cost(events.view(), limit);
     }, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
-       nb::arg("limit"));
+       nb::arg("limit"), nb::arg("space").none() = nb::none());
 }
 
 }  // namespace coherently::bindings

@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "coherently/energy.hpp"
+#include "coherently/space.hpp"
 
 namespace coherently::bindings {
 
@@ -40,6 +41,12 @@ struct OwnedEvents {
     }
     EventView view() const { return {n_variables, starts, variables, word_starts, words}; }
 };
+
+// A space must be of the same variables and have a world to begin with.
+inline void check_space(const Space* space, std::size_t n_variables) {
+    if (space && space->n_variables() != n_variables) throw nb::value_error("arrays differ in length");
+    if (space && space->witness().empty() && n_variables > 0) throw nb::value_error("the space has no witness");
+}
 
 // A row a world.
 inline NewArray<std::uint8_t> stack(const std::vector<World>& worlds, std::size_t n_variables) {

@@ -36,6 +36,8 @@ public:
         projector_.sweep({x.data(), x.size()}, {increments.data(), increments.size()});
     }
 
+    bool is_quick() const { return projector_.is_quick(); }
+
     double violation(Vector<double> x) {
         check_length(x.size(), weights_.size());
         nb::gil_scoped_release release;

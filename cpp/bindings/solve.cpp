@@ -53,7 +53,8 @@ void bind_solve(nb::module_& module) {
              nb::arg("starts"), nb::arg("members"), nb::arg("pattern"), nb::arg("patterns"), nb::arg("weights"))
         .def("sweep", &Projector::sweep, nb::arg("x").noconvert())
         .def("dykstra", &Projector::dykstra, nb::arg("x").noconvert(), nb::arg("increments").noconvert())
-        .def("violation", &Projector::violation, nb::arg("x"));
+        .def("violation", &Projector::violation, nb::arg("x"))
+        .def("is_quick", &Projector::is_quick);
     module.def("solve_pairs", &pairs, nb::arg("weight"), nb::arg("mean"), nb::arg("starts"), nb::arg("variables"),
                nb::arg("n_variables"), nb::arg("table_starts"), nb::arg("tables"), nb::arg("by_pair"),
                nb::arg("auxiliary"), nb::arg("tolerance"), nb::arg("max_iterations"), nb::arg("threads"));

@@ -5,19 +5,11 @@
 #include <cmath>
 #include <utility>
 
+#include "annealing_moves.hpp"
 #include "coherently/event_table.hpp"
 
 namespace coherently {
 namespace {
-
-// A power of two, so that scaling is exact, with room for the energy of the worst worlds.
-double quanta_for(const std::vector<double>& weight) {
-    double total = 0;
-    for (const double w : weight) total += w;
-    int exponent;
-    std::frexp(total, &exponent);
-    return std::ldexp(1.0, std::min(60 - exponent, 1000));
-}
 
 template <typename T>
 std::vector<std::size_t> flatten(const std::vector<std::vector<T>>& lists, std::vector<T>& flat) {
@@ -43,14 +35,24 @@ Function WeightedFunctions::at(std::size_t i) const {
 
 Annealer::Annealer(WeightedFunctions functions, std::size_t columns, std::uint64_t seed)
     : functions_(std::move(functions)), columns_(columns), row_words_(words_for(functions_.n_variables)),
-      random_(seed), quanta_(quanta_for(functions_.weight)), rows_(columns * row_words_) {
+      random_(seed), rows_(columns * row_words_) {
+    double total = 0;
+    for (const double w : functions_.weight) total += w;
+    quanta_ = quanta_for(total);
     for (std::uint64_t& word : rows_) word = random_.next();
+    std::vector<bool> tracked(functions_.size());
+    for (std::size_t i = 0; i < functions_.size(); ++i) tracked[i] = functions_.weight[i] > 0;
+    track(tracked);
+}
+
+// Counts the worlds of the functions that matter, and lists these by variable.
+void Annealer::track(const std::vector<bool>& tracked) {
     counts_ = counts();
     effect_.resize(4 * functions_.size());
     std::vector<std::vector<Narrow>> narrow(functions_.n_variables);
     std::vector<std::vector<Wide>> wide(functions_.n_variables);
     for (std::size_t i = 0; i < functions_.size(); ++i) {
-        if (!(functions_.weight[i] > 0)) continue;
+        if (!tracked[i]) continue;
         count(i, 0);
         if (functions_.at(i).variables.size() <= 2) add_narrow(i, narrow);
         else add_wide(i, wide);
@@ -91,10 +93,6 @@ void Annealer::add_wide(std::size_t function, std::vector<std::vector<Wide>>& wi
     }
 }
 
-inline bool Annealer::truth(std::size_t variable, std::size_t column) const {
-    return rows_[column * row_words_ + variable / 64] >> (variable % 64) & 1;
-}
-
 int Annealer::change(const Wide& wide, Flip flip) const {
     const Function f = functions_.at(static_cast<std::size_t>(wide.function));
     const auto rank = static_cast<std::size_t>(wide.rank);
@@ -119,6 +117,9 @@ void Annealer::count(std::size_t function, int by) {
     const std::int64_t now = counts_[function] += by, here = energy(function, now);
     effect_[4 * function] = energy(function, now - 1) - here;
     effect_[4 * function + 2] = energy(function, now + 1) - here;
+    if (flips_ || by == 0) return;
+    for (const std::int32_t term : terms_of_[function])
+        if (!std::exchange(is_touched_[static_cast<std::size_t>(term)], 1)) touched_.push_back(term);
 }
 
 std::int64_t Annealer::effect(Flip flip) const {
@@ -158,33 +159,68 @@ Annealer::Flip Annealer::draw() {
 }
 
 double Annealer::roughness(std::size_t samples) {
-    if (active_.empty()) return 0;
+    if (choices() == 0) return 0;
     double sum = 0;
-    for (std::size_t i = 0; i < samples; ++i) sum += std::abs(static_cast<double>(effect(draw())));
+    for (std::size_t i = 0; i < samples; ++i) {
+        if (flips_) {
+            sum += std::abs(static_cast<double>(effect(draw())));
+            continue;
+        }
+        const Move move = draw_move();
+        const std::int64_t change = attempt(move);
+        undo(move);
+        if (change != forbidden) sum += std::abs(static_cast<double>(change));
+    }
     return sum / static_cast<double>(samples) / quanta_;
 }
 
 void Annealer::advance(std::size_t steps, double temperature) {
-    if (active_.empty()) return;
+    if (choices() == 0) return;
     calm_ = 0;
     const double scale = temperature * quanta_;
+    // Platforms may differ in the last digit of exp, which decides about once in 2^50 steps.
+    const auto accepts = [&](std::int64_t change) {
+        return change <= 0 || random_.uniform() < std::exp(-static_cast<double>(change) / scale);
+    };
     for (std::size_t i = 0; i < steps; ++i) {
-        const Flip flip = draw();
-        const std::int64_t change = effect(flip);
-        // Platforms may differ in the last digit of exp, which decides about once in 2^50 steps.
-        if (change <= 0 || random_.uniform() < std::exp(-static_cast<double>(change) / scale)) make(flip);
+        if (flips_) {
+            const Flip flip = draw();
+            if (accepts(effect(flip))) make(flip);
+            continue;
+        }
+        const Move move = draw_move();
+        const std::int64_t change = attempt(move);
+        if (change != forbidden && accepts(change)) keep(move);
+        else undo(move);
     }
 }
 
 bool Annealer::descend(std::size_t steps) {
-    const std::size_t bits = active_.size() * columns_;
-    for (; steps > 0 && calm_ < bits; --steps, next_ = (next_ + 1) % bits) {
-        const Flip flip{active_[next_ % active_.size()], next_ / active_.size()};
-        const bool lessens = effect(flip) < 0;
-        if (lessens) make(flip);
+    const std::size_t all = choices();
+    for (; steps > 0 && calm_ < all; --steps, next_ = (next_ + 1) % all) {
+        bool lessens;
+        if (flips_) {
+            const Flip flip{active_[next_ % active_.size()], next_ / active_.size()};
+            lessens = effect(flip) < 0;
+            if (lessens) make(flip);
+        } else {
+            const auto each = static_cast<std::size_t>(moves_.state_starts.back());
+            const auto after = std::upper_bound(moves_.state_starts.begin(), moves_.state_starts.end(),
+                                                static_cast<std::int64_t>(next_ % each));
+            const auto set = static_cast<std::size_t>(after - moves_.state_starts.begin()) - 1;
+            const Move move{set, next_ / each, next_ % each - static_cast<std::size_t>(moves_.state_starts[set])};
+            lessens = attempt(move) < 0;
+            if (lessens) keep(move);
+            else undo(move);
+        }
         calm_ = lessens ? 0 : calm_ + 1;
     }
-    return calm_ >= bits;
+    return calm_ >= all;
+}
+
+std::size_t Annealer::choices() const {
+    if (flips_) return active_.size() * columns_;
+    return static_cast<std::size_t>(moves_.state_starts.back()) * columns_;
 }
 
 std::vector<std::int64_t> Annealer::counts() const {

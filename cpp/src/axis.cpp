@@ -176,4 +176,32 @@ Axis::Choice Axis::choose(const std::function<bool(std::size_t, std::size_t)>& s
     return choice;
 }
 
+void write_free(const Declaration& declaration, const Comparison& comparison, Resolver& resolver,
+                std::vector<Step>& steps) {
+    const bool date = declaration.kind == DeclaredKind::date, named = declaration.kind == DeclaredKind::named;
+    Axis(declaration).add(comparison, 0);  // refuses what cannot be compared
+    const auto atom = [&](double at, bool inclusive) {
+        const Cut cut = date ? Cut{at + inclusive, false} : Cut{at, inclusive};
+        steps.push_back({Op::variable, resolver.atom(declaration, cut)});
+    };
+    for (std::size_t i = 0; i < comparison.values.size(); ++i) {
+        const std::string& text = comparison.values[i];
+        const double at = named ? declaration.value(text) : date ? *read_date(text) : *read_number(text);
+        const bool above = comparison.relation == TokenKind::greater || comparison.relation == TokenKind::greater_equal;
+        if (comparison.relation >= TokenKind::less) {
+            atom(at, comparison.relation == TokenKind::less_equal || comparison.relation == TokenKind::greater);
+            if (above) steps.push_back({Op::negate});
+        } else {
+            atom(at, !named);
+            if (!named) {
+                atom(at, false);
+                steps.push_back({Op::negate});
+                steps.push_back({Op::conjoin});
+            }
+        }
+        if (i > 0) steps.push_back({Op::disjoin});
+    }
+    if (comparison.relation == TokenKind::not_equal) steps.push_back({Op::negate});
+}
+
 }  // namespace coherently

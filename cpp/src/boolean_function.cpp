@@ -362,7 +362,7 @@ void Canonicaliser::shape_entries() {
     words_ = words_for(entries_);
 }
 
-void Canonicaliser::run(const Formula& formula, Resolver& resolver, Meaning& meaning) {
+void Canonicaliser::run_bound(const Formula& formula, Resolver& resolver, Meaning& meaning) {
     make_constant(true, meaning.condition);
     counts_.clear();
     collect_axes(formula, resolver);
@@ -386,6 +386,33 @@ void Canonicaliser::run(const Formula& formula, Resolver& resolver, Meaning& mea
         reduce(otherwise, resolver, meaning.otherwise);
     }
     reduce(event_, resolver, meaning.event);
+}
+
+void Canonicaliser::run(const Formula& formula, Resolver& resolver, Meaning& meaning) {
+    const auto is_free = [&](const Comparison& comparison) {
+        const Declaration* declared = resolver.declaration(comparison.name);
+        return declared && declared->free;
+    };
+    if (std::none_of(formula.comparisons.begin(), formula.comparisons.end(), is_free))
+        return run_bound(formula, resolver, meaning);
+    Formula bound;
+    for (std::size_t i = 0; i < formula.steps.size(); ++i) {
+        if (i == formula.event_steps) bound.event_steps = bound.steps.size();
+        const Step step = formula.steps[i];
+        if (step.op != Op::comparison) {
+            bound.steps.push_back(step);
+            continue;
+        }
+        const Comparison& comparison = formula.comparisons[static_cast<std::size_t>(step.value)];
+        if (is_free(comparison)) {
+            write_free(*resolver.declaration(comparison.name), comparison, resolver, bound.steps);
+            continue;
+        }
+        bound.steps.push_back({Op::comparison, static_cast<std::int32_t>(bound.comparisons.size())});
+        bound.comparisons.push_back(comparison);
+    }
+    if (!formula.conditional()) bound.event_steps = bound.steps.size();
+    run_bound(bound, resolver, meaning);
 }
 
 }  // namespace coherently

@@ -147,6 +147,43 @@ void project_conjunction(Loss loss, const double* weights, double* y, bool negat
     for (int i = 0; i < 3; ++i) y[i] = signs[i] * z[i];
 }
 
+void project_one_of(Loss loss, std::span<const double> weights, std::span<double> y, bool complete) {
+    const double bound = loss == Loss::log ? certain : 1;
+    const auto after = [&](std::size_t i, double l) { return std::clamp(y[i] - l / weights[i], -bound, bound); };
+    const auto total = [&](double l, double& fall) {
+        double sum = 0;
+        fall = 0;
+        for (std::size_t i = 0; i < y.size(); ++i) {
+            const double z = after(i, l);
+            const Chance x = chance(loss, z);
+            sum += x.yes;
+            if (std::abs(z) < bound) fall += 1 / (weights[i] * curvature(loss, x));
+        }
+        return sum;
+    };
+    double l = 0, fall = 0;
+    if (complete || total(0, fall) > 1) {
+        const double equal = dual(loss, {1.0 / static_cast<double>(y.size()), 1 - 1.0 / static_cast<double>(y.size())});
+        double low = infinity, high = -infinity;
+        for (std::size_t i = 0; i < y.size(); ++i) {
+            low = std::min(low, weights[i] * (y[i] - equal));
+            high = std::max(high, weights[i] * (y[i] - equal));
+        }
+        l = low + (high - low) / 2;
+        for (int round = 0; round < 200; ++round) {
+            const double excess = total(l, fall) - 1;
+            if (excess == 0) break;
+            (excess > 0 ? low : high) = l;
+            const double next = l + excess / fall;
+            const double then = next > low && next < high ? next : low + (high - low) / 2;
+            const bool settled = std::abs(then - l) <= epsilon * std::abs(l) || then == low || then == high;
+            l = then;
+            if (settled) break;
+        }
+    }
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = after(i, l);
+}
+
 void BregmanHull::project(Loss loss, std::span<const double> points, std::span<const double> weights,
                           std::span<double> y) {
     loss_ = loss;
@@ -417,11 +454,21 @@ void BregmanProjector::project(std::size_t group) {
     const Pattern& pattern = patterns_[static_cast<std::size_t>(groups_.pattern[group])];
     const bool weighted = std::all_of(local_weights_.begin(), local_weights_.end(), [](double w) { return w > 0; });
     const auto in_cube = [&](double z) { return loss_ == Loss::log || std::abs(z) <= 1; };
-    if (pattern.conjunction && weighted && std::all_of(local_.begin(), local_.end(), in_cube))
-        project_conjunction(loss_, local_weights_.data(), local_.data(), pattern.negate_first, pattern.negate_second,
-                            pattern.negate_last);
-    else
-        hull_.project(loss_, pattern.points, local_weights_, local_);
+    const bool inside = std::all_of(local_.begin(), local_.end(), in_cube);
+    const Shape shape = !weighted || (pattern.shape == Shape::conjunction && !inside) ? Shape::hull : pattern.shape;
+    switch (shape) {
+        case Shape::conjunction:
+            return project_conjunction(loss_, local_weights_.data(), local_.data(), pattern.negate_first,
+                                       pattern.negate_second, pattern.negate_last);
+        case Shape::exactly_one:
+        case Shape::at_most_one: return project_one_of(loss_, local_weights_, local_, shape == Shape::exactly_one);
+        case Shape::chain:
+            pool_violators(local_weights_, local_, pattern.order);
+            if (loss_ == Loss::spherical)
+                for (double& z : local_) z = std::clamp(z, -1.0, 1.0);
+            return;
+        case Shape::hull: return hull_.project(loss_, pattern.points, local_weights_, local_);
+    }
 }
 
 double BregmanProjector::sweep(std::span<double> z) {

@@ -88,7 +88,7 @@ std::string Declaration::describe() const {
 
 std::string Declaration::nearest(const std::string& text) const {
     const std::string wanted = folded(text);
-    std::size_t best = std::max<std::size_t>(2, wanted.size() / 3 + 1);
+    std::size_t best = std::min(wanted.size(), std::max<std::size_t>(2, wanted.size() / 3 + 1));
     std::string found;
     if (wanted.size() > 100) return found;
     for (std::size_t i = 0; i < values.size(); ++i) {

@@ -10,12 +10,12 @@ namespace coherently {
 
 std::uint32_t LargeEvent::row(const World& world) const {
     std::uint32_t row = 0;
-    for (std::size_t i = 0; i < variables.size(); ++i) {
-        const bool value = world[static_cast<std::size_t>(variables[i])];
-        if (counted) row += value == bit_at(words, i);
-        else row |= static_cast<std::uint32_t>(value) << i;
-    }
+    for (std::size_t i = 0; i < variables.size(); ++i) row += part(i, world[static_cast<std::size_t>(variables[i])]);
     return row;
+}
+
+std::uint32_t LargeEvent::part(std::size_t position, bool value) const {
+    return counted ? value == bit_at(words, position) : static_cast<std::uint32_t>(value) << position;
 }
 
 bool LargeEvent::holds(std::uint32_t row) const {

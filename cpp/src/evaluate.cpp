@@ -84,7 +84,7 @@ std::vector<Share> shares_of(const Names& names, const Function& function, std::
     std::vector<std::int32_t> owners;
     for (const std::int32_t variable : function.variables) {
         const std::int32_t owner = names.owner(variable);
-        if (owner < 0 || std::find(owners.begin(), owners.end(), owner) != owners.end()) continue;
+        if (owner < 0 || names.declarations()[static_cast<std::size_t>(owner)].free || std::find(owners.begin(), owners.end(), owner) != owners.end()) continue;
         owners.push_back(owner);
         const Declaration& declaration = names.declarations()[static_cast<std::size_t>(owner)];
         Share share{&declaration, {}, declaration.atoms.size() < declaration.values.size()};
@@ -206,6 +206,7 @@ bool force_count(const Function& function, std::span<const Share> shares, bool v
 
 // What the atoms of one declared variable say of each other; false if they contradict each other.
 bool follow(const Declaration& declaration, std::span<std::int8_t> known) {
+    if (declaration.free) return true;
     const auto state = [&](std::int32_t atom) -> std::int8_t& { return known[static_cast<std::size_t>(atom)]; };
     if (declaration.kind != DeclaredKind::named) {
         bool passed = false;

@@ -186,8 +186,9 @@ Batch EventTable::find(std::span<const std::string_view> texts, const Alphabet& 
     return read(texts, alphabet, max_characters, overlay, [this](const OwnedFunction& f) { return look_up(f); });
 }
 
-void EventTable::declare(std::string_view text, const Alphabet& alphabet) {
+void EventTable::declare(std::string_view text, const Alphabet& alphabet, bool free) {
     Declaration declaration = parse_declaration(text, alphabet);
+    declaration.free = free;
     const std::string name = declaration.written_name;
     const bool again = names_.declaration(declaration.name) != nullptr;
     if (names_.declare(std::move(declaration))) return;

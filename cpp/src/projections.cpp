@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace coherently {
 namespace {
@@ -51,6 +52,57 @@ void project_conjunction(const double* weights, double* y, bool negate_first, bo
         return;
     }
     y[0] = negate_first ? 1 - p : p, y[1] = negate_second ? 1 - q : q, y[2] = negate_last ? 1 - r : r;
+}
+
+void project_one_of(std::span<const double> weights, std::span<double> y, bool complete,
+                    std::vector<std::size_t>& order) {
+    if (!complete) {
+        double sum = 0;
+        for (const double value : y) sum += std::max(0.0, value);
+        if (sum <= 1) {
+            for (double& value : y) value = std::max(0.0, value);
+            return;
+        }
+    }
+    order.resize(y.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto pull = [&](std::size_t i) { return weights[i] * y[i]; };
+    std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return pull(i) > pull(j); });
+    double excess = -1, give = 0, level = 0;
+    for (const std::size_t i : order) {
+        if (give > 0 && pull(i) <= level) break;
+        excess += y[i], give += 1 / weights[i];
+        level = excess / give;
+    }
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::max(0.0, y[i] - level / weights[i]);
+}
+
+void pool_violators(std::span<const double> weights, std::span<double> y, std::span<const std::size_t> order) {
+    struct Pool {
+        double sum, weight;
+        std::size_t count;
+        double mean() const { return sum / weight; }
+    };
+    std::vector<Pool> pools;
+    for (const std::size_t i : order) {
+        pools.push_back({weights[i] * y[i], weights[i], 1});
+        while (pools.size() > 1 && pools[pools.size() - 2].mean() >= pools.back().mean()) {
+            const Pool last = pools.back();
+            pools.pop_back();
+            pools.back().sum += last.sum, pools.back().weight += last.weight, pools.back().count += last.count;
+        }
+    }
+    std::size_t next = 0;
+    for (const Pool& pool : pools) {
+        if (pool.count > 1)
+            for (std::size_t k = 0; k < pool.count; ++k) y[order[next + k]] = pool.mean();
+        next += pool.count;
+    }
+}
+
+void project_chain(std::span<const double> weights, std::span<double> y, std::span<const std::size_t> order) {
+    pool_violators(weights, y, order);
+    for (double& value : y) value = std::clamp(value, 0.0, 1.0);
 }
 
 void HullProjector::project(std::span<const double> points, std::span<const double> weights, std::span<double> y) {
@@ -127,7 +179,14 @@ void HullProjector::affine_minimiser() {
 }
 
 Pattern::Pattern(std::vector<double> rows, std::size_t size) : points(std::move(rows)) {
-    if (size != 3 || points.size() != 12) return;
+    const bool truths = std::all_of(points.begin(), points.end(), [](double value) { return value == 0 || value == 1; });
+    if (!truths || size < 2) return;
+    if (size == 3 && points.size() == 12 && is_conjunction()) shape = Shape::conjunction;
+    else if (is_one_of(size)) shape = points.size() == size * size ? Shape::exactly_one : Shape::at_most_one;
+    else if (is_chain(size)) shape = Shape::chain;
+}
+
+bool Pattern::is_conjunction() {
     for (int signs = 0; signs < 8; ++signs) {
         bool fits = true, seen[4] = {};
         for (std::size_t i = 0; i < 4 && fits; ++i) {
@@ -137,10 +196,39 @@ Pattern::Pattern(std::vector<double> rows, std::size_t size) : points(std::move(
             fits = r == (p && q);
         }
         if (!fits || !(seen[0] && seen[1] && seen[2] && seen[3])) continue;
-        conjunction = true;
         negate_first = signs & 1, negate_second = signs & 2, negate_last = signs & 4;
-        return;
+        return true;
     }
+    return false;
+}
+
+// Rows are distinct: so many with at most one truth each are all there are.
+bool Pattern::is_one_of(std::size_t size) {
+    const std::size_t count = points.size() / size;
+    bool none = false;
+    for (std::size_t i = 0; i < count; ++i) {
+        const double sum = std::accumulate(&points[i * size], &points[i * size] + size, 0.0);
+        if (sum > 1) return false;
+        none = none || sum == 0;
+    }
+    return count == size + none;
+}
+
+// A row of a chain is true from some place on; rows are distinct.
+bool Pattern::is_chain(std::size_t size) {
+    const std::size_t count = points.size() / size;
+    if (count != size + 1) return false;
+    std::vector<double> sums(size);
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t j = 0; j < size; ++j) sums[j] += points[i * size + j];
+    std::vector<std::size_t> ascending(size);
+    std::iota(ascending.begin(), ascending.end(), std::size_t{0});
+    std::sort(ascending.begin(), ascending.end(), [&](std::size_t i, std::size_t j) { return sums[i] < sums[j]; });
+    for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t k = 1; k < size; ++k)
+            if (points[i * size + ascending[k]] < points[i * size + ascending[k - 1]]) return false;
+    order = std::move(ascending);
+    return true;
 }
 
 GroupProjector::GroupProjector(GroupView groups, std::vector<Pattern> patterns, std::span<const double> weights)
@@ -159,11 +247,20 @@ void GroupProjector::load(std::size_t group, std::span<const double> x) {
 void GroupProjector::project(std::size_t group, bool inside_cube) {
     const Pattern& pattern = patterns_[static_cast<std::size_t>(groups_.pattern[group])];
     const bool weighted = std::all_of(local_weights_.begin(), local_weights_.end(), [](double w) { return w > 0; });
-    if (pattern.conjunction && inside_cube && weighted)
-        project_conjunction(local_weights_.data(), local_.data(), pattern.negate_first, pattern.negate_second,
-                            pattern.negate_last);
-    else
-        hull_.project(pattern.points, local_weights_, local_);
+    const Shape shape = !weighted || (pattern.shape == Shape::conjunction && !inside_cube) ? Shape::hull : pattern.shape;
+    switch (shape) {
+        case Shape::conjunction:
+            return project_conjunction(local_weights_.data(), local_.data(), pattern.negate_first,
+                                       pattern.negate_second, pattern.negate_last);
+        case Shape::exactly_one:
+        case Shape::at_most_one: return project_one_of(local_weights_, local_, shape == Shape::exactly_one, order_);
+        case Shape::chain: return project_chain(local_weights_, local_, pattern.order);
+        case Shape::hull: return hull_.project(pattern.points, local_weights_, local_);
+    }
+}
+
+bool GroupProjector::is_quick() const {
+    return std::all_of(patterns_.begin(), patterns_.end(), [](const Pattern& pattern) { return pattern.is_quick(); });
 }
 
 double GroupProjector::sweep(std::span<double> x) {

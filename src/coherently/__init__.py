@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from coherently.certify.verify import Verification, verify
     from coherently.errors import (
         CoherentlyError,
+        ContradictionError,
         EventError,
         MethodError,
         MissingDependencyError,
@@ -37,6 +38,7 @@ _ROOMS = {
     "coherently.certify.verify": ["Verification", "verify"],
     "coherently.errors": [
         "CoherentlyError",
+        "ContradictionError",
         "EventError",
         "MethodError",
         "MissingDependencyError",
@@ -61,6 +63,7 @@ __all__ = [
     "Calibration",
     "Check",
     "CoherentlyError",
+    "ContradictionError",
     "EventError",
     "Exact",
     "Finding",

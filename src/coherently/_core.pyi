@@ -1,4 +1,4 @@
-from typing import TypeAlias
+from typing import TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ class EventTable:
     def find(
         self, texts: list[str], classes: dict[int, int], max_characters: int
     ) -> tuple[NDArray[np.int32], _Faults]: ...
-    def declare(self, texts: list[str], classes: dict[int, int]) -> _Faults: ...
+    def declare(self, texts: list[str], classes: dict[int, int], free: bool) -> _Faults: ...
     def choices(
         self,
     ) -> list[tuple[str, str, list[str], bool, NDArray[np.int32], NDArray[np.float64], NDArray[np.uint8]]]: ...
@@ -27,7 +27,21 @@ class EventTable:
     def propagate(self, facts: NDArray[np.int32], known: NDArray[np.int8]) -> tuple[NDArray[np.int8], int]: ...
     def __len__(self) -> int: ...
 
+def satisfy(
+    n_variables: int,
+    starts: NDArray[np.int64],
+    variables: NDArray[np.int32],
+    word_starts: NDArray[np.int64],
+    words: NDArray[np.uint64],
+    truth: NDArray[np.uint8],
+    choice_starts: NDArray[np.int64],
+    choice_atoms: NDArray[np.int32],
+    choice_ordered: NDArray[np.uint8],
+    choice_complete: NDArray[np.uint8],
+    known: NDArray[np.int8],
+) -> NDArray[np.uint8] | None: ...
 def reprint(text: str, classes: dict[int, int], max_characters: int) -> str: ...
+def compared(text: str, classes: dict[int, int], max_characters: int) -> list[str]: ...
 def write_name(name: str, classes: dict[int, int]) -> str: ...
 def connected_rows(starts: NDArray[np.int64], members: NDArray[np.int32], n_members: int) -> NDArray[np.int32]: ...
 
@@ -43,6 +57,7 @@ class GroupProjector:
     def sweep(self, x: NDArray[np.float64]) -> float: ...
     def dykstra(self, x: NDArray[np.float64], increments: NDArray[np.float64]) -> None: ...
     def violation(self, x: NDArray[np.float64]) -> float: ...
+    def is_quick(self) -> bool: ...
 
 class BregmanProjector:
     def __init__(
@@ -73,6 +88,27 @@ def solve_pairs(
     threads: int,
 ) -> tuple[NDArray[np.float64], float, float, int]: ...
 
+class ContradictionError(Exception): ...
+
+class Space:
+    def __init__(
+        self,
+        n_variables: int,
+        block_starts: NDArray[np.int64],
+        block_variables: NDArray[np.int32],
+        state_starts: NDArray[np.int64],
+        states: NDArray[np.uint8],
+        law_starts: NDArray[np.int64],
+        law_variables: NDArray[np.int32],
+        law_word_starts: NDArray[np.int64],
+        law_words: NDArray[np.uint64],
+        truth: NDArray[np.uint8],
+    ) -> None: ...
+    def find_witness(self) -> bool: ...
+    def witness(self) -> NDArray[np.uint8]: ...
+    def set_witness(self, world: NDArray[np.uint8]) -> None: ...
+    def allows(self, worlds: NDArray[np.uint8]) -> NDArray[np.uint8]: ...
+
 class NearestMixture:
     def __init__(
         self,
@@ -84,6 +120,7 @@ class NearestMixture:
         weight: NDArray[np.float64],
         target: NDArray[np.float64],
         seed: int,
+        space: Space | None = None,
     ) -> None: ...
     def search(self, seconds: float) -> bool: ...
     def eliminate(self, seconds: float) -> bool: ...
@@ -114,6 +151,7 @@ class WorldOracle:
         word_starts: NDArray[np.int64],
         words: NDArray[np.uint64],
         seed: int,
+        space: Space | None = None,
     ) -> None: ...
     def set(self, coefficients: NDArray[np.float64]) -> None: ...
     def value(self, world: NDArray[np.uint8]) -> float: ...
@@ -140,9 +178,11 @@ def elimination_cost(
     word_starts: NDArray[np.int64],
     words: NDArray[np.uint64],
     limit: float,
+    space: Space | None = None,
 ) -> float: ...
 
 class Annealer:
+    @overload
     def __init__(
         self,
         n_variables: int,
@@ -155,6 +195,34 @@ class Annealer:
         columns: int,
         seed: int,
     ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        n_variables: int,
+        starts: NDArray[np.int64],
+        variables: NDArray[np.int32],
+        word_starts: NDArray[np.int64],
+        words: NDArray[np.uint64],
+        weight: NDArray[np.float64],
+        target: NDArray[np.float64],
+        columns: int,
+        seed: int,
+        terms: NDArray[np.int32],
+        said: NDArray[np.float64],
+        set_starts: NDArray[np.int64],
+        set_variables: NDArray[np.int32],
+        state_starts: NDArray[np.int64],
+        states: NDArray[np.uint8],
+        slots: NDArray[np.int32],
+        law_starts: NDArray[np.int64],
+        law_variables: NDArray[np.int32],
+        law_word_starts: NDArray[np.int64],
+        law_words: NDArray[np.uint64],
+        law_truth: NDArray[np.uint8],
+        worlds: NDArray[np.uint8],
+    ) -> None: ...
+    def choices(self) -> int: ...
+    def harden(self) -> None: ...
     def roughness(self, samples: int) -> float: ...
     def advance(self, steps: int, temperature: float) -> None: ...
     def descend(self, steps: int) -> bool: ...

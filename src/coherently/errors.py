@@ -20,7 +20,11 @@ class EventError(CoherentlyError):
 
 
 class PanelError(CoherentlyError):
-    """A panel, or something said beside it (outcomes, labels), that cannot be used as it stands."""
+    """A panel, or something said beside it (laws, outcomes, labels), that cannot be used as it stands."""
+
+
+class ContradictionError(PanelError):
+    """Laws that cannot hold together; the message has as few of them as make the contradiction."""
 
 
 class MethodError(CoherentlyError):

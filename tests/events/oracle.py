@@ -6,7 +6,6 @@ It shares nothing with the compiled parser and serves as its check.
 from __future__ import annotations
 
 import datetime as dt
-import itertools
 import math
 import operator
 import re
@@ -370,19 +369,19 @@ class _Comparisons(_Evaluation):
 
     def __init__(self, domains) -> None:
         super().__init__(())
-        worlds = list(itertools.product(*domains.values()))
-        self.columns = dict(zip(domains, zip(*worlds, strict=True), strict=True))
-        self.tables = {name: np.array(values) for name, values in self.columns.items()}
-        self.always = np.ones(len(worlds), dtype=bool)
+        shape = [len(values) for values in domains.values()]
+        numbers = np.unravel_index(np.arange(math.prod(shape)), shape)
+        self.domains, self.numbers = domains, dict(zip(domains, numbers, strict=True))
+        self.tables = {name: np.array(values)[self.numbers[name]] for name, values in domains.items()}
+        self.always = np.ones(math.prod(shape), dtype=bool)
 
     @v_args(inline=True)
     def comparison(self, name, relation, *values):
-        column = self.columns[name]
-        read = type(column[0]) if not isinstance(column[0], dt.date) else dt.date.fromisoformat
+        domain = self.domains[name]
+        read = dt.date.fromisoformat if isinstance(domain[0], dt.date) else type(domain[0])
         wanted = [read(str(value)) for value in values]
-        if relation == "in":
-            return np.array([value in wanted for value in column])
-        return np.array([RELATIONS[relation](value, wanted[0]) for value in column])
+        holds = [value in wanted if relation == "in" else RELATIONS[relation](value, wanted[0]) for value in domain]
+        return np.array(holds)[self.numbers[name]]
 
 
 def _function(names, table):

@@ -50,8 +50,8 @@ def test_the_fields_are_those_of_the_reference():
     _, record = record_of(TABLE_2)
     assert list(record) == [
         *("format", "version", "status", "coherence", "method", "tolerance", "loss", "clip"),
-        *("objective", "lower_bound", "gap", "guaranteed_improvement", "groups", "sweeps", "violation", "note"),
-        *("plain_events", "forecasts", "components", "worlds"),
+        *("objective", "lower_bound", "gap", "guaranteed_improvement", "groups", "sweeps", "violation"),
+        *("conditionals", "note", "plain_events", "laws", "forecasts", "components", "worlds"),
     ]
     assert list(record["forecasts"][0]) == ["event", "probability", "raw", "weight"]
     assert list(record["components"][0]) == [
@@ -150,8 +150,8 @@ def test_raising_every_bound_is_refused():
     [
         (lambda r: r.pop("status"), "the field status is missing"),
         (lambda r: r["forecasts"][1].pop("raw"), r"the field forecasts\[1\]\.raw is missing"),
-        (lambda r: r.update(version=2), "'coherently-result', version 2; this version of Coherently reads"),
-        (lambda r: r.update(format="book"), "the record is 'book', version 1"),
+        (lambda r: r.update(version=1), "'coherently-result', version 1; this version of Coherently reads"),
+        (lambda r: r.update(format="book"), "the record is 'book', version 2"),
         (lambda r: r.update(version=True), "version is true; it must be a whole number"),
         (lambda r: r.update(status="fine"), "status is 'fine'; it must be one of averaged, optimal"),
         (lambda r: r.update(status=1), "status is 1; it must be a text"),

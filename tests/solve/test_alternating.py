@@ -232,13 +232,6 @@ def test_options_are_checked(options, message):
         co.AlternatingProjections(**options)
 
 
-@pytest.mark.parametrize("correction", ["none", "dykstra"])
-def test_conditional_forecasts_are_refused(correction):
-    panel = co.Panel.from_records([("A", "p given q", 0.5)])
-    with pytest.raises(co.MethodError, match="conditional"):
-        solve(panel, correction=correction)
-
-
 # The relaxed problem, any groups
 
 

@@ -337,8 +337,6 @@ def test_options_are_checked(options, message):
 
 
 def test_what_annealing_cannot_do_is_refused():
-    with pytest.raises(co.MethodError, match="conditional"):
-        anneal(co.Panel.from_records([("A", "p given q", 0.5)]))
     for loss in ("log", "spherical"):
         with pytest.raises(co.MethodError, match=f"the loss brier alone, not {loss}"):
             co.aggregate(co.Panel.from_records(TABLE_2), "annealing", loss)

@@ -23,11 +23,37 @@ struct WeightedFunctions {
     Function at(std::size_t i) const;
 };
 
+// Something that was said of the share J of worlds where a function is true, or where its complement is if `turned`,
+// among the share H of those where another is (all where `condition` is negative). It costs weight * (the distance of
+// J / H from [low, high])^2, nothing where H is 0; or, if `hard`, weight * the distance of J from [low H, high H].
+struct RatioTerm {
+    std::int32_t joint, condition;
+    bool joint_turned, condition_turned, hard;
+    double low, high, weight;
+};
+
+// Worlds that may not be any truth assignment. A move gives the variables of a set one of their joint states; sets may
+// overlap. It is drawn by a slot, which is the number of a set. Laws are functions that must be true, or false where
+// `law_truth` is 0, and forbid moves; what the states see to is no law.
+struct Moves {
+    std::vector<std::int64_t> starts;        // of each set's variables
+    std::vector<std::int32_t> variables;
+    std::vector<std::int64_t> state_starts;  // of each set's states, counted over all sets
+    std::vector<std::uint8_t> states;        // the truths of each state, one after the other
+    std::vector<std::size_t> places;         // of each set's first state there
+    std::vector<std::int32_t> slots;
+    WeightedFunctions laws;
+    std::vector<std::uint8_t> law_truth;
+    std::vector<std::uint8_t> worlds;        // to begin with, a row each
+};
+
 // Worlds whose bits are flipped to lessen the energy: the sum of weight * (share of worlds - target)^2.
 // The energy is kept in whole quanta, so that what a flip changes the flip back restores exactly.
 class Annealer {
 public:
     Annealer(WeightedFunctions functions, std::size_t columns, std::uint64_t seed);
+    Annealer(WeightedFunctions functions, std::size_t columns, std::uint64_t seed, std::vector<RatioTerm> terms,
+             Moves moves);
 
     std::size_t columns() const { return columns_; }
     std::size_t n_variables() const { return functions_.n_variables; }
@@ -36,9 +62,13 @@ public:
     double roughness(std::size_t samples);
     // Proposes random flips; each is made with the probability min(1, exp(-change / temperature)).
     void advance(std::size_t steps, double temperature);
-    // Looks at so many bits, where it left off, and makes each flip that lessens the energy. True once all bits in
-    // a row were left alone: the worlds are a local minimum.
+    // Makes hard terms cost as much for each world as they did for all; once, before the descent.
+    void harden();
+    // Looks at so many bits (or moves), where it left off, and makes each flip that lessens the energy. True once all
+    // in a row were left alone: the worlds are a local minimum.
     bool descend(std::size_t steps);
+    // The number of flips, or of moves, that a descent looks at before it ends.
+    std::size_t choices() const;
     // The number of worlds in which each function is true.
     std::vector<std::int64_t> counts() const;
     // A row a world and a column a variable.
@@ -63,20 +93,37 @@ private:
         std::size_t variable, column;
     };
 
+    struct Move {
+        std::size_t set, column, state;
+    };
+
+    void track(const std::vector<bool>& tracked);
     void add_narrow(std::size_t function, std::vector<std::vector<Narrow>>& narrow) const;
     void add_wide(std::size_t function, std::vector<std::vector<Wide>>& wide);
-    bool truth(std::size_t variable, std::size_t column) const;
+    bool truth(std::size_t variable, std::size_t column) const {
+        return rows_[column * row_words_ + variable / 64] >> (variable % 64) & 1;
+    }
     int change(const Wide& wide, Flip flip) const;
     std::int64_t effect(Flip flip) const;
     void make(Flip flip);
     void count(std::size_t function, int by);
     std::int64_t energy(std::size_t function, std::int64_t count) const;
     Flip draw();
+    // The same with moves: what one changes, infinite where it breaks a law, is known only after it is made.
+    Move draw_move();
+    std::int64_t attempt(Move move);
+    void compare(Move move);
+    void pack_large();
+    void keep(Move move);
+    void undo(Move move);
+    bool lawful(std::size_t variable, std::size_t column) const;
+    std::int64_t energy(const RatioTerm& term) const;
+    double share(std::int32_t function, bool turned) const;
 
     WeightedFunctions functions_;
     std::size_t columns_, row_words_;
     Random random_;
-    double quanta_;                      // a unit of energy
+    double quanta_ = 0;                  // a unit of energy
     std::vector<std::uint64_t> rows_;    // the worlds, a row of row_words_ words a column
     std::vector<std::int64_t> counts_;   // of weighty functions
     std::vector<std::int64_t> effect_;   // four a function: what one world less, as many and one more do to the energy
@@ -86,6 +133,20 @@ private:
     std::vector<Wide> wide_;
     std::vector<std::int32_t> tallies_;
     std::size_t next_ = 0, calm_ = 0;  // of the descent: the bit to look at, and how many before it were left alone
+
+    bool flips_ = true;  // moves are flips of single bits, without terms
+    std::vector<RatioTerm> terms_;
+    std::vector<std::int64_t> term_energy_;
+    std::vector<std::vector<std::int32_t>> terms_of_, laws_of_;  // by function; by variable
+    Moves moves_;
+    struct Large {
+        std::vector<std::uint64_t> packed;  // states, in words
+        std::vector<std::size_t> now;       // the state of each column
+    };
+    std::vector<Large> large_;            // by set; empty where bits are compared one by one
+    std::vector<std::int32_t> touched_;   // terms that the last move is about
+    std::vector<std::uint8_t> is_touched_;
+    std::vector<std::size_t> flipped_;    // variables, by the last move
 };
 
 }  // namespace coherently

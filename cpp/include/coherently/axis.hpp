@@ -67,4 +67,7 @@ private:
     std::vector<Cut> cuts_;                                        // quantity: ascending; cell i ends at cut i
 };
 
+// Appends the steps of a comparison with a variable whose atoms are taken for unrelated variables. Throws TextError.
+void write_free(const Declaration& declaration, const Comparison& comparison, Resolver& resolver, std::vector<Step>& steps);
+
 }  // namespace coherently

@@ -59,6 +59,7 @@ public:
     void run(const Formula& formula, Resolver& resolver, Meaning& meaning);
 
 private:
+    void run_bound(const Formula& formula, Resolver& resolver, Meaning& meaning);
     void collect_variables(const Formula& formula);
     void collect_axes(const Formula& formula, const Resolver& resolver);
     void shape_entries();

@@ -82,6 +82,9 @@ private:
 void project_conjunction(Loss loss, const double* weights, double* y, bool negate_first, bool negate_second,
                          bool negate_last);
 
+// Exactly one event is true, or at most one; any real y. With the multiplier l of the sum, duals are z - l/w.
+void project_one_of(Loss loss, std::span<const double> weights, std::span<double> y, bool complete);
+
 // GroupProjector for such a loss. All vectors are duals.
 class BregmanProjector {
 public:

@@ -31,6 +31,7 @@ struct Declaration {
     std::vector<std::string> values;
     std::vector<std::string> written_values;
     bool open = false;
+    bool free = false;  // its atoms are taken for unrelated variables
     std::unordered_map<std::string, std::int32_t> value_numbers;
     std::map<Cut, std::int32_t> atoms;  // the variables that stand for it so far
 

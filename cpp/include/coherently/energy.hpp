@@ -37,6 +37,8 @@ struct LargeEvent {
     bool counted;
 
     std::uint32_t row(const World& world) const;
+    // What the variable at `position` adds to the row at a value.
+    std::uint32_t part(std::size_t position, bool value) const;
     bool holds(std::uint32_t row) const;
     // The row after the variable at `position` has turned to `value`.
     std::uint32_t turned(std::uint32_t row, std::size_t position, bool value) const;

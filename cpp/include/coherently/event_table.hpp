@@ -65,8 +65,9 @@ public:
     Batch add(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters);
     // The same without adding anything.
     Batch find(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters) const;
-    // Declares a variable; throws TextError.
-    void declare(std::string_view text, const Alphabet& alphabet);
+    // Declares a variable; throws TextError. If `free`, the declaration says how the variable may be compared, but not
+    // that it has one value.
+    void declare(std::string_view text, const Alphabet& alphabet, bool free);
     // The side of the variable of that very name, adding it if need be; -1 if a declared variable has it.
     std::int32_t add_variable(std::string_view name);
 

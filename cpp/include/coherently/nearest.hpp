@@ -8,21 +8,25 @@
 #include <span>
 #include <vector>
 
+#include "coherently/block_search.hpp"
 #include "coherently/elimination.hpp"
 #include "coherently/energy.hpp"
 #include "coherently/mixture.hpp"
 #include "coherently/random.hpp"
 #include "coherently/search.hpp"
+#include "coherently/space.hpp"
+#include "coherently/space_elimination.hpp"
 
 namespace coherently {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-// Minimises sum_j weight_j (x_j - target_j)^2 over the mixtures of worlds. Every x on the way is coherent.
+// Minimises sum_j weight_j (x_j - target_j)^2 over the mixtures of worlds. Every x on the way is coherent. Where there is
+// a space, with its witness, worlds are those of it alone.
 class NearestMixture {
 public:
     NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target,
-                   std::uint64_t seed);
+                   std::uint64_t seed, const Space* space = nullptr);
 
     // Takes in worlds that local search finds; true when it finds none that improves, false at the deadline.
     bool search(Deadline deadline);
@@ -53,16 +57,23 @@ private:
     void begin();
     void update();
     void polish();
-    bool take();
+    bool take(std::size_t most);
+    double find_best();
+    void run(const World& from, std::size_t patience, double threshold);
+    void anneal(std::size_t sweeps);
     void attempt();
+    bool is_sparse() const;
     World cross();
     double slack() const;
 
     Energy energy_;
     std::span<const double> weight_, target_;
+    const Space* space_;
     Mixture mixture_;
     TabuSearch tabu_;
+    std::unique_ptr<BlockSearch> blocks_;  // instead, where there is a space
     std::unique_ptr<Elimination> elimination_;
+    std::unique_ptr<SpaceElimination> space_elimination_;
     Random random_;
     double total_weight_ = 0, objective_ = 0, level_ = 0, lower_bound_ = 0;
     double shortfall_ = std::numeric_limits<double>::infinity();  // for the present x

@@ -28,17 +28,40 @@ private:
 // Predd, Kulkarni, Poor and Osherson (2006), the "deterministic rules" of section 4.
 void project_conjunction(const double* weights, double* y, bool negate_first, bool negate_second, bool negate_last);
 
+// Exactly one event is true, or at most one (`complete` or not): the sum is 1, or at most 1, and none is negative. Any
+// real y, positive weights. Held, Wolfe and Crowder (1974), Validation of subgradient optimization, the weighted form.
+void project_one_of(std::span<const double> weights, std::span<double> y, bool complete,
+                    std::vector<std::size_t>& order);
+
+// Each event implies the next, in the given order of coordinates: 0 <= y <= ... <= 1. Any real y, positive weights.
+// Isotonic regression by pooling adjacent violators (Ayer, Brunk, Ewing, Reid and Silverman 1955), cut off at 0 and 1.
+void project_chain(std::span<const double> weights, std::span<double> y, std::span<const std::size_t> order);
+
+// The weighted means of the blocks of isotonic regression in the place of y.
+void pool_violators(std::span<const double> weights, std::span<double> y, std::span<const std::size_t> order);
+
 struct GroupView {
     std::span<const std::int64_t> starts;
     std::span<const std::int32_t> members, pattern;
 };
 
-// The points of a pattern, and whether the closed form applies.
+enum class Shape { hull, conjunction, exactly_one, at_most_one, chain };
+
+// The points of a pattern, and the closed form that applies.
 struct Pattern {
     std::vector<double> points;
-    bool conjunction = false, negate_first = false, negate_second = false, negate_last = false;
+    Shape shape = Shape::hull;
+    bool negate_first = false, negate_second = false, negate_last = false;  // of a conjunction
+    std::vector<std::size_t> order;                                         // of a chain
 
     Pattern(std::vector<double> points, std::size_t size);
+    // Whether a projection takes little time however many events there are, or there are few.
+    bool is_quick() const { return shape != Shape::hull || points.size() <= 4096; }
+
+private:
+    bool is_conjunction();
+    bool is_one_of(std::size_t size);
+    bool is_chain(std::size_t size);
 };
 
 class GroupProjector {
@@ -52,6 +75,8 @@ public:
     void sweep(std::span<double> x, std::span<double> increments);
     // The largest distance of a coordinate of x from the point of its group's set that is nearest without weights.
     double violation(std::span<const double> x);
+    // Whether every pattern is quick.
+    bool is_quick() const;
 
 private:
     void load(std::size_t group, std::span<const double> x);
@@ -62,6 +87,7 @@ private:
     std::span<const double> weights_;
     HullProjector hull_;
     std::vector<double> local_, local_weights_;
+    std::vector<std::size_t> order_;
 };
 
 }  // namespace coherently

@@ -19,6 +19,8 @@ public:
     double energy() const { return value_; }
     const World& world() const { return world_; }
     const std::vector<double>& gains() const { return gain_; }
+    // The row that a large event is in.
+    std::uint32_t row(std::size_t large) const { return row_[large]; }
 
 private:
     void disturb(const Energy::Place& place, bool value);

@@ -34,7 +34,7 @@ def check_worlds(
     `promised` says of which events worlds must give the probability.
     """
     problems = [problem for i, part in enumerate(parts) for problem in _check_part(i, part, len(names[i]))]
-    number = {name: v for v, name in enumerate(panel.events.variables)}
+    number = {name: v for v, name in enumerate(panel.events.written_variables)}
     problems += [
         f"part {i} has a variable {name!r}, which the panel has not"
         for i, own in enumerate(names)
@@ -67,7 +67,7 @@ def conditions(
     panel: Panel, parts: Sequence[Part], names: Sequence[Sequence[str]], distinct: Distinct
 ) -> NDArray[np.float64]:
     """The probability of the condition of each distinct event in the worlds; NaN where they do not tell it."""
-    number = {name: v for v, name in enumerate(panel.events.variables)}
+    number = {name: v for v, name in enumerate(panel.events.written_variables)}
     variables = [np.array([number.get(name, -1) for name in own], np.int64) for own in names]
     if any((own < 0).any() for own in variables):
         return np.full(len(distinct.side), np.nan)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from coherently.certify.merging import Distinct
     from coherently.result import Result
-    from coherently.result.worlds import Mixture
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +83,21 @@ def _check_averages(result: Result, stated: dict[str, NDArray[np.float64]]) -> l
 
 
 def _check_mixture(panel: Panel, result: Result, distinct: Distinct, x: NDArray[np.float64]) -> list[str]:
-    worlds = result.worlds
-    if worlds is None:
+    if result.worlds is None:
         return []
     promised = np.full(len(x), result.coherence == "global")
-    return check_worlds(panel, worlds.parts, _names(worlds), distinct, x, promised)
+    return check_worlds(panel, result.worlds.parts, _names(result), distinct, x, promised)
 
 
-def _names(worlds: Mixture) -> list[list[str]]:
-    return [[worlds.names[v] for v in part.variables.tolist()] for part in worlds.parts]
+def _names(result: Result) -> list[list[str]]:
+    worlds = result.worlds
+    return [[worlds.names[v] for v in part.variables.tolist()] for part in worlds.parts] if worlds else []
 
 
 def _answer(panel: Panel, result: Result, distinct: Distinct, x: NDArray[np.float64]) -> Answer:
     condition = np.where(distinct.conditional, np.nan, 1.0)
     if result.worlds is not None and distinct.conditional.any():
-        known = conditions(panel, result.worlds.parts, _names(result.worlds), distinct)
+        known = conditions(panel, result.worlds.parts, _names(result), distinct)
         condition = np.where(distinct.conditional, known, 1.0)
     return Answer(distinct, result.loss, x, condition, result.conditionals or "called_off")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from coherently.errors import CoherentlyError
+from coherently.errors import CoherentlyError, ContradictionError
 
-BAD_INPUT, INTERNAL_ERROR = 2, 70
+BAD_INPUT, CONTRADICTION, INTERNAL_ERROR = 2, 3, 70
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
         sys.stdout.flush()
     except CoherentlyError as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(BAD_INPUT)
+        sys.exit(CONTRADICTION if isinstance(error, ContradictionError) else BAD_INPUT)
     except BrokenPipeError:
         # The reader of our output has gone; leave nothing for the interpreter to flush to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

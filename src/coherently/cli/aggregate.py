@@ -14,6 +14,7 @@ from coherently.cli.options import (
     Columns,
     GroupDesign,
     LabelsFile,
+    LawsFile,
     LossWord,
     MethodWord,
     Missing,
@@ -61,6 +62,7 @@ def aggregate(
     output: Output = None,
     by_rows: ByRows = False,
     as_json: AsJson = False,
+    laws: LawsFile = None,
     outcomes: OutcomesFile = None,
     labels: LabelsFile = None,
     percent: Percent = False,
@@ -92,6 +94,7 @@ def aggregate(
     panel = read(
         panel_file,
         quiet=quiet,
+        laws=laws,
         outcomes=outcomes,
         labels=labels,
         percent=percent,

@@ -8,6 +8,7 @@ import typer
 
 from coherently.cli.options import (
     AsJson,
+    LawsFile,
     Missing,
     MissingChoice,
     Output,
@@ -45,6 +46,7 @@ def bounds(
     seed: Seed = None,
     output: Output = None,
     as_json: AsJson = False,
+    laws: LawsFile = None,
     percent: Percent = False,
     missing: MissingChoice = Missing.ERROR,
     repeats: RepeatsChoice = Repeats.KEEP,
@@ -57,13 +59,14 @@ def bounds(
 
     limit = time_limit if method != "annealing" else None
     chosen = choose(method, tolerance=tolerance, time_limit=limit, seed=seed)
-    for event in events:
+    for event in events if laws is None else ():  # laws may declare what an event compares
         read_event(event)
     if output is not None:
         check_output(output)
     panel = read(
         panel_file,
         quiet=quiet,
+        laws=laws,
         percent=percent,
         missing=missing.value,
         repeats=repeats.value,

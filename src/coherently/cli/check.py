@@ -9,6 +9,7 @@ import typer
 from coherently.cli.options import (
     AsJson,
     LabelsFile,
+    LawsFile,
     Missing,
     MissingChoice,
     Output,
@@ -40,6 +41,7 @@ def check(
     ] = None,
     output: Output = None,
     as_json: AsJson = False,
+    laws: LawsFile = None,
     labels: LabelsFile = None,
     percent: Percent = False,
     missing: MissingChoice = Missing.ERROR,
@@ -56,6 +58,7 @@ def check(
     panel = read(
         panel_file,
         quiet=quiet,
+        laws=laws,
         labels=labels,
         percent=percent,
         missing=missing.value,

@@ -33,6 +33,10 @@ PanelFile: TypeAlias = Annotated[
         help="The panel: a long or a wide table in .csv, .csv.gz, .tsv, .jsonl or .parquet.",
     ),
 ]
+LawsFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--laws", metavar="FILE", help="What is certain: declarations, formulas, P(event) <= 0.1."),
+]
 OutcomesFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--outcomes", metavar="FILE", help="Events with what came true: columns event and outcome."),

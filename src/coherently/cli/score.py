@@ -8,6 +8,7 @@ import typer
 
 from coherently.cli.options import (
     AsJson,
+    LawsFile,
     Missing,
     MissingChoice,
     OutcomesFile,
@@ -25,6 +26,7 @@ from coherently.cli.terminal import say, show, show_json
 
 def score(
     panel_file: PanelFile,
+    laws: LawsFile = None,
     outcomes: OutcomesFile = None,
     clip: Annotated[
         float, typer.Option("--clip", help="The log score takes probabilities below this for this.")
@@ -46,6 +48,7 @@ def score(
     panel = read(
         panel_file,
         quiet=quiet,
+        laws=laws,
         outcomes=outcomes,
         percent=percent,
         missing=missing.value,

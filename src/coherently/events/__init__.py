@@ -1,6 +1,19 @@
 """The event language: text in, numbered Boolean functions out. The only room that knows event text."""
 
 from coherently.events.choices import Choice, Value
+from coherently.events.satisfaction import find_conflict, find_world
 from coherently.events.table import CERTAIN, NEVER, Events, Fault, Reading, quote_name, tidy
 
-__all__ = ["CERTAIN", "NEVER", "Choice", "Events", "Fault", "Reading", "Value", "quote_name", "tidy"]
+__all__ = [
+    "CERTAIN",
+    "NEVER",
+    "Choice",
+    "Events",
+    "Fault",
+    "Reading",
+    "Value",
+    "find_conflict",
+    "find_world",
+    "quote_name",
+    "tidy",
+]

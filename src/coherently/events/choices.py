@@ -111,8 +111,10 @@ def _beyond(number: float, direction: float) -> float:
 
 def make_choices(
     rows: Sequence[tuple[str, str, list[str], bool, NDArray[np.int32], NDArray[np.float64], NDArray[np.uint8]]],
+    *,
+    used: bool = True,
 ) -> tuple[Choice, ...]:
-    """Describe declared variables as the compiled table lists them, those with an atom."""
+    """Describe declared variables as the compiled table lists them; if `used`, only those with an atom."""
     return tuple(
         Choice(
             name,
@@ -125,5 +127,5 @@ def make_choices(
             inclusive=inclusive.astype(np.bool_),
         )
         for name, kind, values, is_open, atoms, at, inclusive in rows
-        if len(atoms)
+        if len(atoms) or not used
     )

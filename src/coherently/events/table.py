@@ -93,6 +93,7 @@ class Events:
 
     def __init__(self) -> None:
         self._table = _core.EventTable()
+        self._statements: list[str] = []
 
     def __len__(self) -> int:
         """Count the coordinates, the constant one included."""
@@ -109,11 +110,12 @@ class Events:
         pairs = zip(self.variables, self._table.owners().tolist(), strict=True)
         return [name if owner >= 0 else quote_name(name) for name, owner in pairs]
 
-    def declare(self, statements: Sequence[str]) -> tuple[Fault, ...]:
+    def declare(self, statements: Sequence[str], *, free: bool = False) -> tuple[Fault, ...]:
         """Declare variables: `variable winner: Ann, Bob, ...`, `variable rate: number` or `variable due: date`.
 
         A comparison with a declared variable becomes a function of Boolean variables, its atoms, such as
         "winner = Ann" and "rate < 3" (`choices`). A final `...` admits an unnamed other, written `winner = other`.
+        If `free`, atoms are taken for unrelated variables, as if nothing said that the variable has one value.
 
         >>> events = Events()
         >>> events.declare(["variable winner: Ann, Bob, Cid", "variable rate: number"])
@@ -124,16 +126,41 @@ class Events:
         ['winner = Cid', 'rate < 3']
         """
         clean, classes, unreadable = _prepare(statements)
-        return _faults(self._table.declare(clean, classes), clean, unreadable)
+        faults = _faults(self._table.declare(clean, classes, free), clean, unreadable)
+        refused = {fault.index for fault in faults}
+        self._statements += [text for i, text in enumerate(clean) if not free and i not in refused]
+        return faults
+
+    def fresh(self) -> Events:
+        """Give an empty table with the same declarations."""
+        table = Events()
+        table.declare(self._statements)
+        return table
 
     def choices(self) -> tuple[Choice, ...]:
         """The declared variables of which events mention an atom."""
         return make_choices(self._table.choices())
 
+    def declarations(self) -> tuple[Choice, ...]:
+        """All declared variables, those without an atom too."""
+        return make_choices(self._table.choices(), used=False)
+
     @property
     def declared(self) -> list[str]:
         """The names of all declared variables, in the order of their declarations."""
         return [row[0] for row in self._table.choices()]
+
+    def user_variables(self) -> NDArray[np.int32]:
+        """Number, for each Boolean variable, the variable of the user's that it is or is an atom of."""
+        owners = self._table.owners()
+        _, found = np.unique(np.where(owners < 0, len(owners) + np.arange(len(owners)), owners), return_inverse=True)
+        return np.asarray(found, np.int32)
+
+    def compared(self, text: str, max_characters: int = MAX_CHARACTERS) -> list[str]:
+        """List the declared variables that a text compares with values, in the order of their declarations."""
+        (clean,), classes, _ = _prepare([text])
+        named = set(_core.compared(clean, classes, max_characters))
+        return [name for name in self.declared if name in named]
 
     def add(self, texts: Sequence[str], *, max_characters: int = MAX_CHARACTERS) -> Reading:
         """Read texts and number their events, the new ones too."""

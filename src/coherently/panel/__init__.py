@@ -2,7 +2,7 @@
 
 from coherently.panel.build import Options, build, read_panel
 from coherently.panel.frames import to_frame
-from coherently.panel.laws import NO_LAWS, Laws, Pins
+from coherently.panel.laws import NO_LAWS, Laws, Pins, read_laws
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED, Panel, WrittenEvents
 from coherently.panel.readers import Progress
 from coherently.panel.table import Columns, Table
@@ -24,6 +24,7 @@ __all__ = [
     "build",
     "by_appearance",
     "check_output",
+    "read_laws",
     "read_panel",
     "records",
     "to_frame",

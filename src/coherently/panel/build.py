@@ -12,11 +12,13 @@ import numpy as np
 from coherently.errors import SHOWN, MethodError, PanelError
 from coherently.events import Events, Reading
 from coherently.panel import cells
+from coherently.panel.laws import NO_LAWS, Laws, count_idle, impossible_conditions, read_laws
 from coherently.panel.layout import Long, Wide, pick, recognise
 from coherently.panel.outcomes import Facts, read_outcomes, resolve
 from coherently.panel.panel import UNRESOLVED, Panel, WrittenEvents
 from coherently.panel.readers import read_table
 from coherently.panel.repeats import Repeats, settle_repeats
+from coherently.panel.table import Problems
 from coherently.panel.texts import by_appearance, encode, number_texts
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from coherently.panel.outcomes import Outcomes
     from coherently.panel.readers import Progress
+    from coherently.panel.statements import LawsSource
     from coherently.panel.table import Table
 
 Labels: TypeAlias = str | os.PathLike[str] | Mapping[str, str]
@@ -35,6 +38,8 @@ ONLY_JUDGE = "panel"
 class Options(TypedDict, total=False):
     """How a source is read."""
 
+    laws: LawsSource | None
+    """A file, or a list of statements, that hold in every possible world."""
     outcomes: Outcomes | None
     """A file, a mapping or a frame of events with their outcomes."""
     labels: Labels | None
@@ -65,8 +70,10 @@ class _Forecasts:
 def read_panel(path: str | os.PathLike[str], *, progress: Progress | None = None, **options: Unpack[Options]) -> Panel:
     r"""Read a panel from a file: CSV, CSV.gz, JSON lines or Parquet, a long or a wide table.
 
-    `outcomes` is a file, a mapping or a frame of events with their outcomes; `labels` a file (id, title) or
-    a mapping, for readable names; `percent=True` says that plain numbers are percentages;
+    `laws` is a file or a list of statements: declarations of variables, formulas that are certainly true, and
+    probabilities that are fixed or limited. `outcomes` is a file, a mapping or a frame of events with their
+    outcomes; `labels` a file (id, title) or a mapping, for readable names; `percent=True` says that plain numbers are
+    percentages;
     `missing="abstain"` takes a missing probability in a long table for an abstention; `repeats` ("keep",
     "last", "mean" or "error") says what becomes of several forecasts by one judge of one event; with
     `plain_events=True` each event cell is one name, not a formula; `progress` is called with the fraction
@@ -84,6 +91,7 @@ def read_panel(path: str | os.PathLike[str], *, progress: Progress | None = None
 def build(
     table: Table,
     *,
+    laws: LawsSource | None = None,
     outcomes: Outcomes | None = None,
     labels: Labels | None = None,
     percent: bool = False,
@@ -94,14 +102,16 @@ def build(
     """Make a panel of a table; see `Options`."""
     _check_choice("missing", missing, get_args(cells.Missing))
     _check_choice("repeats", repeats, get_args(Repeats))
+    events = Events()
+    rules = NO_LAWS if laws is None else read_laws(laws, events)
     layout = recognise(table)
     if isinstance(layout, Long):
         forecasts = _read_long(table, layout, percent=percent, missing=missing)
     else:
         forecasts = _read_wide(table, layout, percent=percent)
-    events = Events()
     texts = cells.texts(table, layout.event)
     reading = number_texts(table, texts, events, plain_events=plain_events)
+    _check_conditions(table, reading, rules, events)
     facts = []
     if isinstance(layout, Long) and layout.outcome is not None:
         outcome = cells.outcomes(table, layout.outcome)
@@ -109,7 +119,7 @@ def build(
     nothing_said = outcomes is None or (isinstance(outcomes, Mapping) and not outcomes)
     if not nothing_said:
         facts.append(read_outcomes(outcomes, events, plain_events=plain_events))
-    asked = _assemble(forecasts, texts, reading, events, facts)
+    asked = _assemble(forecasts, texts, reading, events, rules, facts)
     answered = np.flatnonzero(~np.isnan(asked.probability))
     if not len(answered):
         raise PanelError(f"{table.source} has no forecast: every probability is missing")
@@ -130,12 +140,39 @@ def _read_long(table: Table, layout: Long, *, percent: bool, missing: cells.Miss
     return _Forecasts(
         judge=[ONLY_JUDGE] * count if layout.judge is None else cells.texts(table, layout.judge),
         row=np.arange(count),
-        probability=cells.probabilities(table, layout.probability, percent=percent, missing=missing),
+        probability=_read_probabilities(table, layout, lower, upper, percent=percent, missing=missing),
         weight=np.ones(count) if layout.weight is None else cells.weights(table, layout.weight),
         lower=lower,
         upper=upper,
         time=None if layout.time is None else cells.times(table, layout.time),
     )
+
+
+def _read_probabilities(
+    table: Table,
+    layout: Long,
+    lower: NDArray[np.float64] | None,
+    upper: NDArray[np.float64] | None,
+    *,
+    percent: bool,
+    missing: cells.Missing,
+) -> NDArray[np.float64]:
+    """Read probabilities; where there is only an interval, its middle is the probability."""
+    if lower is None and upper is None:
+        return cells.probabilities(table, str(layout.probability), percent=percent, missing=missing)
+    absent = np.full(len(table.rows), np.nan)
+    low, high = (absent if bound is None else bound for bound in (lower, upper))
+    if layout.probability is None:
+        given = absent
+    else:
+        given = cells.probabilities(table, layout.probability, percent=percent, missing="abstain")
+        cells.check_inside(table, layout.probability, given, low, high)
+    middle = (np.where(np.isnan(low), 0.0, low) + np.where(np.isnan(high), 1.0, high)) / 2
+    middle[np.isnan(low) & np.isnan(high)] = np.nan
+    probability = np.where(np.isnan(given), middle, given)
+    if missing == "error":
+        cells.check_given(table, layout.probability, probability)
+    return probability
 
 
 def _read_wide(table: Table, layout: Wide, *, percent: bool) -> _Forecasts:
@@ -150,12 +187,14 @@ def _read_wide(table: Table, layout: Wide, *, percent: bool) -> _Forecasts:
     )
 
 
-def _assemble(forecasts: _Forecasts, texts: list[str], reading: Reading, events: Events, facts: list[Facts]) -> Panel:
+def _assemble(
+    forecasts: _Forecasts, texts: list[str], reading: Reading, events: Events, laws: Laws, facts: list[Facts]
+) -> Panel:
     """Number judges and written events; `texts` and `reading` have an entry a row of the table."""
     judge_index, judges = encode(forecasts.judge)
     number, first = by_appearance(reading.event.astype(np.int64) << 32 | reading.condition)
     asked = Reading(reading.sides[first], ())
-    outcome = resolve(events, facts, asked) if facts else np.full(len(first), UNRESOLVED, np.int8)
+    outcome = resolve(events, facts, asked, laws) if facts else np.full(len(first), UNRESOLVED, np.int8)
     return Panel(
         events=events,
         judges=tuple(judges),
@@ -169,7 +208,17 @@ def _assemble(forecasts: _Forecasts, texts: list[str], reading: Reading, events:
         lower=forecasts.lower,
         upper=forecasts.upper,
         time=forecasts.time,
+        laws=laws,
     )
+
+
+def _check_conditions(table: Table, reading: Reading, laws: Laws, events: Events) -> None:
+    """Refuse conditionals on what the laws rule out."""
+    broken = impossible_conditions(laws, events, reading.condition)
+    problems = Problems()
+    rows = np.flatnonzero(np.isin(reading.condition, list(broken))).tolist()
+    problems.add(rows, lambda row: f"{table.place(row)}: {broken[int(reading.condition[row])]}")
+    problems.check()
 
 
 def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> tuple[str, ...]:
@@ -191,6 +240,9 @@ def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> tup
     unanswered = len(asked.written) - len(panel.written)
     if unanswered:
         notes.append(f"{table.source}: events without a forecast: {unanswered:,}")
+    idle = count_idle(panel.laws, panel.events, np.concatenate([panel.written.event, panel.written.condition]))
+    if idle:
+        notes.append(f"laws on variables that no forecast uses: {idle:,}")
     return tuple(notes)
 
 

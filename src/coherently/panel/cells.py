@@ -67,6 +67,11 @@ def probabilities(table: Table, column: str, *, percent: bool, missing: Missing)
     return np.array(_converted(table, column, convert), dtype=np.float64)
 
 
+def probability(cell: object) -> float | Refusal:
+    """Read one probability."""
+    return _probability(cell, 1, abstain=False)
+
+
 def weights(table: Table, column: str) -> NDArray[np.float64]:
     """Read finite weights of 0 or more."""
     values = _plain_numbers(table.columns[column])
@@ -92,6 +97,40 @@ def bounds(
         )
         problems.check()
     return low, high
+
+
+def check_inside(
+    table: Table,
+    column: str,
+    probability: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+) -> None:
+    """Refuse probabilities outside their own intervals."""
+    problems = Problems()
+    for outside, word, bound in (
+        (probability < lower, "below lower", lower),
+        (probability > upper, "above upper", upper),
+    ):
+        problems.add(
+            np.flatnonzero(outside).tolist(),
+            lambda row, word=word, bound=bound: (
+                f"{table.place(row)}: {column} {probability[row]} is {word} {bound[row]}"
+            ),  # type: ignore[misc]
+            ["A probability lies in its own interval: mend one of the three, or leave the probability empty."],
+        )
+    problems.check()
+
+
+def check_given(table: Table, column: str | None, probability: NDArray[np.float64]) -> None:
+    """Refuse rows that have neither a probability nor an interval."""
+    problems = Problems()
+    problems.add(
+        np.flatnonzero(np.isnan(probability)).tolist(),
+        lambda row: f"{table.place(row, column)}: no probability, and no lower or upper bound",
+        [ABSTENTION],
+    )
+    problems.check()
 
 
 def texts(table: Table, column: str) -> list[str]:
@@ -181,9 +220,14 @@ def _is_odd(cell: object) -> bool:
     return isinstance(cell, bool) or (isinstance(cell, str) and "_" in cell)
 
 
+def is_missing(cell: object) -> bool:
+    """Tell whether a cell stands for no value."""
+    return _is_null(cell) or (isinstance(cell, str) and cell.strip().lower() in MISSING)
+
+
 def _number(cell: object, *remedies: str) -> float | Refusal:
     """Return a finite number, or NaN for a missing one."""
-    if _is_null(cell) or (isinstance(cell, str) and cell.strip().lower() in MISSING):
+    if is_missing(cell):
         return math.nan
     value = math.nan
     if isinstance(cell, NUMERIC) and not _is_odd(cell):
@@ -242,8 +286,8 @@ def _outcome(cell: object) -> int | Refusal:
     word = str(cell).strip().lower() if isinstance(cell, str | bool | np.bool_) else ""
     value = OUTCOMES.get(word, _number(cell))
     if isinstance(value, Refusal) or value not in {0, 1}:
-        is_missing = isinstance(value, float) and math.isnan(value)
-        return -1 if is_missing else Refusal("{} is no outcome", (OUTCOME,))
+        absent = isinstance(value, float) and math.isnan(value)
+        return -1 if absent else Refusal("{} is no outcome", (OUTCOME,))
     return int(value)
 
 

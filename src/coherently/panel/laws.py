@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.errors import ContradictionError, PanelError, summarise
+from coherently.events import CERTAIN, Events, find_conflict, find_world
+from coherently.panel.statements import MAX_CHARACTERS, Pin, Statement, read_pin, split_statements
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from coherently.events import Fault
+    from coherently.panel.statements import LawsSource
 
 
 def _no_sides() -> NDArray[np.int32]:
@@ -40,16 +49,191 @@ class Pins:
 class Laws:
     """Formulas that are true in every possible world, as sides, with their texts and where each stands; and pins.
 
-    What declarations of variables say is with the events (`coherently.events.Events.choices`).
+    What declarations of variables say is with the events (`coherently.events.Events.choices`); `declarations` are
+    their texts.
     """
 
     text: tuple[str, ...] = ()
     place: tuple[str, ...] = ()
     side: NDArray[np.int32] = field(default_factory=_no_sides)
     pins: Pins = field(default_factory=Pins)
+    declarations: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.text)
 
+    def say(self, index: int) -> str:
+        """Quote a law and its place."""
+        return f"'{_shortened(self.text[index])}' ({self.place[index]})"
+
 
 NO_LAWS = Laws()
+
+LONGEST_QUOTE = 200
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 4]} ..."
+
+
+def read_laws(source: LawsSource, events: Events) -> Laws:
+    """Read declarations, formulas and pins from a file or a list; variables are declared before anything is read.
+
+    Raises one error for all statements that cannot be read; else, if the formulas contradict each other, a
+    `ContradictionError` with as few of the statements as make a contradiction.
+
+    >>> from coherently.events import Events
+    >>> laws = read_laws(["winner = Ann -> rain  # a note", "variable winner: Ann, Bob", "P(rain) <= 40%"], Events())
+    >>> laws.text, laws.pins.text, laws.pins.high.tolist()
+    (('winner = Ann -> rain',), ('P(rain) <= 40%',), [0.4])
+    """
+    statements = split_statements(source)
+    declarations = [one for one in statements if one.is_declaration]
+    pinning = [one for one in statements if not one.is_declaration and one.is_pin]
+    formulas = [one for one in statements if not one.is_declaration and not one.is_pin]
+    problems: dict[str, str] = {}
+    for fault in events.declare([one.text for one in declarations]):
+        problems[declarations[fault.index].place] = str(fault)
+    side = _read_formulas(formulas, events, problems)
+    pins = _read_pins(pinning, events, problems)
+    if problems:
+        ordered = [f"{one.place}: {problems[one.place]}" for one in statements if one.place in problems]
+        raise PanelError(summarise(ordered))
+    laws = Laws(
+        text=tuple(one.text for one in formulas),
+        place=tuple(one.place for one in formulas),
+        side=side,
+        pins=pins,
+        declarations=tuple(one.text for one in declarations),
+    )
+    _check_contradiction(laws, declarations, events)
+    _check_pins(laws, pinning, events)
+    return laws
+
+
+def _read_formulas(formulas: Sequence[Statement], events: Events, problems: dict[str, str]) -> NDArray[np.int32]:
+    reading = events.add([one.text for one in formulas], max_characters=MAX_CHARACTERS)
+    for fault in reading.faults:
+        problems[formulas[fault.index].place] = str(fault)
+    for index in np.flatnonzero(reading.condition > CERTAIN).tolist():
+        problems[formulas[index].place] = (
+            "a law is a formula without 'given'; write a -> b for a law, or P(a given b) = 0.9 for a probability"
+        )
+    return reading.event
+
+
+def _read_pins(pinning: Sequence[Statement], events: Events, problems: dict[str, str]) -> Pins:
+    found: list[tuple[Statement, Pin]] = []
+    for one in pinning:
+        pin = read_pin(one.text)
+        if isinstance(pin, Pin):
+            found.append((one, pin))
+        else:
+            problems[one.place] = pin
+    reading = events.add([pin.event for _, pin in found], max_characters=MAX_CHARACTERS)
+    for fault in reading.faults:
+        one, pin = found[fault.index]
+        problems[one.place] = str(_within(fault, one, pin))
+    return Pins(
+        text=tuple(one.text for one, _ in found),
+        event=reading.event,
+        condition=reading.condition,
+        low=np.array([pin.low for _, pin in found], np.float64),
+        high=np.array([pin.high for _, pin in found], np.float64),
+    )
+
+
+def _within(fault: Fault, one: Statement, pin: Pin) -> Fault:
+    """Point at a fault of a pin's event in the whole statement."""
+    return replace(fault, text=one.text, column=fault.column and fault.column + pin.offset)
+
+
+def _check_contradiction(laws: Laws, declarations: Sequence[Statement], events: Events) -> None:
+    conflict = find_conflict(events, laws.side)
+    if conflict is None:
+        return
+    formulas = [Statement(laws.text[index], laws.place[index]) for index in conflict]
+    needed = [*_needed(declarations, formulas, events), *formulas]
+    listed = "\n".join(f"  {one.place}: {_shortened(one.text)}" for one in needed)
+    if len(needed) == 1:
+        raise ContradictionError(f"this law can never be true:\n{listed}\nChange or delete it.")
+    raise ContradictionError(
+        f"the laws contradict each other. No possible world obeys these {len(needed)} statements together, "
+        f"and without any one of them there is no such conflict:\n{listed}\nChange or delete one of them."
+    )
+
+
+def _needed(declarations: Sequence[Statement], formulas: Sequence[Statement], events: Events) -> list[Statement]:
+    """Find the declarations without which the formulas could hold: with those left out, comparisons are unrelated."""
+    texts = [one.text for one in formulas]
+    compared = {name for text in texts for name in events.compared(text, MAX_CHARACTERS)}
+    bound = [one for one, name in zip(declarations, events.declared, strict=True) if name in compared]
+    free: list[Statement] = []
+    for one in list(bound):
+        fewer = [other for other in bound if other is not one]
+        scratch = Events()
+        scratch.declare([other.text for other in fewer])
+        scratch.declare([other.text for other in (*free, one)], free=True)
+        reading = scratch.add(texts, max_characters=MAX_CHARACTERS)
+        if not reading.faults and find_world(scratch, reading.event) is None:
+            bound = fewer
+            free.append(one)
+    return bound
+
+
+def impossible_conditions(laws: Laws, events: Events, conditions: NDArray[np.int32]) -> dict[int, str]:
+    """Find the conditions (sides) that no world of the laws grants, each with the laws that rule it out, in words.
+
+    A condition that shares no variable with a law is possible, since it is not impossible by itself.
+    """
+    pending = np.unique(conditions[conditions > CERTAIN])
+    if not len(laws) or not len(pending):
+        return {}
+    pending = pending[_touch(events, pending, laws.side)]
+    world = find_world(events, laws.side)
+    found = {}
+    while len(pending) and world is not None:
+        pending = pending[~events.evaluate(pending, world[None, :]).ravel()]
+        if not len(pending):
+            break
+        world = find_world(events, np.r_[laws.side, pending[0]])
+        while world is None and len(pending):
+            found[int(pending[0])] = _ruled_out(laws, events, pending[0])
+            pending = pending[1:]
+            world = find_world(events, np.r_[laws.side, pending[:1]])
+    return found
+
+
+def count_idle(laws: Laws, events: Events, used: NDArray[np.int32]) -> int:
+    """Count the laws and pins that have variables, but none that the sides in use have."""
+    stated = np.concatenate([laws.side, laws.pins.event])
+    about = np.concatenate([laws.side, laws.pins.condition])
+    touched = _touch(events, stated, used) | _touch(events, about, used)
+    return int(((stated > CERTAIN) & ~touched).sum())
+
+
+def _touch(events: Events, sides: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tell which sides share a variable of the user's with any of the others."""
+    owner = events.user_variables()
+    among = np.zeros(len(owner), np.bool_)
+    among[owner[events.supports(others // 2)[1]]] = True
+    starts, members = events.supports(sides // 2)
+    touches = np.r_[0, np.cumsum(among[owner[members]])]
+    return np.asarray(touches[starts[1:]] > touches[starts[:-1]])
+
+
+def _ruled_out(laws: Laws, events: Events, side: np.int32) -> str:
+    conflict = find_conflict(events, np.r_[laws.side, side]) or ()
+    names = [laws.say(index) for index in conflict if index < len(laws)]
+    return f"the condition after 'given' can never be true under the laws: {' and '.join(names)}"
+
+
+def _check_pins(laws: Laws, pinning: Sequence[Statement], events: Events) -> None:
+    broken = impossible_conditions(laws, events, laws.pins.condition)
+    problems = [
+        f"{one.place}: {broken[condition]}"
+        for one, condition in zip(pinning, laws.pins.condition.tolist(), strict=True)
+        if condition in broken
+    ]
+    if problems:
+        raise PanelError(summarise(problems))

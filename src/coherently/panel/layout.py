@@ -37,10 +37,13 @@ A wide table has a row an event, the events in its first column and a column a j
 
 @dataclass(frozen=True, slots=True)
 class Long:
-    """A row a forecast; each field is the header of the column that plays the role."""
+    """A row a forecast; each field is the header of the column that plays the role.
+
+    Without a column of probabilities there is one of lower or upper bounds.
+    """
 
     event: str
-    probability: str
+    probability: str | None = None
     judge: str | None = None
     weight: str | None = None
     lower: str | None = None
@@ -61,7 +64,7 @@ class Wide:
 def recognise(table: Table) -> Long | Wide:
     """Tell the long shape from the wide one by the header."""
     roles = find_roles(table)
-    if {"event", "probability"} <= roles.keys():
+    if "event" in roles and {"probability", "lower", "upper"} & roles.keys():
         played = set(roles.values())
         return Long(**roles, ignored=tuple(name for name in table.columns if name not in played))
     first, *others = table.columns

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import SHOWN, PanelError, summarise
-from coherently.events import quote_name
+from coherently.events import find_conflict
 from coherently.panel import cells
 from coherently.panel.frames import table_from_frame
+from coherently.panel.laws import NO_LAWS, Laws
 from coherently.panel.layout import ROLES, pick
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED
 from coherently.panel.readers import read_table
 from coherently.panel.table import Table
 from coherently.panel.texts import number_texts
+from coherently.panel.values import declared_rows, value_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -66,18 +68,36 @@ def read_outcomes(source: Outcomes, events: Events, *, plain_events: bool) -> Fa
     else:
         table = table_from_frame(source, "outcomes")
     event_column = pick(table, "event", (*ROLES["event"], "variable", "id"))
-    outcome = cells.outcomes(table, pick(table, "outcome", ROLES["outcome"]))
+    outcome_column = pick(table, "outcome", ROLES["outcome"])
     texts = cells.texts(table, event_column)
+    values = {} if plain_events else declared_rows(texts, events)
+    if not values:
+        return _read_events(table, event_column, outcome_column, texts, events, plain_events=plain_events)
+    plain = [row for row in range(len(texts)) if row not in values]
+    side, row = np.empty(0, np.int32), np.empty(0, np.int64)
+    if plain:
+        some = table.take(plain)
+        found = _read_events(some, event_column, outcome_column, [texts[i] for i in plain], events, plain_events=False)
+        side, row = found.side, np.array(plain)[found.row]
+    more, origin = value_facts(table, outcome_column, values, events)
+    side, first = np.unique(np.concatenate([side, more]), return_index=True)
+    return Facts(table, event_column, side, np.concatenate([row, origin])[first])
+
+
+def _read_events(
+    table: Table, event_column: str, outcome_column: str, texts: Sequence[str], events: Events, *, plain_events: bool
+) -> Facts:
+    outcome = cells.outcomes(table, outcome_column)
     reading = number_texts(table, texts, events, plain_events=plain_events)
     return Facts.gather(table, event_column, reading, outcome)
 
 
-def resolve(events: Events, sources: Sequence[Facts], reading: Reading) -> NDArray[np.int8]:
+def resolve(events: Events, sources: Sequence[Facts], reading: Reading, laws: Laws = NO_LAWS) -> NDArray[np.int8]:
     """Say how each event of a reading came out: 1, 0, UNRESOLVED or CALLED_OFF.
 
-    What single facts force is followed to the end; facts are not combined by case distinction.
+    What single facts and laws force is followed to the end; they are not combined by case distinction.
     """
-    known, stated = _learn(events, sources)
+    known, stated = _learn(events, sources, laws)
     truth = _truth(events, reading.event, known, stated)
     condition = _truth(events, reading.condition, known, stated)
     truth[condition == 0] = CALLED_OFF
@@ -92,7 +112,7 @@ def _truth(
     return np.where(said == UNRESOLVED, events.settle(sides, known), said)
 
 
-def _learn(events: Events, sources: Sequence[Facts]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+def _learn(events: Events, sources: Sequence[Facts], laws: Laws) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Give what is known of each variable and what was stated of each side; refuse contradictions."""
     side = np.concatenate([source.side for source in sources])
     ends = np.cumsum([len(source.side) for source in sources])
@@ -120,17 +140,34 @@ def _learn(events: Events, sources: Sequence[Facts]) -> tuple[NDArray[np.int8], 
         known, broken = events.propagate(side[order], unknown)
     if problems:
         raise PanelError(_contradiction(problems, len(problems)))
+    if len(laws):
+        _check_laws(events, side, laws, say)
+        known, _ = events.propagate(np.concatenate([side[order], laws.side]), unknown)
+        stated[laws.side], stated[laws.side ^ 1] = 1, 0
     return known, stated
 
 
+def _check_laws(events: Events, side: NDArray[np.int32], laws: Laws, say: Callable[[int], str]) -> None:
+    """Refuse outcomes that no world of the laws has, with the laws that they break."""
+    left = np.arange(len(side))
+    problems: list[str] = []
+    while len(problems) < SHOWN:
+        conflict = find_conflict(events, np.concatenate([laws.side, side[left]]))
+        if conflict is None:
+            break
+        facts = [int(left[index - len(laws)]) for index in conflict if index >= len(laws)]
+        broken = " and ".join(laws.say(index) for index in conflict if index < len(laws))
+        told = "; ".join(map(say, facts))
+        problems.append(f"{told}: {'together these break' if len(facts) > 1 else 'this breaks'} the law {broken}")
+        left = left[left != facts[-1]]
+    if problems:
+        raise PanelError(_contradiction(problems, len(problems)))
+
+
 def _known_parts(events: Events, side: np.int32, known: NDArray[np.int8]) -> str:
-    names = events.variables
+    names = events.written_variables
     _, members = events.supports(np.array([side // 2], np.int32))
-    parts = [
-        f"{quote_name(names[v])} is {'true' if known[v] else 'false'}"
-        for v in members.tolist()
-        if known[v] != UNRESOLVED
-    ]
+    parts = [f"{names[v]} is {'true' if known[v] else 'false'}" for v in members.tolist() if known[v] != UNRESOLVED]
     return "the other outcomes" + (f", from which {' and '.join(parts)}" if parts else "")
 
 

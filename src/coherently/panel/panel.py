@@ -62,8 +62,8 @@ class Panel:
 
     A forecast is one entry of each array: `judge_index` points into `judges`, `event_index` into `written`,
     `probability` lies in [0, 1], `weight` is finite and not negative. `lower` and `upper` (NaN where not
-    given) and `time` are None where the source has no such column. `notes` says what a reader should know
-    of how the source was read.
+    given) and `time` are None where the source has no such column. `laws` hold in every possible world. `notes`
+    says what a reader should know of how the source was read.
 
     >>> panel = Panel.from_records([("Ann", "p", 0.7), ("Ann", "p & q", 0.4), ("Bob", "~(~p | ~q)", 0.2)])
     >>> panel
@@ -129,7 +129,7 @@ class Panel:
 
     def _variables_used(self) -> int:
         sides = np.concatenate([self.written.event, self.written.condition])
-        return len(np.unique(self.events.supports(sides // 2)[1]))
+        return len(np.unique(self.events.user_variables()[self.events.supports(sides // 2)[1]]))
 
     def columns(self) -> Columns:
         """The panel as a long table: judge, event, probability, and what else is known of the forecasts."""

@@ -61,6 +61,13 @@ def read_table(path: str | os.PathLike[str], progress: Progress | None = None) -
     return table
 
 
+def read_lines(path: str | os.PathLike[str]) -> list[str]:
+    """Read the lines of a text file, as text files of any system end them."""
+    path = Path(path)
+    with _file_errors(path), path.open("rb", buffering=0) as file, _decoded(file, path.name) as text:
+        return re.split("\r\n|\r|\n", text.read())
+
+
 @contextmanager
 def _file_errors(path: Path) -> Iterator[None]:
     try:

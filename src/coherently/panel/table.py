@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from coherently.errors import SHOWN, PanelError, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    import numpy as np
 
 Cells: TypeAlias = list[Any] | NDArray[Any]
 Columns: TypeAlias = Mapping[str, Cells]
@@ -43,6 +42,14 @@ class Table:
         if column is None:
             return row
         return f"{row}, column {column}" if column else f"{row}, first column"
+
+    def take(self, index: Sequence[int]) -> Table:
+        """Keep some rows, by index."""
+        columns = {
+            name: cells[list(index)] if isinstance(cells, np.ndarray) else [cells[i] for i in index]
+            for name, cells in self.columns.items()
+        }
+        return replace(self, columns=columns, rows=np.array([self.rows[i] for i in index], np.int64))
 
 
 class Problems:

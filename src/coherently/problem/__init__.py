@@ -1,5 +1,7 @@
 """What is to be solved, in arrays: distinct events with merged forecasts, and the way back to the panel."""
 
+from coherently.problem.attached import Attached, attach, with_points, without_weightless
+from coherently.problem.clusters import lawful_clusters
 from coherently.problem.designs import clusters, with_auxiliary
 from coherently.problem.groups import MAX_VARIABLES as LARGEST_GROUP
 from coherently.problem.groups import Groups
@@ -8,6 +10,7 @@ from coherently.problem.parts import Part, split
 from coherently.problem.problem import Merged, Problem, pose, pose_individually
 from coherently.problem.registry import DESIGNS, SHARING, Design, find_design
 from coherently.problem.space import FREE, Block, Functions, Space
+from coherently.problem.states import States, TooManyStatesError
 from coherently.problem.terms import NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
 from coherently.problem.truths import append, holds
 
@@ -18,6 +21,7 @@ __all__ = [
     "LARGEST_GROUP",
     "NO_TERMS",
     "SHARING",
+    "Attached",
     "Block",
     "Brier",
     "Conditionals",
@@ -34,14 +38,20 @@ __all__ = [
     "Sides",
     "Space",
     "Spherical",
+    "States",
     "Terms",
+    "TooManyStatesError",
     "append",
+    "attach",
     "clusters",
     "find_design",
     "find_loss",
     "holds",
+    "lawful_clusters",
     "pose",
     "pose_individually",
     "split",
     "with_auxiliary",
+    "with_points",
+    "without_weightless",
 ]

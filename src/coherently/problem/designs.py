@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem.groups import MAX_VARIABLES, Groups, all_worlds, check_size, unpack
+from coherently.problem.groups import MAX_VARIABLES, Groups, all_worlds, check_size, drafted, is_plain, unpack
+from coherently.problem.lawful import Nodes, Setting, node_drafts, shared_by
+from coherently.problem.lawful import subsets as subsets_of_nodes
+from coherently.problem.states import MAX_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -42,6 +45,7 @@ def with_auxiliary(design: Callable[[Merged], Groups], merged: Merged) -> Groups
     """The groups of a design, with the variables of two or more events that nobody forecast alone."""
     within = np.repeat(merged.sizes(), merged.sizes())
     events = np.bincount(merged.variables[within > 1], minlength=merged.n_variables)
+    events += np.bincount(merged.space.rows()[1], minlength=merged.n_variables)
     events[merged.variables[within == 1]] = 0
     unforecast = [(v,) for v in np.flatnonzero(events > 1).tolist()]
     groups = design(_extend(merged, unforecast))
@@ -53,8 +57,10 @@ def triples(merged: Merged) -> Groups:
 
     A larger event comes with all events about its variables, a pair without a triple as in `pairs`. Groups
     share the variables, and an event a pair: a conjunction where nobody forecast any. A pair's further events
-    are in one group only, which says the same.
+    are in one group only, which says the same. Where there are laws, blocks of variables count as one.
     """
+    if not is_plain(merged):
+        return _lawful_triples(merged)
     check_size(np.arange(len(merged)), merged.sizes())
     known = _by_variables(merged)
     graph = _graph(known)
@@ -90,17 +96,65 @@ def cliques(merged: Merged) -> Groups:
 
     Neighbouring cliques share every conjunction of their common variables, hence the distribution of these;
     so there is one distribution behind all of them (Lauritzen and Spiegelhalter 1988).
+    Where there are laws, blocks of variables are the nodes of the tree, and the variables of a law are in a clique.
     """
+    if not is_plain(merged):
+        return _lawful_cliques(merged)
     check_size(np.arange(len(merged)), merged.sizes())
     sets, separators = _junction_tree(_eliminate(_graph(_by_variables(merged))))
-    entries = sum(4 ** len(variables) for variables in separators)
-    if entries > MAX_ENTRIES:
-        raise MethodError(
-            f"neighbouring cliques have up to {max(map(len, separators))} variables in common, which take {entries:,} "
-            f"entries; {MAX_ENTRIES:,} is the most: choose the groups pairs or triples, or the method projections"
-        )
+    _check_separators(separators, [4 ** len(variables) for variables in separators])
     shared = {subset for variables in separators for subset in _subsets(variables, len(variables))}
     return _groups("cliques", merged, sets, shared)
+
+
+def _check_separators(separators: Collection[Variables], entries: Collection[int]) -> None:
+    if sum(entries) > MAX_ENTRIES:
+        raise MethodError(
+            f"neighbouring cliques have up to {max(map(len, separators))} variables in common, which take "
+            f"{sum(entries):,} entries; {MAX_ENTRIES:,} is the most: choose the groups pairs or triples, or the method "
+            f"projections"
+        )
+
+
+def _lawful_triples(merged: Merged) -> Groups:
+    """`triples` with blocks for variables, the scopes of laws and conditionals being events."""
+    setting = Setting(merged)
+    nodes = Nodes(setting)
+    edges = nodes.edges()
+    graph = _graph(edges)
+    larger = sorted(own for own in edges if len(own) > 3)
+    inside = {three for own in larger for three in combinations(own, 3)}
+    apart = sorted(own for own in edges if len(own) == 2 and len(graph[own[0]]) == len(graph[own[1]]) == 1)
+    alone = sorted(own for own in edges if len(own) == 1 and own[0] not in graph)
+    sets = sorted(_connected_triples(graph) - inside) + larger + apart + alone
+    uses = Counter(chain.from_iterable(subsets_of_nodes(own, 2) for own in sets))
+    return _sharing("triples", setting, nodes, sets, [own for own, count in uses.items() if count > 1])
+
+
+def _lawful_cliques(merged: Merged) -> Groups:
+    """`cliques` with blocks for variables, the scopes of laws and conditionals being in cliques too."""
+    setting = Setting(merged)
+    nodes = Nodes(setting)
+    edges = nodes.edges()
+    graph = _graph(edges)
+    alone = [own for own in sorted(edges) if len(own) == 1 and own[0] not in graph]
+    order = _eliminate(graph, lambda own: nodes.states(own) <= MAX_STATES)
+    sets, separators = _junction_tree(order)
+    _check_separators(separators, [nodes.states(own) ** 2 for own in separators])
+    within = {subset for own in separators for subset in subsets_of_nodes(own, len(own))}
+    return _sharing("cliques", setting, nodes, [*sets, *alone], within)
+
+
+def _sharing(
+    design: str, setting: Setting, nodes: Nodes, sets: Sequence[Variables], within: Collection[Variables]
+) -> Groups:
+    """One group a set of nodes, which agree on the joint distributions of the sets `within`."""
+    merged = setting.merged
+    known = _by_variables(merged)
+    wanted = shared_by(nodes, within)
+    missing = [s for s in wanted if not any(_gives_conjunction(merged, i) for i in known.get(s, ()))]
+    whole = Setting(_extend(merged, missing))
+    return replace(drafted(design, whole, node_drafts(whole, nodes, sets)), auxiliary=len(missing))
 
 
 def _by_variables(merged: Merged) -> dict[Variables, list[int]]:
@@ -147,36 +201,41 @@ def _triangles(graph: Graph) -> set[Variables]:
     return {(a, b, c) for a, near in graph.items() for b in near if a < b for c in near & graph[b] if b < c}
 
 
-def _eliminate(graph: Graph) -> dict[int, Variables]:
+def _few_variables(clique: Collection[int]) -> bool:
+    return len(clique) <= MAX_VARIABLES
+
+
+def _eliminate(graph: Graph, fits: Callable[[Collection[int]], bool] = _few_variables) -> dict[int, Variables]:
     """Remove one variable after the other, linking its neighbours, by least fill (Kjaerulff 1990).
 
-    Gives, in this order, each variable with its neighbours at that time.
+    Gives, in this order, each variable with its neighbours at that time: a clique, which must fit.
     """
     graph = {v: set(near) for v, near in graph.items()}
-    heap = [_cost(graph, v) for v in graph]
+    heap = [_cost(graph, v, fits) for v in graph]
     heapq.heapify(heap)
     order: dict[int, Variables] = {}
     while heap:
         cost = heapq.heappop(heap)
         v = cost[2]
-        if v in order or cost != _cost(graph, v):
+        if v in order or cost != _cost(graph, v, fits):
             continue
         near = graph[v]
-        if len(near) >= MAX_VARIABLES:
+        if not fits([v, *near]):
             raise MethodError(
                 f"the junction tree has a clique of {len(near) + 1} variables or more; {MAX_VARIABLES} is the most "
-                f"whose truth vectors are enumerated: choose the groups pairs or triples, or the method projections"
+                f"whose truth vectors are enumerated, or {MAX_STATES:,} joint states where there are laws: choose the "
+                f"groups pairs or triples, or the method projections"
             )
         order[v] = tuple(sorted(near))
         for u in _remove(graph, v):
-            heapq.heappush(heap, _cost(graph, u))
+            heapq.heappush(heap, _cost(graph, u, fits))
     return order
 
 
-def _cost(graph: Graph, v: int) -> tuple[float, int, int]:
+def _cost(graph: Graph, v: int, fits: Callable[[Collection[int]], bool]) -> tuple[float, int, int]:
     """The links that removing a variable adds, infinite where its clique is too large; ties by degree, number."""
     near = graph[v]
-    if len(near) >= MAX_VARIABLES:
+    if not fits([v, *near]):
         return math.inf, len(near), v
     return sum(b not in graph[a] for a, b in combinations(near, 2)), len(near), v
 

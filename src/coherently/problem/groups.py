@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import MethodError
+from coherently.problem.lawful import Draft, Setting, component_drafts, logical_drafts, ordered, pair_drafts, vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from coherently.problem.problem import Merged
 
 MAX_VARIABLES = 10
-"""Variables that a group may be about: its truth vectors are enumerated."""
+"""Variables that a group may be about where all truth assignments are worlds: its truth vectors are enumerated."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +30,8 @@ class Groups:
     """Groups in the order in which they are projected.
 
     Group g has the coordinates `members[starts[g]:starts[g + 1]]`; what they may jointly be is the convex
-    hull of the rows of `patterns[pattern[g]]`, a 0/1 matrix with a row a truth vector and a column a member.
+    hull of the rows of `patterns[pattern[g]]`, with a row a truth vector, or a point of the unit cube, and a column a
+    member.
     `auxiliary` counts coordinates, numbered after those of the problem, that nobody forecast.
     """
 
@@ -50,8 +52,23 @@ def singletons(merged: Merged) -> Groups:
     return gather("singletons", [[int(i)] for i in constant], merged)
 
 
+def is_plain(merged: Merged) -> bool:
+    """Whether every truth assignment is a world and no forecast is conditional."""
+    return merged.space.is_free and not len(merged.terms)
+
+
+def drafted(design: str, setting: Setting, drafts: Iterable[Draft]) -> Groups:
+    """Make groups of drafts, those left out that say nothing of their one event."""
+    found = [(draft.members, vectors(setting, draft)) for draft in ordered(setting, drafts)]
+    told = [(members, rows) for members, rows in found if rows.shape != (2, 1)]
+    return number_patterns(design, [members for members, _ in told], [rows for _, rows in told])
+
+
 def logical(merged: Merged) -> Groups:
     """Each complex event with the variables that it is made of (the paper's Figure 3)."""
+    if not is_plain(merged):
+        setting = Setting(merged)
+        return drafted("logical", setting, logical_drafts(setting))
     single = _coordinate_of_variable(merged)
     size = merged.sizes()
     chosen = np.flatnonzero(size != 1)
@@ -62,6 +79,9 @@ def logical(merged: Merged) -> Groups:
 
 def pairs(merged: Merged) -> Groups:
     """All events about the same two variables together; larger events as in `logical`."""
+    if not is_plain(merged):
+        setting = Setting(merged)
+        return drafted("pairs", setting, pair_drafts(setting))
     size = merged.sizes()
     complex_ = np.flatnonzero(size != 1)
     alike: dict[tuple[int, ...], list[int]] = {}
@@ -76,6 +96,9 @@ def pairs(merged: Merged) -> Groups:
 
 def everything(merged: Merged) -> Groups:
     """All events of a connected component together, which is the whole problem (the paper's Figure 2)."""
+    if not is_plain(merged):
+        setting = Setting(merged)
+        return drafted("global", setting, component_drafts(setting))
     component = merged.components()
     order = np.argsort(component, kind="stable")
     cuts = np.flatnonzero(np.diff(component[order])) + 1
@@ -153,15 +176,23 @@ def _join(design: str, blocks: Sequence[_Block]) -> Groups:
 
 def gather(design: str, members: list[list[int]], merged: Merged) -> Groups:
     """Make groups of lists of coordinates, each with the pattern that their truth tables give."""
+    if is_plain(merged):
+        return number_patterns(design, members, [_truth_vectors(merged, group) for group in members])
+    setting = Setting(merged)
+    drafts = [Draft(group, tuple(sorted({v for i in group for v in setting.own[i]}))) for group in members]
+    return number_patterns(design, members, [vectors(setting, draft) for draft in drafts])
+
+
+def number_patterns(design: str, members: Sequence[Sequence[int]], matrices: Iterable[NDArray[np.float64]]) -> Groups:
+    """Make groups of lists of coordinates and the truth vectors of each, equal ones as one pattern."""
     patterns: dict[bytes, int] = {}
-    matrices: list[NDArray[np.float64]] = []
+    distinct: list[NDArray[np.float64]] = []
     numbers = []
-    for group in members:
-        matrix = _truth_vectors(merged, group)
-        key = bytes(str(matrix.shape), "ascii") + matrix.astype(np.uint8).tobytes()
+    for matrix in matrices:
+        key = bytes(str(matrix.shape), "ascii") + matrix.tobytes()
         if key not in patterns:
-            patterns[key] = len(matrices)
-            matrices.append(matrix)
+            patterns[key] = len(distinct)
+            distinct.append(matrix)
         numbers.append(patterns[key])
     sizes = [len(group) for group in members]
     return Groups(
@@ -169,7 +200,7 @@ def gather(design: str, members: list[list[int]], merged: Merged) -> Groups:
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.array([i for group in members for i in group], np.int32),
         np.array(numbers, np.int32),
-        tuple(matrices),
+        tuple(distinct),
     )
 
 

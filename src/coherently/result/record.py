@@ -12,7 +12,7 @@ import numpy as np
 
 from coherently.errors import ResultError, summarise
 from coherently.events import Events
-from coherently.panel import Panel, WrittenEvents
+from coherently.panel import NO_LAWS, Panel, WrittenEvents, read_laws
 from coherently.panel.panel import UNRESOLVED
 from coherently.problem import Log, find_loss, pose
 from coherently.result.fields import Fields, parse
@@ -23,11 +23,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.panel import Laws
     from coherently.problem import Loss, Problem
     from coherently.result.result import Result
 
-FORMAT, VERSION = "coherently-result", 1
-PROMISES = ("objective", "lower_bound", "gap", "guaranteed_improvement", "groups", "sweeps", "violation", "note")
+FORMAT, VERSION = "coherently-result", 2
+PROMISES = (
+    "objective",
+    "lower_bound",
+    "gap",
+    "guaranteed_improvement",
+    "groups",
+    "sweeps",
+    "violation",
+    "conditionals",
+    "note",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,7 @@ def write(result: Result) -> str:
         "clip": loss.clip if isinstance(loss, Log) else None,
         **_finite({name: getattr(result, name) for name in PROMISES}),
         "plain_events": _is_plain(result.panel),
+        "laws": _statements(result.panel.laws),
         "forecasts": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         "components": [_finite(asdict(component)) for component in result.components],
         "worlds": None if result.worlds is None else [_part(part, result.worlds.names) for part in result.worlds.parts],
@@ -73,7 +85,7 @@ def read(text: str) -> tuple[Panel, Recorded, Problem, Solution, float | None]:
     )
     if not (weight >= 0).all():
         forecasts[int(np.argmin(weight >= 0))].refuse("weight", "a number of 0 or more")
-    panel = _stand_in(texts, raw, weight, plain=fields.flag("plain_events"))
+    panel = _stand_in(texts, raw, weight, fields.texts("laws"), plain=fields.flag("plain_events"))
     problem = replace(pose(panel, _loss(fields)), mean=raw, weight=weight)
     solution = _solution(fields, value)
     if not fields.is_none("worlds"):
@@ -120,8 +132,15 @@ def _part(part: Worlds, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _stand_in(texts: list[str], raw: NDArray[np.float64], weight: NDArray[np.float64], *, plain: bool) -> Panel:
+def _statements(laws: Laws) -> list[str]:
+    return [*laws.declarations, *laws.text, *laws.pins.text]
+
+
+def _stand_in(
+    texts: list[str], raw: NDArray[np.float64], weight: NDArray[np.float64], statements: list[str], *, plain: bool
+) -> Panel:
     events = Events()
+    laws = read_laws(statements, events) if statements else NO_LAWS
     reading = events.add_names(texts) if plain else events.add(texts)
     if reading.faults:
         raise ResultError(summarise([f"forecasts[{f.index}].event: {f}" for f in reading.faults]))
@@ -133,7 +152,7 @@ def _stand_in(texts: list[str], raw: NDArray[np.float64], weight: NDArray[np.flo
     written = WrittenEvents(tuple(texts), reading.event, reading.condition, reading.rest, outcome)
     index = np.arange(len(texts), dtype=np.int32)
     probability = np.clip(np.nan_to_num(raw), 0.0, 1.0)
-    return Panel(events, ("panel",), written, np.zeros_like(index), index, probability, weight)
+    return Panel(events, ("panel",), written, np.zeros_like(index), index, probability, weight, laws=laws)
 
 
 def _loss(fields: Fields) -> Loss:
@@ -158,6 +177,7 @@ def _solution(fields: Fields, value: NDArray[np.float64]) -> Solution:
         fields.whole_or_none("sweeps"),
         fields.number_or_none("violation"),
         components=tuple(_component(component) for component in fields.objects("components")),
+        conditionals=fields.text_or_none("conditionals"),
         note=fields.text_or_none("note"),
     )
 
@@ -176,10 +196,14 @@ def _component(fields: Fields) -> Component:
 def _worlds(parts: Sequence[Fields], events: Events, problem: Problem) -> tuple[Problem, tuple[Worlds, ...]]:
     """The worlds, and the problem with any variables of theirs that no forecast mentions."""
     names = [[unicodedata.normalize("NFC", name) for name in part.texts("variables")] for part in parts]
-    faults = events.add_names([name for own in names for name in own]).faults
-    if faults:
-        raise ResultError(f"a variable of the worlds {faults[0]}")
-    number = {name: v for v, name in enumerate(events.variables)}
+    given = [name for own in names for name in own]
+    reading = events.add(given)
+    if reading.faults:
+        raise ResultError(f"a variable of the worlds: {reading.faults[0]}")
+    number = {name: v for v, name in enumerate(events.written_variables)}
+    strange = [name for name in given if name not in number]
+    if strange:
+        raise ResultError(f"the worlds have {strange[0]!r}, which is not a variable as events are written")
     used = problem.merged.origin
     named = np.array([number[name] for own in names for name in own], np.int32)
     origin = np.concatenate([used, np.setdiff1d(named, used)]).astype(np.int32)

@@ -124,8 +124,9 @@ class Result:
         """The weighted worlds that a globally coherent result consists of; None for others."""
         if self.solution.worlds is None:
             return None
-        names = self.panel.events.variables
-        return Mixture(self.solution.worlds, [names[v] for v in self.problem.merged.origin.tolist()])
+        events, origin = self.panel.events, self.problem.merged.origin
+        texts = events.written_variables
+        return Mixture(self.solution.worlds, [texts[v] for v in origin.tolist()], events, origin)
 
     @property
     def conditionals(self) -> str | None:

@@ -10,11 +10,20 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
-from coherently.problem import BRIER, SHARING, find_design, with_auxiliary
+from coherently.problem import (
+    BRIER,
+    SHARING,
+    attach,
+    find_design,
+    with_auxiliary,
+    with_points,
+    without_weightless,
+)
 from coherently.solve.bound import relaxed_bound
 from coherently.solve.bregman import BregmanRun
 from coherently.solve.interior import interior_point
 from coherently.solve.pairwise import Relaxed, fits, solve_pairwise
+from coherently.solve.recovered import remark, written
 from coherently.solve.solution import Solution, Status, Trace, promised
 
 if TYPE_CHECKING:
@@ -22,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.problem import Design, Groups, Problem
+    from coherently.problem import Attached, Design, Problem
     from coherently.solve.solution import Progress
 
 Correction: TypeAlias = Literal["none", "dykstra"]
@@ -33,6 +42,8 @@ LARGEST_INTERIOR = 300_000
 """Truth vectors, over all groups, up to which the interior point method finishes the work."""
 FEW = 20_000
 """Truth vectors up to which it does all of it."""
+WIDE = 64
+"""Events of a group from which closed forms are tried first: the interior point method has dense systems of them."""
 SMALL = 5_000
 """Coordinates up to which a gap above rounding sends the problem on: probabilities may be off by the root of it."""
 EXACT = 1e-13
@@ -98,15 +109,20 @@ class AlternatingProjections:
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Answer the problem; an interruption gives the answer so far."""
         merged = problem.merged
-        if len(merged.terms):
-            raise MethodError("conditional forecasts have no coherent set of their own; use the method linear")
         brier = problem.loss.name == BRIER.name
+        if not brier and len(merged.terms):
+            raise MethodError(
+                f"projections know conditionals, intervals and pins under the loss brier, not {problem.loss.name}; use "
+                f"the method exact"
+            )
         if brier and self.correction == "dykstra" and not self.trace and fits(merged, self.groups):
             found = solve_pairwise(merged, self.groups, self.tolerance, self.threads, auxiliary=self.auxiliary)
             if _is_close(found, EXACT) or (len(merged) > SMALL and _is_close(found, self.tolerance)):
-                return self._wrap(problem, found, str(self.groups), 0.0)
-        if (self.correction == "none" or not brier) and np.any(merged.weight == 0):
+                return self._wrap(problem, found, str(self.groups), 0.0, problem.as_written(found.x))
+        if (self.correction == "none" or not brier) and np.any(merged.weight == 0) and not len(merged.terms):
             return self._without_weightless(problem, progress)
+        if self.correction == "none":
+            merged = with_points(merged)
         design = find_design(self.groups)
         groups = with_auxiliary(design, merged) if self.auxiliary else design(merged)
         tell = (lambda sweep: progress(sweep / self.sweeps)) if progress else (lambda _: None)
@@ -115,8 +131,10 @@ class AlternatingProjections:
                 raise MethodError(f"events that nobody forecast need the loss brier, not {problem.loss.name}")
             corrected = self.correction == "dykstra"
             return BregmanRun(problem, groups, corrected, self.tolerance).solve(self.sweeps, tell, traced=self.trace)
-        run = _Run(problem, groups, traced=self.trace)
-        return self._loop(run, tell) if self.correction == "none" else self._dykstra(run, tell)
+        attached = attach(merged, groups)
+        if self.correction == "none":
+            return self._loop(_Run(problem, without_weightless(attached), traced=self.trace, corrected=False), tell)
+        return self._dykstra(_Run(problem, attached, traced=self.trace, corrected=True), tell)
 
     def _without_weightless(self, problem: Problem, progress: Progress | None) -> Solution:
         """The loop knows nothing of events whose forecasts have no weight: they stay NaN and are in no group."""
@@ -147,15 +165,16 @@ class AlternatingProjections:
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         return Solution(
-            run.problem.as_written(x),
+            run.written(x),
             status,
             "local",
             run.objective(x),
-            guaranteed_improvement=run.problem.scatter + moved,
+            guaranteed_improvement=None if len(run.problem.merged.terms) else run.problem.scatter + moved,
             groups=run.groups.design,
             sweeps=run.sweeps,
             violation=run.projector.violation(x),
             trace=run.trace(),
+            note=run.note_for(x),
         )
 
     def _dykstra(self, run: _Run, tell: Callable[[int], None]) -> Solution:
@@ -169,7 +188,8 @@ class AlternatingProjections:
                 f"the design {groups.design} makes {vectors:,} truth vectors with events of no weight; "
                 f"{LARGEST_INTERIOR:,} is the most: choose the groups logical or pairs, without auxiliary"
             )
-        direct = weightless or (vectors <= FEW and not self.trace)
+        wide = int(np.diff(groups.starts).max(initial=0)) > WIDE and run.projector.is_quick()
+        direct = weightless or (vectors <= FEW and not self.trace and not wide)
         limit = 0 if direct else min(self.sweeps, PATIENCE) if small else self.sweeps
         interrupted = False
         try:
@@ -177,24 +197,32 @@ class AlternatingProjections:
                 run.projector.dykstra(x, increments)
                 run.note(x)
                 tell(sweep)
-                if sweep % 10 == 0:
+                if sweep % 10 == 0 or sweep == 1:
+                    found, violation = run.judge(x, increments), run.projector.violation(x)
+                    if _is_close(found, EXACT) and violation <= EXACT:
+                        return self._finish(run, found, violation)
                     strict = 0.1 * self.tolerance
-                    if _is_close(run.judge(x, increments), strict) and run.projector.violation(x) <= strict:
+                    if _is_close(found, strict) and violation <= strict and sweep > 1:
                         break
         except KeyboardInterrupt:
             interrupted = True
         if small and not interrupted:
             return self._interior(run)
         found = run.judge(x, increments)
-        violation = run.projector.violation(x)
-        return self._wrap(run.problem, found, run.groups.design, violation, run.trace(), interrupted=interrupted)
+        return self._finish(run, found, run.projector.violation(x), interrupted=interrupted)
 
     def _interior(self, run: _Run) -> Solution:
         inner = interior_point(run.weight, run.target, run.groups)
         bound = relaxed_bound(run.weight, run.target, run.groups, inner.forces)
-        found = Relaxed(inner.x, run.objective(inner.x), bound, run.sweeps + inner.iterations)
-        violation = run.projector.violation(found.x)
-        return self._wrap(run.problem, found, run.groups.design, violation, run.trace())
+        x = run.attached.completed(inner.x)
+        found = Relaxed(x, run.objective(x), bound, run.sweeps + inner.iterations)
+        return self._finish(run, found, run.projector.violation(x))
+
+    def _finish(self, run: _Run, found: Relaxed, violation: float, *, interrupted: bool = False) -> Solution:
+        solution = self._wrap(
+            run.problem, found, run.groups.design, violation, run.written(found.x), interrupted=interrupted
+        )
+        return replace(solution, trace=run.trace(), note=run.note_for(found.x))
 
     def _wrap(
         self,
@@ -202,7 +230,7 @@ class AlternatingProjections:
         found: Relaxed,
         design: str,
         violation: float,
-        trace: Trace | None = None,
+        value: NDArray[np.float64],
         *,
         interrupted: bool = False,
     ) -> Solution:
@@ -211,27 +239,27 @@ class AlternatingProjections:
         slack = 2 * math.sqrt(gap * problem.merged.weight.sum()) + gap
         close = _is_close(found, max(self.tolerance, 1e-7)) and violation <= max(self.tolerance, 1e-7)
         status = Status.CONVERGED if close else Status.INTERRUPTED if interrupted else Status.SWEEP_LIMIT
+        promise = promised(problem.scatter + bound - slack, problem.merged.weight.sum())
         return Solution(
-            problem.as_written(found.x),
+            value,
             status,
             "local",
             found.objective,
             bound,
-            promised(problem.scatter + bound - slack, problem.merged.weight.sum()),
+            None if len(problem.merged.terms) else promise,
             design,
             found.sweeps,
             violation,
-            trace,
         )
 
 
 class _Run:
     """The projector of a problem's groups, auxiliary coordinates included, and what is noted on the way."""
 
-    def __init__(self, problem: Problem, groups: Groups, *, traced: bool) -> None:
-        self.problem, self.groups, self.traced = problem, groups, traced
-        self.weight = np.concatenate([problem.merged.weight, np.zeros(groups.auxiliary)])
-        self.target = np.concatenate([problem.merged.mean, np.full(groups.auxiliary, np.nan)])
+    def __init__(self, problem: Problem, attached: Attached, *, traced: bool, corrected: bool) -> None:
+        self.problem, self.attached, self.traced, self.corrected = problem, attached, traced, corrected
+        self.groups, self.weight, self.target = attached.groups, attached.weight, attached.target
+        groups = self.groups
         self.projector = _core.GroupProjector(
             groups.starts, groups.members, groups.pattern, list(groups.patterns), self.weight
         )
@@ -244,8 +272,21 @@ class _Run:
         return np.where(self.weight > 0, self.target, 0.5)
 
     def objective(self, x: NDArray[np.float64]) -> float:
-        weighty = self.weight > 0
-        return float(np.sum(self.weight[weighty] * (x - self.target)[weighty] ** 2))
+        return self.attached.objective(x)
+
+    def known(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The answer without what the loop knows nothing of."""
+        return x if self.corrected else np.where(self.weight > 0, x, np.nan)
+
+    def written(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return written(self.problem, self.attached, self.known(x))
+
+    def note_for(self, x: NDArray[np.float64]) -> str | None:
+        said = remark(self.attached, self.known(x), corrected=self.corrected)
+        if self.corrected or not len(self.problem.merged.terms.intervals):
+            return said
+        points = "Intervals entered as points: of each, the one nearest to the mean of the other forecasts."
+        return f"{said} {points}" if said else points
 
     def note(self, x: NDArray[np.float64]) -> None:
         self.sweeps += 1
@@ -257,7 +298,7 @@ class _Run:
         if not self.traced:
             return None
         return Trace(
-            np.stack([self.problem.as_written(x) for x in self.noted]),
+            np.stack([self.written(x) for x in self.noted]),
             np.array([self.objective(x) for x in self.noted]),
             np.array(self.violations),
         )

@@ -11,6 +11,7 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MethodError
 from coherently.problem import BRIER
+from coherently.solve.moves import losses, plan, terms_of
 from coherently.solve.solution import Solution, Status, Worlds
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ SAMPLES = 1000
 """Flips that the unit of temperature is measured on."""
 WORK = 10_000_000
 """Events looked at between two looks at the keyboard."""
+ROUNDING = 1e-9
+"""A violation of a pin that is none."""
 _LARGEST_TABLE = 16  # variables; a larger event is a cardinality, which keeps its count
 
 
@@ -87,22 +90,53 @@ class Annealing:
         """Answer the problem; an interruption gives the answer so far."""
         merged = problem.merged
         self._check(problem)
-        annealer = _core.Annealer(*merged.functions, merged.weight, np.nan_to_num(merged.mean), self.columns, self.seed)
+        annealer, bits = self._start(merged)
         try:
-            self._cool(annealer, merged, progress or (lambda _: None))
+            self._cool(annealer, merged, bits, progress or (lambda _: None))
             status = Status.CONVERGED if self._descend(annealer, merged) else Status.PASS_LIMIT
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         value = annealer.counts() / self.columns
         weighty = merged.weight > 0
         objective = float(np.sum(merged.weight[weighty] * (value - merged.mean)[weighty] ** 2))
-        worlds = _distinct(annealer.worlds().view(np.bool_))
-        return Solution(problem.as_written(value), status, "global", objective, lower_bound=0.0, worlds=(worlds,))
+        cost, broken, impossible = losses(merged, value)
+        return Solution(
+            problem.as_written(value),
+            status,
+            "global",
+            objective + cost,
+            lower_bound=0.0,
+            violation=broken if len(merged.terms.limits) else None,
+            worlds=(_distinct(annealer.worlds().view(np.bool_)),),
+            note=_remark(broken, impossible),
+        )
+
+    def _start(self, merged: Merged) -> tuple[_core.Annealer, int]:
+        """The worlds to begin with, and the number of their bits: how many flips or moves make a round."""
+        given = (*merged.functions, merged.weight, np.nan_to_num(merged.mean), self.columns, self.seed)
+        if merged.space.is_free and not len(merged.terms):
+            return _core.Annealer(*given), self.columns * merged.n_variables
+        sets = plan(merged, self.columns, self.seed)
+        none = np.empty(0, np.uint8)
+        annealer = _core.Annealer(
+            *given,
+            *terms_of(merged),
+            np.cumsum([0, *map(len, sets.variables)], dtype=np.int64),
+            np.concatenate([none, *sets.variables]).astype(np.int32),
+            np.cumsum([0, *map(len, sets.states)], dtype=np.int64),
+            np.concatenate([none, *(rows.ravel() for rows in sets.states)]),
+            sets.slots(),
+            sets.laws.starts,
+            sets.laws.variables,
+            sets.laws.table_starts,
+            sets.laws.tables,
+            sets.laws.truth.astype(np.uint8),
+            sets.worlds,
+        )
+        return annealer, self.columns * sets.bits()
 
     def _check(self, problem: Problem) -> None:
         merged = problem.merged
-        if problem.conditional.any():
-            raise MethodError("annealing knows no conditional forecasts; use the method linear")
         if problem.loss.name != BRIER.name:
             raise MethodError(f"annealing has the loss brier alone, not {problem.loss.name}; use the method dykstra")
         bits = self.columns * merged.n_variables
@@ -112,8 +146,8 @@ class Annealing:
                 f"{MAX_BITS:,} is the most: choose at most {MAX_BITS // merged.n_variables:,} columns"
             )
 
-    def _cool(self, annealer: _core.Annealer, merged: Merged, tell: Progress) -> None:
-        steps = STEPS_PER_BIT * self.columns * merged.n_variables if self.steps is None else self.steps
+    def _cool(self, annealer: _core.Annealer, merged: Merged, bits: int, tell: Progress) -> None:
+        steps = STEPS_PER_BIT * bits if self.steps is None else self.steps
         temperature = self.temperature * annealer.roughness(SAMPLES)
         for stage in range(STAGES):
             begin, end = steps * stage // STAGES, steps * (stage + 1) // STAGES
@@ -124,13 +158,26 @@ class Annealing:
 
     def _descend(self, annealer: _core.Annealer, merged: Merged) -> bool:
         """Whether no flip is left that lessens the energy."""
-        bits = self.columns * merged.n_variables
+        annealer.harden()
         calm = annealer.descend(0)
-        for _, size in _slices(0, self.passes * bits, merged):
+        for _, size in _slices(0, self.passes * annealer.choices(), merged):
             calm = annealer.descend(size)
             if calm:
                 break
         return calm
+
+
+def _remark(broken: float, impossible: int) -> str | None:
+    """What a reader should know of pins and conditionals."""
+    said = []
+    if broken > ROUNDING:
+        said.append(f"Pins are met but for {broken:.2g} at most: probabilities are multiples of 1/columns.")
+    if impossible:
+        said.append(
+            f"The condition of {impossible} conditional forecast{'s' * (impossible > 1)} is true in no world, so any "
+            f"probability would do; a forecast or a pin of the condition prevents that."
+        )
+    return " ".join(said) or None
 
 
 def _check_whole(name: str, value: object, low: int, high: int) -> None:

@@ -29,6 +29,8 @@ MOST_POLISHED = 800
 """Worlds up to which shares are finished by a dense system."""
 FINISHED = 1e-12
 """The relative gap at which a component is done whose best world is known for certain."""
+EXAMPLES = 1.0
+"""Seconds that looking for a world in which an event holds, or fails, may take under laws."""
 SPREAD = 0.05
 """The part of the first mixture that keeps every event possible and avoidable."""
 
@@ -94,11 +96,16 @@ class CurvedNearest:
         """The nearest mixture by the Brier loss of what moves, with a little of worlds that show every event true."""
         part = self.part
         core = _core.NearestMixture(
-            *self.part.functions, np.where(self.moves, part.weight, 0.0), np.nan_to_num(part.mean), 0
+            *self.part.functions,
+            np.where(self.moves, part.weight, 0.0),
+            np.nan_to_num(part.mean),
+            0,
+            space=self.oracle.space,
         )
         share, worlds = core.worlds()
-        examples = np.unique(np.vstack([np.zeros(part.n_variables, np.uint8), *_examples(part)]), axis=0)
+        examples = _examples(part) if self.oracle.space is None else _lawful_examples(part, self.oracle)
         self._set_truth(np.vstack([worlds, examples]).astype(np.uint8))
+        self.moves &= self.truth.any(axis=0) & ~self.truth.all(axis=0)
         return self.worlds, np.concatenate([(1 - SPREAD) * share, np.full(len(examples), SPREAD / len(examples))])
 
     def _set_truth(self, worlds: Truth) -> None:
@@ -134,7 +141,7 @@ class CurvedNearest:
     def _model(
         self, weight: Vector, target: Vector, deadline: float, tell: Callable[[], None]
     ) -> tuple[Vector, Truth, Vector]:
-        core = _core.NearestMixture(*self.part.functions, weight, target, self.seed)
+        core = _core.NearestMixture(*self.part.functions, weight, target, self.seed, space=self.oracle.space)
         core.include(np.ascontiguousarray(self.worlds[self.share > 0]))
         work = core.eliminate if self.oracle.is_exact else core.search
         while (left := deadline - time.monotonic()) > 0 and not work(min(SLICE, left)):
@@ -201,9 +208,24 @@ class CurvedNearest:
         return 0.0
 
 
-def _examples(part: Merged) -> list[Truth]:
+def _lawful_examples(part: Merged, oracle: Oracle) -> Truth:
+    """Worlds under laws of which each event holds in one and fails in another, where that is possible."""
+    half = np.full(len(part), 0.5)
+    core = _core.NearestMixture(*part.functions, np.ones(len(part)), half, 0, space=oracle.space)
+    core.search(EXAMPLES)
+    worlds = core.worlds()[1]
+    truth = _core.evaluate_worlds(*part.functions, worlds).astype(np.bool_)
+    found = [worlds]
+    for wanted, seen in ((-1.0, truth.any(axis=0)), (1.0, ~truth.all(axis=0))):
+        for j in np.flatnonzero(~seen & (part.weight > 0)).tolist():
+            coefficients = np.where(np.arange(len(part)) == j, wanted, 0.0)
+            found.append(oracle.least(coefficients, EXAMPLES).world[None])
+    return np.unique(np.vstack(found), axis=0)
+
+
+def _examples(part: Merged) -> Truth:
     """A world for each event in which it is true: events are false where all of their variables are."""
-    worlds = []
+    worlds = [np.zeros(part.n_variables, np.uint8)]
     for j in range(len(part)):
         own = part.variables[part.starts[j] : part.starts[j + 1]]
         words = part.tables[part.table_starts[j] : part.table_starts[j + 1]]
@@ -211,7 +233,7 @@ def _examples(part: Merged) -> list[Truth]:
         if len(own):
             world[own] = _satisfying(words, len(own))
         worlds.append(world)
-    return worlds
+    return np.unique(np.vstack(worlds), axis=0)
 
 
 def _satisfying(words: NDArray[np.uint64], size: int) -> Truth:

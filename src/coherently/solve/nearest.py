@@ -10,6 +10,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
+from coherently.solve.lawful import core_space
 from coherently.solve.oracle import DENSE_VARIABLES, MOST_STATES, SLICE
 from coherently.solve.pairwise import fits, solve_pairwise
 from coherently.solve.relaxation import Relaxation
@@ -46,7 +47,8 @@ class Nearest:
 
     def __init__(self, part: Merged, seed: int, floor: float) -> None:
         self.part, self.floor = part, floor
-        self.core = _core.NearestMixture(*part.functions, part.weight, np.nan_to_num(part.mean), seed)
+        self.space = core_space(part)
+        self.core = _core.NearestMixture(*part.functions, part.weight, np.nan_to_num(part.mean), seed, space=self.space)
         self.route, self.proof = "column generation", "nothing"
         self.relaxed = 0.0
 
@@ -86,12 +88,14 @@ class Nearest:
     def improve(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
         """Work until the gap is at most the tolerance, or until the deadline."""
         run = _Run(self, tolerance, deadline, tell)
-        cost = _core.elimination_cost(*self.part.functions, MOST_STATES)
+        cost = _core.elimination_cost(*self.part.functions, MOST_STATES, self.space)
         if cost <= EAGER_STATES:
             run.eliminate()
         elif math.isfinite(cost):
             if run.search():
                 run.eliminate()
+        elif self.space is not None:
+            run.relax()
         else:
             run.compare_pairs()
             if self._is_dense():
@@ -181,7 +185,7 @@ class _Run:
         """Bound by the relaxation to clusters of variables; where search does not reach it, by a MIP's best worlds."""
         nearest, core = self.nearest, self.core
         try:
-            relaxation = Relaxation(nearest.part)
+            relaxation = Relaxation(nearest.part, nearest.space)
         except MethodError:  # an event is about too many variables, or there are too many clusters
             self.search()
             return

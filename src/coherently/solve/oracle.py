@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
+from coherently.solve.lawful import core_space
 from coherently.solve.relaxation import Relaxation
 
 if TYPE_CHECKING:
@@ -38,12 +39,12 @@ class Least:
 
 
 class Oracle:
-    """Minimises sums of coefficients over the worlds of a component, or of several."""
+    """Minimises sums of coefficients over the possible worlds of a component, or of several."""
 
     def __init__(self, part: Merged, seed: int = 0) -> None:
-        self.part = part
-        self.is_exact = math.isfinite(_core.elimination_cost(*part.functions, MOST_STATES))
-        self._core = _core.WorldOracle(*part.functions, seed)
+        self.part, self.space = part, core_space(part)
+        self.is_exact = math.isfinite(_core.elimination_cost(*part.functions, MOST_STATES, self.space))
+        self._core = _core.WorldOracle(*part.functions, seed, self.space)
         self._relaxation: Relaxation | None = None
 
     def least(self, coefficients: NDArray[np.float64], seconds: float, tolerance: float = 0.0) -> Least:
@@ -56,9 +57,10 @@ class Oracle:
             return Least(world, value, value, True, "dynamic programming over all worlds")
         deadline = time.monotonic() + seconds
         world = core.search(ATTEMPTS, seconds)
-        if self.part.n_variables <= DENSE_VARIABLES and int(self.part.sizes().max()) <= 2:
+        free = self.space is None
+        if free and self.part.n_variables <= DENSE_VARIABLES and int(self.part.sizes().max()) <= 2:
             return self._branch(world, deadline, tolerance)
-        self._relaxation = self._relaxation or Relaxation(self.part)
+        self._relaxation = self._relaxation or Relaxation(self.part, self.space)
         found, bound = self._relaxation.best_world(coefficients, max(0.0, deadline - time.monotonic()))
         if found is not None and core.value(found) < core.value(world):
             world = found

@@ -27,8 +27,9 @@ class Relaxed:
 
 
 def fits(merged: Merged, design: Design) -> bool:
-    """Tell whether the design's groups are about at most two variables each."""
-    return design in ("logical", "pairs") and bool((merged.sizes() <= 2).all())
+    """Tell whether the design's groups are about at most two variables each, in any of their truth assignments."""
+    plain = merged.space.is_free and not len(merged.terms)
+    return plain and design in ("logical", "pairs") and bool((merged.sizes() <= 2).all())
 
 
 def solve_pairwise(

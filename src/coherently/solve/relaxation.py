@@ -7,22 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.problem import clusters
+from coherently.problem import clusters, lawful_clusters
 from coherently.solve.bound import by_shape, relaxed_bound
 from coherently.solve.interior import interior_point
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently import _core
     from coherently.problem import Merged
 
 
 class Relaxation:
-    """The groups of a component's clusters; their mixtures need not come from one distribution over worlds."""
+    """The groups of a component's clusters; their mixtures need not come from one distribution over worlds.
 
-    def __init__(self, part: Merged) -> None:
-        self.part = part
-        self.groups = clusters(part)
+    Laws that no cluster covers make its bounds no less valid, and its worlds are held against the space.
+    """
+
+    def __init__(self, part: Merged, space: _core.Space | None) -> None:
+        self.part, self.space = part, space
+        self.groups = clusters(part) if space is None else lawful_clusters(part)
 
     def bound(self) -> float:
         """The least objective of the relaxed problem, from below."""
@@ -48,7 +52,8 @@ class Relaxation:
         if not info.valid or info.primal_solution_status == 0:
             return None, bound if np.isfinite(bound) else -float(np.abs(coefficients).sum())
         x = np.array(solver.getSolution().col_value)
-        return (x[self._singles()] > 0.5).astype(np.uint8), bound
+        world = (x[self._singles()] > 0.5).astype(np.uint8)
+        return world if self.space is None or self.space.allows(world[None])[0] else None, bound
 
     def _singles(self) -> NDArray[np.int64]:
         """The coordinate of each variable alone: the forecast ones, then, first of the auxiliary ones, the others."""

@@ -1,0 +1,56 @@
+#include "coherently/satisfaction.hpp"
+
+#include <nanobind/stl/optional.h>
+
+#include "owned_events.hpp"
+
+namespace coherently::bindings {
+namespace {
+
+constexpr std::size_t steps = 1'000;  // between two looks for Ctrl-C
+
+void check_choices(const ChoiceView& choices, std::size_t n_variables) {
+    if (choices.starts.empty() || choices.starts.size() != choices.ordered.size() + 1 ||
+        choices.ordered.size() != choices.complete.size() || choices.starts.front() != 0 ||
+        static_cast<std::size_t>(choices.starts.back()) != choices.atoms.size() ||
+        !std::is_sorted(choices.starts.begin(), choices.starts.end()))
+        throw nb::value_error("arrays differ in length");
+    for (const std::int32_t atom : choices.atoms)
+        if (atom < 0 || static_cast<std::size_t>(atom) >= n_variables) throw nb::index_error("an atom is out of range");
+}
+
+// A world in which event j is true just if truth[j] is, which obeys the choices and has the known values (1, 0; -1 is
+// free); None if there is none.
+std::optional<NewArray<std::uint8_t>> satisfy(std::size_t n_variables, Vector<std::int64_t> starts,
+                                              Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
+                                              Vector<std::uint64_t> words, Vector<std::uint8_t> truth,
+                                              Vector<std::int64_t> choice_starts, Vector<std::int32_t> choice_atoms,
+                                              Vector<std::uint8_t> choice_ordered,
+                                              Vector<std::uint8_t> choice_complete, Vector<std::int8_t> known) {
+    const OwnedEvents events(n_variables, starts, variables, word_starts, words);
+    const ChoiceView choices{view(choice_starts), view(choice_atoms), view(choice_ordered), view(choice_complete)};
+    check_choices(choices, n_variables);
+    if (truth.size() + 1 != starts.size() || known.size() != n_variables)
+        throw nb::value_error("arrays differ in length");
+    Satisfaction search(events.view(), view(truth), choices);
+    for (std::size_t v = 0; v < n_variables; ++v)
+        if (known(v) >= 0) search.fix(static_cast<std::int32_t>(v), known(v) == 1);
+    auto answer = Satisfaction::Answer::open;
+    while (answer == Satisfaction::Answer::open) {
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        nb::gil_scoped_release release;
+        answer = search.run(steps);
+    }
+    if (answer == Satisfaction::Answer::impossible) return std::nullopt;
+    return give(search.world());
+}
+
+}  // namespace
+
+void bind_satisfaction(nb::module_& module) {
+    module.def("satisfy", &satisfy, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"),
+               nb::arg("word_starts"), nb::arg("words"), nb::arg("truth"), nb::arg("choice_starts"),
+               nb::arg("choice_atoms"), nb::arg("choice_ordered"), nb::arg("choice_complete"), nb::arg("known"));
+}
+
+}  // namespace coherently::bindings

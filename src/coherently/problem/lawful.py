@@ -1,0 +1,202 @@
+"""Group designs where not every truth assignment is a world, or where forecasts are conditional.
+
+Each block, each law, and each conditional is a *scope*: its variables belong together, and a group has all events
+about them. A group's truth vectors are those that its blocks and the laws inside it allow, so coherence within
+groups knows of a law between groups only what the coordinates that they share tell.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from itertools import chain, combinations, pairwise, product
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from coherently.problem.states import States, truth_vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.problem.problem import Merged
+
+Variables: TypeAlias = tuple[int, ...]
+"""The numbers of some variables, or of some nodes, ascending."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A group to be: its members, and the variables whose joint states give its truth vectors."""
+
+    members: list[int]
+    variables: Variables
+
+
+class Setting:
+    """A problem's coordinates by variables, and the scopes of its blocks, laws and conditionals."""
+
+    def __init__(self, merged: Merged) -> None:
+        self.merged = merged
+        self.states = States(merged.space, merged.n_variables)
+        self.about: defaultdict[int, list[int]] = defaultdict(list)
+        starts, variables = merged.starts.tolist(), merged.variables.tolist()
+        self.own: list[Variables] = [tuple(variables[a:b]) for a, b in pairwise(starts)]
+        for i, own in enumerate(self.own):
+            for v in own:
+                self.about[v].append(i)
+        self.single = {own[0]: i for i, own in enumerate(self.own) if len(own) == 1}
+        self.scopes = self._scopes()
+        self.absorbed = {i for scope in self.scopes for i in scope.members}
+
+    def inside(self, variables: Iterable[int]) -> list[int]:
+        """The coordinates about some of the variables alone, constants left out."""
+        count = Counter(chain.from_iterable(self.about.get(v, ()) for v in variables))
+        return sorted(i for i, met in count.items() if met == len(self.own[i]))
+
+    def with_variables(self, coordinates: Sequence[int]) -> Draft:
+        """Coordinates with the variables that they are made of, as far as these are coordinates."""
+        variables = sorted({v for i in coordinates for v in self.own[i]})
+        singles = [self.single[v] for v in variables if v in self.single]
+        return Draft([i for i in singles if i not in coordinates] + list(coordinates), tuple(variables))
+
+    def _scopes(self) -> list[Draft]:
+        """The scopes that are in no other, each with all coordinates about it."""
+        space, terms = self.merged.space, self.merged.terms
+        asked: dict[Variables, set[int]] = defaultdict(set)
+        known = set(self.about) | set(self.states.laws)
+        for block in space.blocks:
+            asked[tuple(sorted(known.intersection(block.variables.tolist())))] |= set()
+        for i in range(len(space.laws)):
+            asked[tuple(space.laws.of(i).tolist())] |= set()
+        for sides in (terms.conditionals, terms.limits):
+            pairs = zip(sides.joint.coordinate.tolist(), sides.condition.coordinate.tolist(), strict=True)
+            for joint, condition in pairs:
+                if condition >= 0:
+                    asked[tuple(sorted({*self.own[joint], *self.own[condition]}))] |= {joint, condition}
+        found = [Draft(sorted(set(self.inside(s)) | extra), s) for s, extra in asked.items()]
+        others = _by_variable(found)
+        return [draft for draft in found if draft.members and not _covered(draft, others)]
+
+
+def _by_variable(drafts: Iterable[Draft]) -> dict[int, list[Draft]]:
+    found = defaultdict[int, list[Draft]](list)
+    for draft in drafts:
+        for v in draft.variables:
+            found[v].append(draft)
+    return found
+
+
+def _covered(draft: Draft, others: dict[int, list[Draft]]) -> bool:
+    """Whether another group has all that a group has."""
+    own, members = set(draft.variables), set(draft.members)
+    near = min((others.get(v, []) for v in own), key=len, default=[])
+    return any(
+        other is not draft and own.issubset(other.variables) and members.issubset(other.members) for other in near
+    )
+
+
+def logical_drafts(setting: Setting) -> list[Draft]:
+    """Each complex event with its variables, unless a scope has it; and the scopes."""
+    alone = [i for i, own in enumerate(setting.own) if len(own) != 1 and i not in setting.absorbed]
+    return [setting.with_variables([i]) for i in alone] + setting.scopes
+
+
+def pair_drafts(setting: Setting) -> list[Draft]:
+    """All events about the same two variables together; larger ones and scopes as in `logical_drafts`."""
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for i, own in enumerate(setting.own):
+        if len(own) != 1 and i not in setting.absorbed:
+            alike.setdefault(own if len(own) == 2 else (*own, -1 - i), []).append(i)
+    return [setting.with_variables(events) for events in alike.values()] + setting.scopes
+
+
+def component_drafts(setting: Setting) -> list[Draft]:
+    """All events that hang together, by shared variables, blocks, laws, conditionals or limits."""
+    merged = setting.merged
+    label = merged.tied()
+    members, variables = defaultdict[int, list[int]](list), defaultdict[int, set[int]](set)
+    for i in range(len(merged)):
+        members[int(label[i])].append(i)
+        variables[int(label[i])].update(setting.own[i])
+    starts, tied = merged.space.rows()
+    for i, home in enumerate(label[len(merged) :].tolist()):
+        variables[home].update(tied[starts[i] : starts[i + 1]].tolist())
+    return [Draft(own, tuple(sorted(variables[c]))) for c, own in members.items()]
+
+
+class Nodes:
+    """Blocks and free variables as the nodes of a graph; a block has the atoms that an event or a law is about."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        states = setting.states
+        used = sorted(set(setting.about) | set(states.laws))
+        self.node = {
+            v: int(b) if b >= 0 else len(states.space.blocks) + v for v, b in zip(used, states.block[used], strict=True)
+        }
+        atoms = defaultdict[int, list[int]](list)
+        for v, node in self.node.items():
+            atoms[node].append(v)
+        self.atoms = dict(atoms)
+        pieces = {node: states.pieces(np.array(own))[0][1] for node, own in atoms.items()}
+        self.count = {node: len(found) for node, found in pieces.items()}
+        # Where exactly one atom is true, one of them follows from the others.
+        self.basis = {node: own[: self.count[node] - 1] for node, own in atoms.items()}
+
+    def edges(self) -> set[Variables]:
+        """The nodes that each event and each scope brings together."""
+        rows = [*self.setting.own, *(scope.variables for scope in self.setting.scopes)]
+        return {tuple(sorted({self.node[v] for v in own if v in self.node})) for own in rows} - {()}
+
+    def variables(self, nodes: Iterable[int]) -> Variables:
+        """The atoms of nodes."""
+        return tuple(sorted(v for node in nodes for v in self.atoms[node]))
+
+    def conjunctions(self, nodes: Sequence[int]) -> Iterable[Variables]:
+        """The conjunctions of one atom of each node which, with those of fewer nodes, tell their joint distribution."""
+        return (tuple(sorted(atoms)) for atoms in product(*(self.basis[node] for node in nodes)))
+
+    def states(self, nodes: Iterable[int]) -> int:
+        """The number of joint states, laws apart."""
+        total = 1
+        for node in nodes:
+            total *= self.count[node]
+        return total
+
+
+def shared_by(nodes: Nodes, subsets: Collection[Sequence[int]]) -> list[Variables]:
+    """The conjunctions that tell the joint distributions of sets of nodes, with those of fewer nodes."""
+    found = {conjunction for subset in subsets for conjunction in nodes.conjunctions(subset)}
+    return sorted(found, key=lambda s: (len(s), s))
+
+
+def subsets(nodes: Variables, largest: int) -> Iterable[Variables]:
+    """The sets of one node, then of two, up to `largest`."""
+    return chain.from_iterable(combinations(nodes, size) for size in range(1, min(largest, len(nodes)) + 1))
+
+
+def node_drafts(setting: Setting, nodes: Nodes, sets: Iterable[Variables]) -> list[Draft]:
+    """All events about some nodes together; constants, and scopes that no set of nodes has, on their own."""
+    chosen = [nodes.variables(own) for own in sets]
+    drafts = [Draft(setting.inside(variables), variables) for variables in chosen]
+    constant = [Draft([i], ()) for i, own in enumerate(setting.own) if not own and i not in setting.absorbed]
+    drafts = [draft for draft in drafts if draft.members]
+    others = _by_variable(drafts)
+    return constant + drafts + [scope for scope in setting.scopes if not _covered(scope, others)]
+
+
+def vectors(setting: Setting, draft: Draft) -> NDArray[np.float64]:
+    """The truth vectors of a group."""
+    return truth_vectors(setting.merged, draft.members, setting.states, np.array(draft.variables, np.int64))
+
+
+def ordered(setting: Setting, drafts: Iterable[Draft]) -> list[Draft]:
+    """By first complex event; groups without one last."""
+
+    def first(draft: Draft) -> int:
+        return min((i for i in draft.members if len(setting.own[i]) != 1), default=len(setting.own))
+
+    return sorted(drafts, key=first)

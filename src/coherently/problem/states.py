@@ -1,0 +1,164 @@
+"""The joint states of some variables that a space allows, one by one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently import _core
+from coherently.errors import MethodError
+from coherently.problem.space import take_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.problem.problem import Merged
+    from coherently.problem.space import Functions, Space
+
+MAX_STATES = 4096
+"""Joint states that the variables of a group may have: its truth vectors are enumerated."""
+LARGEST_TABLE = 16
+"""Variables of a function that has a truth table; a larger one is a count."""
+
+
+class TooManyStatesError(MethodError):
+    """Some variables have more joint states than may be enumerated."""
+
+    def __init__(self, variables: int) -> None:
+        super().__init__(
+            f"a group is about {variables} variables that have more than {MAX_STATES:,} joint states under the laws, "
+            f"the most that are enumerated: choose smaller groups, leave such events or laws out, or use the method "
+            f"exact"
+        )
+
+
+class States:
+    """Enumerates joint states: blocks in one of theirs, laws obeyed, the rest free.
+
+    A law counts where all of its variables are among those asked for.
+
+    >>> from coherently.problem.space import Block, Space
+    >>> States(Space((Block.one_of(np.array([0, 2]), complete=False),)), 3).of(np.array([0, 1, 2])).tolist()
+    [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 1, 0]]
+    """
+
+    def __init__(self, space: Space, n_variables: int) -> None:
+        self.space = space
+        self.block = np.full(n_variables, -1, np.int64)
+        self.place = np.zeros(n_variables, np.int64)
+        for i, block in enumerate(space.blocks):
+            self.block[block.variables] = i
+            self.place[block.variables] = np.arange(len(block.variables))
+        self.laws: defaultdict[int, list[int]] = defaultdict(list)
+        for i in range(len(space.laws)):
+            for v in space.laws.of(i).tolist():
+                self.laws[v].append(i)
+
+    def tied(self) -> NDArray[np.bool_]:
+        """Which variables a block or a law is about."""
+        found = self.block >= 0
+        found[list(self.laws)] = True
+        return found
+
+    def pieces(self, variables: NDArray[np.integer]) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+        """The independent parts of some variables, laws apart: each with its states."""
+        home = self.block[variables]
+        free = np.array([[0], [1]], np.uint8)
+        found = [(np.array([v]), free) for v in variables[home < 0].tolist()]
+        for b in np.unique(home[home >= 0]).tolist():
+            own = variables[home == b].astype(np.int64)
+            states = self.space.blocks[b].states
+            found.append(
+                (own, states if len(own) == states.shape[1] else np.unique(states[:, self.place[own]], axis=0))
+            )
+        return found
+
+    def inside(self, variables: NDArray[np.integer]) -> list[int]:
+        """The laws that are about some of the variables alone."""
+        own = set(variables.tolist())
+        met = {i for v in own for i in self.laws.get(v, ())}
+        return sorted(i for i in met if own.issuperset(self.space.laws.of(i).tolist()))
+
+    def of(self, variables: NDArray[np.integer]) -> NDArray[np.uint8]:
+        """The possible joint states of variables, ascending; a row a state and a column a variable."""
+        laws = self.inside(variables)
+        pieces = _in_order(self.pieces(variables), [set(self.space.laws.of(i).tolist()) for i in laws])
+        found, own = np.zeros((1, 0), np.uint8), np.empty(0, np.int64)
+        for new, states in pieces:
+            if len(found) * len(states) > 16 * MAX_STATES:
+                raise TooManyStatesError(len(variables))
+            found = np.hstack([np.repeat(found, len(states), axis=0), np.tile(states, (len(found), 1))])
+            own = np.concatenate([own, new])
+            for i in laws:
+                if not set(new.tolist()).isdisjoint(self.space.laws.of(i).tolist()):
+                    found = found[may_hold(self.space.laws, i, own, found)]
+        if len(found) > MAX_STATES:
+            raise TooManyStatesError(len(variables))
+        found = found[:, np.argsort(own)]
+        return found[np.lexsort(found.T[::-1])] if found.shape[1] else found
+
+
+def _in_order(
+    pieces: list[tuple[NDArray[np.int64], NDArray[np.uint8]]], laws: Sequence[set[int]]
+) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+    """Put pieces that laws tie to earlier ones first, so that few states are tried in vain."""
+    if not laws:
+        return pieces
+    left = [(set(own.tolist()), (own, states)) for own, states in pieces]
+    found, seen = [], set[int]()
+    while left:
+        count = [sum(not law.isdisjoint(own) and not law.isdisjoint(seen) for law in laws) for own, _ in left]
+        own, piece = left.pop(int(np.argmax(count)))
+        seen |= own
+        found.append(piece)
+    return found
+
+
+def may_hold(laws: Functions, i: int, own: NDArray[np.int64], states: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which states of the variables `own`, a column each, leave a law possible."""
+    variables = laws.of(i)
+    place = {v: k for k, v in enumerate(own.tolist())}
+    known = np.array([v in place for v in variables.tolist()])
+    truth = states[:, [place[v] for v in variables[known].tolist()]].astype(np.int64)
+    words = laws.tables[laws.table_starts[i] : laws.table_starts[i + 1]]
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+    size = len(variables)
+    if size <= LARGEST_TABLE:
+        table = (bits[: 2**size] == laws.truth[i]).reshape((2,) * size)
+        # The first axis is that of the last variable.
+        table = table.any(axis=tuple(size - 1 - np.flatnonzero(~known))).ravel()
+        possible: NDArray[np.bool_] = table[truth @ (1 << np.arange(truth.shape[1]))]
+        return possible
+    counted, allowed = bits[:size][known], bits[64 * -(-size // 64) :][: size + 1] == laws.truth[i]
+    count = np.sum(truth == counted, axis=1)
+    total = np.concatenate([[0], np.cumsum(allowed)])
+    left: NDArray[np.bool_] = total[count + size - len(counted) + 1] > total[count]
+    return left
+
+
+def truth_vectors(
+    merged: Merged, members: Sequence[int], states: States, variables: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """The distinct truth vectors of coordinates that are about some of the variables, a row each."""
+    return distinct(truths(merged, members, states.of(variables), variables)).astype(np.float64)
+
+
+def distinct(truth: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The distinct rows of a 0/1 matrix, ascending."""
+    _, first = np.unique(np.packbits(truth, axis=1), axis=0, return_index=True)
+    return truth[first] if truth.shape[1] else truth[:1]
+
+
+def truths(
+    merged: Merged, members: Sequence[int], worlds: NDArray[np.uint8], variables: NDArray[np.integer]
+) -> NDArray[np.uint8]:
+    """The truth of coordinates where some variables, a column each, ascending, have the truth that rows tell."""
+    index = np.array(members, np.int64)
+    starts, own = take_rows(merged.starts, merged.variables, index)
+    table_starts, tables = take_rows(merged.table_starts, merged.tables, index)
+    place = np.searchsorted(variables, own).astype(np.int32)
+    return _core.evaluate_worlds(len(variables), starts, place, table_starts, tables, np.ascontiguousarray(worlds))

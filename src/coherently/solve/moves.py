@@ -1,0 +1,220 @@
+"""What annealing may do where not every truth assignment is a world: sets of variables and their joint states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from coherently import _core
+from coherently.errors import ContradictionError
+from coherently.problem import States, TooManyStatesError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Functions, Merged, Space
+
+FEW_STATES = 256
+"""States up to which laws that are linked to each other are moved together."""
+MOST_LINKED = 12
+"""Laws that are moved together at most."""
+PENALTY = 4.0
+"""What a pin costs, times the weight of all forecasts and its violation; in the descent, for each world."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sets:
+    """Sets of variables, each with its joint states, a row each; `worlds` obey the space, a row each.
+
+    A set that is all that some laws tie together has the states that they allow. Where these are too many, there are
+    sets for each block, variable and law, and `laws` forbid what breaks another.
+    """
+
+    variables: list[NDArray[np.int64]]
+    states: list[NDArray[np.uint8]]
+    laws: Functions
+    worlds: NDArray[np.uint8]
+
+    def slots(self) -> NDArray[np.int32]:
+        """The number of each set, as often as there are bits in the number of its states."""
+        return np.repeat(np.arange(len(self.states), dtype=np.int32), list(map(_bits, self.states)))
+
+    def bits(self) -> int:
+        """The bits of a world: those of sets that overlap count once for each variable at most."""
+        overlap = len(set(np.concatenate([np.empty(0, np.int64), *self.variables]).tolist()))
+        return min(len(self.slots()), overlap)
+
+
+def _bits(states: NDArray[np.uint8]) -> int:
+    return max(1, int(np.ceil(np.log2(len(states)))))
+
+
+def plan(merged: Merged, columns: int, seed: int) -> Sets:
+    """Find the sets to move, and worlds to begin with."""
+    random = np.random.default_rng(seed)
+    worlds = random.integers(0, 2, (columns, merged.n_variables), np.uint8)
+    enumerated = States(merged.space, merged.n_variables)
+    sets: list[tuple[NDArray[np.int64], NDArray[np.uint8]]] = []
+    kept: list[int] = []
+    for own, blocks, laws in _components(merged.space):
+        try:
+            scope, rows = _joint(enumerated, own, blocks, laws)
+        except TooManyStatesError:
+            kept += laws
+            sets += _small_sets(enumerated, own, laws)
+            worlds[:, own] = _world(merged.space, blocks, laws, merged.n_variables)[own]
+            continue
+        if not len(rows):
+            _refuse()
+        sets.append((scope, rows))
+        worlds[:, scope] = rows[random.integers(0, len(rows), columns)]
+    loose = np.setdiff1d(_matters(merged), np.flatnonzero(enumerated.tied()))
+    sets += [(np.array([v]), np.array([[0], [1]], np.uint8)) for v in loose.tolist()]
+    laws_left = merged.space.laws.take(np.array(kept, np.int64))
+    return Sets([own for own, _ in sets], [rows for _, rows in sets], laws_left, worlds)
+
+
+def _joint(
+    states: States, own: NDArray[np.int64], blocks: list[int], laws: list[int]
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """All that laws tie together, or a block on its own, with the states that are possible."""
+    if laws:
+        return own, states.of(own)
+    block = states.space.blocks[blocks[0]]
+    return block.variables.astype(np.int64), block.states
+
+
+def _matters(merged: Merged) -> NDArray[np.integer]:
+    """The variables of events that were forecast, or that a conditional, an interval or a pin is about."""
+    terms = merged.terms
+    told = merged.weight > 0
+    told[terms.ties()[0]] = True
+    told[terms.intervals.about[~terms.intervals.conditional]] = True
+    told[terms.limits.joint.coordinate] = True
+    return np.unique(merged.variables[np.repeat(told, merged.sizes())])
+
+
+def _components(space: Space) -> list[tuple[NDArray[np.int64], list[int], list[int]]]:
+    """The variables, blocks and laws that hang together by laws."""
+    starts, members = space.rows()
+    count = int(members.max(initial=-1)) + 1
+    label = _core.connected_rows(starts, members.astype(np.int32), count)
+    blocks = len(space.blocks)
+    found = []
+    for c in range(int(label.max(initial=-1)) + 1):
+        rows = np.flatnonzero(label == c).tolist()
+        own = np.unique(np.concatenate([members[starts[i] : starts[i + 1]] for i in rows])).astype(np.int64)
+        found.append((own, [i for i in rows if i < blocks], [i - blocks for i in rows if i >= blocks]))
+    return found
+
+
+def _small_sets(
+    states: States, own: NDArray[np.int64], laws: list[int]
+) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+    """Each block and variable, and for each law the variables of laws around it as far as their states are few."""
+    found = {tuple(scope.tolist()): (scope, rows) for scope, rows in states.pieces(own)}
+    for i in laws:
+        grown = _grown(states, i)
+        if grown is not None:
+            found.setdefault(tuple(grown[0].tolist()), grown)
+    return list(found.values())
+
+
+def _grown(states: States, law: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]] | None:
+    """The variables of a law, and of laws that are linked to it, one after the other, while their states are few."""
+    best = None
+    scope, waiting, seen = np.empty(0, np.int64), [law], {law}
+    for _ in range(MOST_LINKED):
+        if not waiting:
+            break
+        scope = np.union1d(scope, states.space.laws.of(waiting.pop(0))).astype(np.int64)
+        try:
+            rows = states.of(scope)
+        except TooManyStatesError:
+            break
+        if best is not None and len(rows) > FEW_STATES:
+            break
+        best = (scope, rows)
+        linked = [i for v in scope.tolist() for i in states.laws[v] if i not in seen]
+        waiting += dict.fromkeys(linked)
+        seen.update(linked)
+    return best
+
+
+def _world(space: Space, blocks: list[int], laws: list[int], count: int) -> NDArray[np.uint8]:
+    """A world that obeys some blocks and laws."""
+    some = space.laws.take(np.array(laws, np.int64))
+    chosen = [space.blocks[i] for i in blocks]
+    atoms = [block.variables for block in chosen]
+    ordered = [bool(block.states[0].all()) and len(block.variables) > 1 for block in chosen]
+    found = _core.satisfy(
+        count,
+        some.starts,
+        some.variables,
+        some.table_starts,
+        some.tables,
+        some.truth.astype(np.uint8),
+        np.cumsum([0, *map(len, atoms)], dtype=np.int64),
+        np.concatenate([np.empty(0, np.int32), *atoms]),
+        np.array(ordered, np.uint8),
+        np.array([len(block.states) == len(block.variables) for block in chosen], np.uint8),
+        np.full(count, -1, np.int8),
+    )
+    return _refuse() if found is None else found
+
+
+def _refuse() -> NoReturn:
+    raise ContradictionError("no world obeys the laws")
+
+
+def terms_of(merged: Merged) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Conditionals, intervals and pins as the kernel wants them."""
+    terms = merged.terms
+    given, inner, limits = terms.conditionals, terms.intervals, terms.limits
+    certain = np.full(len(inner), -1)
+    own = np.where(inner.conditional, inner.about, 0)
+    pick = inner.conditional & (len(given) > 0)
+
+    def of(values: NDArray[np.generic], other: NDArray[np.generic]) -> NDArray[np.generic]:
+        return np.where(pick, values[own], other) if len(given) else other
+
+    nothing = np.zeros(len(inner), np.bool_)
+    rows = [
+        (given.joint.coordinate, given.condition.coordinate, given.joint.turned, given.condition.turned, 0),
+        (
+            of(given.joint.coordinate, inner.about),
+            of(given.condition.coordinate, certain),
+            of(given.joint.turned, nothing),
+            of(given.condition.turned, nothing),
+            0,
+        ),
+        (limits.joint.coordinate, limits.condition.coordinate, limits.joint.turned, limits.condition.turned, 1),
+    ]
+    about = np.concatenate([np.stack(np.broadcast_arrays(*row), axis=1).astype(np.int32) for row in rows])
+    hard = PENALTY * (float(merged.weight.sum() + given.weight.sum() + inner.weight.sum()) or 1.0)
+    mean = np.nan_to_num(given.mean)
+    said = np.concatenate(
+        [
+            np.stack([mean, mean, given.weight], axis=1),
+            np.stack([inner.low, inner.high, inner.weight], axis=1),
+            np.stack([limits.low, limits.high, np.full(len(limits), hard)], axis=1),
+        ]
+    )
+    return np.ascontiguousarray(about), np.ascontiguousarray(said)
+
+
+def losses(merged: Merged, x: NDArray[np.float64]) -> tuple[float, float, int]:
+    """What terms cost at some probabilities, the largest violation of a pin, and the conditions that are impossible."""
+    about, said = terms_of(merged)
+    value = np.append(x, 1.0)
+    joint, condition = (np.where(about[:, k + 2] == 1, 1.0 - value[about[:, k]], value[about[:, k]]) for k in (0, 1))
+    low, high, weight = said.T
+    hard = about[:, 4] == 1
+    possible = condition > 0
+    ratio = np.divide(joint, condition, out=low.copy(), where=possible)
+    cost = float(np.sum((weight * (ratio - np.clip(ratio, low, high)) ** 2)[~hard]))
+    broken = np.abs(joint - np.clip(joint, low * condition, high * condition))[hard]
+    given = merged.terms.conditionals
+    return cost, float(broken.max(initial=0.0)), int(np.count_nonzero(~possible[: len(given)] & (given.weight > 0)))

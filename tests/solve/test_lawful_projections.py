@@ -1,0 +1,147 @@
+"""Alternating projections under laws, with conditionals, intervals and pins."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import coherently as co
+from coherently.problem import holds, pose
+from tests.problem.test_terms import under
+from tests.solve.lawful import nearest, panels, worlds_of
+
+WHOLE = ("global", "cliques")
+LOCAL = ("logical", "pairs", "triples")
+
+
+def dykstra(panel, groups):
+    return co.aggregate(panel, co.AlternatingProjections(groups, correction="dykstra"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(panels(weights=(1.0, 2.5, 0.0)), st.sampled_from(WHOLE))
+def test_whole_designs_reach_the_nearest_distribution(panel, groups):
+    problem = pose(panel)
+    least, _ = nearest(problem.merged)
+    result = dykstra(panel, groups)
+    assert result.status == "converged"
+    assert result.violation <= 1e-7
+    assert result.objective == pytest.approx(least, abs=1e-6)
+    assert result.lower_bound <= least + 1e-6
+    assert result.lower_bound >= result.objective - 1e-6
+
+
+@settings(max_examples=60, deadline=None)
+@given(panels(weights=(1.0, 2.5)), st.sampled_from(LOCAL))
+def test_local_designs_bound_from_below(panel, groups):
+    problem = pose(panel)
+    least, _ = nearest(problem.merged)
+    result = dykstra(panel, groups)
+    assert result.status == "converged"
+    assert result.objective <= least + 1e-6
+    assert result.lower_bound <= result.objective + 1e-12
+    assert result.objective - result.lower_bound <= 1e-6
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    panels(given=False, intervals=False, pins=False, weights=(1.0, 2.5, 0.0)),
+    st.sampled_from(("logical", "pairs", "global")),
+)
+def test_the_loop_is_no_worse_in_any_possible_world(panel, groups):
+    problem = pose(panel)
+    merged = problem.merged
+    result = co.aggregate(panel, co.AlternatingProjections(groups, sweeps=30))
+    x = np.full(len(merged), np.nan)
+    x[problem.coordinate] = np.where(problem.complemented, 1 - result.solution.value, result.solution.value)
+    weighty = merged.weight > 0
+    outcome = holds(merged, worlds_of(merged))[:, weighty]
+    weight, start, end = merged.weight[weighty], merged.mean[weighty], x[weighty]
+    before, after = ((weight * (value - outcome) ** 2).sum(axis=1) for value in (start, end))
+    moved = result.guaranteed_improvement - problem.scatter
+    assert np.all(after <= before - moved + 1e-9)
+    assert moved >= -1e-12
+
+
+@settings(max_examples=40, deadline=None)
+@given(panels(), st.sampled_from(("logical", "pairs", "global")))
+def test_the_loop_ends_in_its_groups(panel, groups):
+    result = co.aggregate(panel, co.AlternatingProjections(groups, sweeps=20_000))
+    assert result.violation <= 1e-6
+    assert result.lower_bound is None
+    if len(pose(panel).merged.terms):
+        assert result.guaranteed_improvement is None
+    known = result.solution.value[~np.isnan(result.solution.value)]
+    assert np.all((known >= -1e-9) & (known <= 1 + 1e-9))
+
+
+@pytest.mark.parametrize("groups", ["logical", "pairs", "triples", "cliques", "global"])
+def test_the_linearised_conditional(groups):
+    panel = co.Panel.from_records([("A", "p", 0.5), ("A", "q given p", 0.5), ("A", "p & q", 0.5)])
+    result = dykstra(panel, groups)
+    # min (x - 1/2)^2 + (y - 1/2)^2 + (y - x/2)^2 is at x = 5/9, y = 7/18: 1/36.
+    np.testing.assert_allclose(result.solution.value, [5 / 9, 0.7, 7 / 18], atol=1e-9)
+    assert result.objective == pytest.approx(1 / 36, abs=1e-12)
+    assert "linearised" in result.note
+
+
+def test_the_loop_recovers_conditionals():
+    rows = [("A", "p", 0.5), ("A", "q given p", 0.9), ("A", "p & q", 0.1)]
+    result = co.aggregate(co.Panel.from_records(rows), co.AlternatingProjections())
+    p, given_p, both = result.solution.value
+    assert given_p == pytest.approx(both / p, abs=1e-8)
+    only_condition = co.aggregate(
+        co.Panel.from_records([("A", "p", 0.5), ("A", "q", 0.1), ("A", "q given p", 0.9)]), co.AlternatingProjections()
+    )
+    p, q, given_p = only_condition.solution.value
+    assert p * given_p <= q + 1e-8
+    alone = co.aggregate(co.Panel.from_records([("A", "q given p", 0.9)]), co.AlternatingProjections())
+    assert alone.solution.value.tolist() == [0.9]
+    assert "1 of them stands as forecast" in alone.note
+
+
+def test_a_pin_that_nobody_forecast():
+    panel = under(co.Panel.from_records([("A", "p", 0.5), ("A", "q", 0.5)]), [], [("p & q", 0.7, 0.7)])
+    np.testing.assert_allclose(dykstra(panel, "logical").solution.value, [0.7, 0.7], atol=1e-8)
+    loop = co.aggregate(panel, co.AlternatingProjections())
+    assert loop.solution.value.tolist() == [0.5, 0.5]
+    assert "1 pin about events that nobody forecast is left out" in loop.note
+    pinned = under(co.Panel.from_records([("A", "p", 0.5), ("A", "q", 0.5)]), [], [("p", 0.6, 0.9)])
+    np.testing.assert_allclose(co.aggregate(pinned, co.AlternatingProjections()).solution.value, [0.6, 0.5])
+
+
+def test_intervals_lose_nothing_inside():
+    rows = [
+        {"judge": "A", "event": "p", "probability": 0.3, "lower": 0.2, "upper": 0.4},
+        {"judge": "B", "event": "p", "probability": 0.8, "lower": None, "upper": None},
+    ]
+    panel = co.Panel.from_records(rows)
+    result = dykstra(panel, "logical")
+    assert result.solution.value[0] == pytest.approx(0.6, abs=1e-9)
+    assert result.objective == pytest.approx(2 * 0.2**2, abs=1e-12)
+    loop = co.aggregate(panel, co.AlternatingProjections())
+    assert loop.solution.value[0] == pytest.approx(0.6)
+    assert "Intervals entered as points" in loop.note
+
+
+def test_other_losses_refuse_terms():
+    panel = co.Panel.from_records([("A", "p", 0.5), ("A", "q given p", 0.5)])
+    with pytest.raises(co.errors.MethodError, match="under the loss brier, not log; use the method exact"):
+        co.aggregate(panel, co.AlternatingProjections(), loss="log")
+
+
+@pytest.mark.parametrize("correction", ["none", "dykstra"])
+@pytest.mark.parametrize("loss", ["brier", "log", "spherical"])
+def test_a_partition_of_a_thousand_values(correction, loss):
+    names = [f"n{i}" for i in range(1000)]
+    raw = np.random.default_rng(1).random(1000) * 0.004
+    panel = co.Panel.from_records(list(zip(["A"] * 1000, names, raw, strict=True)))
+    panel = under(panel, [f"exactly(1; {', '.join(names)})"])
+    result = co.aggregate(panel, co.AlternatingProjections(correction=correction), loss=loss)
+    assert result.status == "converged"
+    assert result.solution.value.sum() == pytest.approx(1, abs=1e-9)
+    assert result.solution.value.min() >= 0
+    if loss == "brier":  # x = max(0, q - l), with the l that makes the sum 1
+        level = raw - result.solution.value
+        assert np.ptp(level[result.solution.value > 0]) <= 1e-12
+        assert np.all(raw[result.solution.value == 0] <= level.max() + 1e-12)
