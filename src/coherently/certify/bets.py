@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from coherently.errors import PanelError
-from coherently.events import CERTAIN
-from coherently.panel import Panel
+from coherently.panel import Panel, Pins
 from coherently.problem import pose, pose_individually, split
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.problem import Merged, Problem
+    from coherently.problem import Merged, Part, Problem
 
 Key: TypeAlias = str | tuple[str, str]
 """The name of a bet: its event, or its judge and its event; " #2" marks a second forecast of the same."""
@@ -29,8 +29,9 @@ Key: TypeAlias = str | tuple[str, str]
 class Bets:
     """Bets of one unit, an entry each: `panel` holds them as forecasts of weight 1, its probabilities are the prices.
 
-    `source` is the panel whose weighted means they are, if they are means. `coordinate` and `complemented` lead to
-    `merged`, the distinct events behind them.
+    A bet on "E given H" is called off, and its price returned, where H fails. `source` is the panel whose weighted
+    means they are, if they are means. `coordinate`, `complemented` and `conditional` lead to `merged`, as in
+    `coherently.problem.Problem`.
     """
 
     panel: Panel
@@ -38,6 +39,7 @@ class Bets:
     merged: Merged
     coordinate: NDArray[np.int32]
     complemented: NDArray[np.bool_]
+    conditional: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.panel)
@@ -49,8 +51,13 @@ class Bets:
 
     @property
     def side(self) -> NDArray[np.int32]:
-        """The side of each bet's event."""
+        """The side of each bet's event, of E & H where it is conditional."""
         return self.panel.written.event[self.panel.event_index]
+
+    @property
+    def condition(self) -> NDArray[np.int32]:
+        """The side of each bet's condition, certain where it has none."""
+        return self.panel.written.condition[self.panel.event_index]
 
     def text(self, bet: int) -> str:
         """The event of a bet, as first written."""
@@ -87,39 +94,70 @@ class Bets:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cluster:
-    """Bets whose events share variables, directly or through others: `bets` are their numbers among all bets.
+    """Bets that something ties together: `bets` are their numbers among all bets.
 
-    `coordinate` and `complemented` lead from each bet to `part`; `variables` are the panel's variables behind those of
-    `part`.
+    `coordinate`, `complemented` and `conditional` lead from each bet to `part`; `variables` are the panel's variables
+    behind those of `part`.
     """
 
     bets: NDArray[np.int64]
     part: Merged
     coordinate: NDArray[np.int64]
     complemented: NDArray[np.bool_]
+    conditional: NDArray[np.bool_]
     variables: NDArray[np.int32]
 
     def on_bets(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Carry values of coordinates to the bets."""
-        value = x[self.coordinate]
+        """Carry probabilities of coordinates to the bets."""
+        value = np.empty(len(self.bets))
+        value[~self.conditional] = x[self.coordinate[~self.conditional]]
+        value[self.conditional] = self.part.terms.conditionals.value(x)[self.coordinate[self.conditional]]
         return np.where(self.complemented, 1.0 - value, value)
 
-    def on_coordinates(self, stakes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum of the stakes on each coordinate, those on its complement taken off."""
-        signed = np.where(self.complemented, -stakes, stakes)
-        return np.bincount(self.coordinate, signed, len(self.part)).astype(np.float64)
+    def chances(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The probability that each bet is not called off, from those of coordinates."""
+        chance = np.ones(len(self.bets))
+        given = self.part.terms.conditionals.condition.probability(x)
+        chance[self.conditional] = given[self.coordinate[self.conditional]]
+        return chance
+
+    def payouts(self, stakes: NDArray[np.float64], returned: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """What sold stakes pay less what is `returned` where a bet stands, as a sum over coordinates and a constant.
+
+        A bet stands unless it is called off; only of conditional bets is anything returned here.
+        """
+        given = self.part.terms.conditionals
+        own = self.coordinate[self.conditional]
+        turned = self.complemented[self.conditional]
+        on_joint = np.where(turned, -1.0, 1.0) * stakes[self.conditional]
+        on_condition = np.where(turned, stakes[self.conditional], 0.0) - returned[self.conditional]
+        plain = self.coordinate[~self.conditional]
+        sides: list[tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]] = [
+            (plain, self.complemented[~self.conditional], stakes[~self.conditional]),
+            (given.joint.coordinate[own].astype(np.int64), given.joint.turned[own], on_joint),
+            (given.condition.coordinate[own].astype(np.int64), given.condition.turned[own], on_condition),
+        ]
+        sums = np.zeros(len(self.part))
+        for coordinate, flipped, amount in sides:
+            np.add.at(sums, coordinate, np.where(flipped, -amount, amount))
+        return sums, float(sum(amount[flipped].sum() for _, flipped, amount in sides))
 
     def only(self, kept: NDArray[np.bool_]) -> Cluster:
         """Some of the bets alone, over the same variables."""
+        given = self.part.terms.conditionals
+        plain, own = kept & ~self.conditional, self.coordinate[kept & self.conditional]
         used = np.zeros(len(self.part), np.bool_)
-        used[self.coordinate[kept]] = True
-        number = np.cumsum(used) - 1
+        for coordinates in (self.coordinate[plain], given.joint.coordinate[own], given.condition.coordinate[own]):
+            used[coordinates] = True
+        place, still = np.cumsum(used) - 1, used[given.joint.coordinate]
+        coordinate = np.where(
+            self.conditional[kept],
+            np.append(np.cumsum(still) - 1, 0)[np.where(self.conditional, self.coordinate, -1)[kept]],
+            place[np.where(self.conditional, 0, self.coordinate)[kept]],
+        )
+        part = self.part.keep(used)
         return Cluster(
-            self.bets[kept],
-            self.part.keep(used),
-            number[self.coordinate[kept]],
-            self.complemented[kept],
-            self.variables,
+            self.bets[kept], part, coordinate, self.complemented[kept], self.conditional[kept], self.variables
         )
 
 
@@ -156,50 +194,80 @@ def usable(panel: Panel) -> tuple[Panel, tuple[str, ...]]:
     """The forecasts that can be bet on, and notes about those that cannot."""
     if not isinstance(panel, Panel):
         raise PanelError(f"forecasts come in a Panel, not a {type(panel).__name__}; see Panel.from_records")
-    conditional = panel.written.condition[panel.event_index] != CERTAIN
-    weightless = ~conditional & (panel.weight == 0)
+    weightless = panel.weight == 0
     notes = []
-    if n := int(conditional.sum()):
-        notes.append(f"conditional forecasts (E given H) left out, since they cannot be checked yet: {n:,}")
+    if n := len(panel.laws.pins):
+        notes.append(f"pins left out, since nobody offers bets at them: {n:,}")
+        panel = replace(panel, laws=replace(panel.laws, pins=Pins()))
     if n := int(weightless.sum()):
         notes.append(f"forecasts of weight 0 left out: {n:,}")
-    return (panel.select(~conditional & ~weightless) if notes else panel), tuple(notes)
+    return (panel.select(~weightless) if weightless.any() else panel), tuple(notes)
 
 
 def clusters_of(bets: Bets) -> list[Cluster]:
-    """The clusters that could be incoherent: a single bet on an event that is neither certain nor impossible is not."""
-    merged = bets.merged
-    component = merged.components() if len(merged) else np.zeros(0, np.int32)
-    constant = merged.sizes() == 0
-    count = np.bincount(component[bets.coordinate], minlength=int(component.max(initial=-1)) + 1)
-    kept = (count[component] > 1) | constant
-    number = np.cumsum(kept) - 1
+    """The clusters that could be incoherent: a single bet on an event that no law is about is not."""
+    merged, given = bets.merged, bets.merged.terms.conditionals
+    anchor = np.where(bets.conditional, np.append(given.joint.coordinate, 0)[_where(bets, True)], _where(bets, False))
+    tied = merged.tied() if len(merged) else np.zeros(0, np.int32)
+    component = tied[: len(merged)]
+    components = int(component.max(initial=-1)) + 1
+    suspicious = np.bincount(component[anchor], minlength=components) > 1
+    suspicious[component[merged.sizes() == 0]] = True
+    ruled = tied[len(merged) :]
+    suspicious[ruled[ruled < components]] = True
+    suspicious[component[merged.terms.limits.joint.coordinate]] = True
+    kept = suspicious[component]
     parts = split(merged.keep(kept)) if kept.any() else []
-    home = np.empty((int(kept.sum()), 2), np.int64)
-    for c, part in enumerate(parts):
-        home[part.coordinates, 0] = c
-        home[part.coordinates, 1] = np.arange(len(part.coordinates))
-    own = np.flatnonzero(kept[bets.coordinate])
-    place = home[number[bets.coordinate[own]]]
-    order = np.argsort(place[:, 0], kind="stable")
-    cuts = np.searchsorted(place[order, 0], np.arange(len(parts) + 1)).tolist()
+    place = _places(parts, kept)
+    own = np.flatnonzero(kept[anchor])
+    homes = place[anchor[own], 0]
+    order = np.argsort(homes, kind="stable")
+    cuts = np.searchsorted(homes[order], np.arange(len(parts) + 1)).tolist()
+    number = _given_numbers(bets.merged, place)
+    coordinate = np.where(bets.conditional, number[_where(bets, True)], place[_where(bets, False), 1])
     return [
         Cluster(
-            own[order[a:b]],
+            mine,
             part.merged,
-            place[order[a:b], 1],
-            bets.complemented[own[order[a:b]]],
+            coordinate[mine],
+            bets.complemented[mine],
+            bets.conditional[mine],
             merged.origin[part.merged.origin],
         )
-        for part, a, b in zip(parts, cuts[:-1], cuts[1:], strict=True)
+        for part, mine in zip(parts, (own[order[a:b]] for a, b in pairwise(cuts)), strict=True)
     ]
 
 
-def truth_of(bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which of the cluster's bets are won in worlds of its variables: a row a world."""
+def _where(bets: Bets, conditional: bool) -> NDArray[np.int64]:
+    """The numbers of the bets' conditionals, or of their coordinates, 0 or -1 for the others."""
+    return np.where(bets.conditional == conditional, bets.coordinate, -1 if conditional else 0).astype(np.int64)
+
+
+def _places(parts: Sequence[Part], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """For each coordinate its part and its place there, -1 where it was not kept."""
+    place = np.full((len(kept), 2), -1, np.int64)
+    index = np.flatnonzero(kept)
+    for c, part in enumerate(parts):
+        place[index[part.coordinates], 0] = c
+        place[index[part.coordinates], 1] = np.arange(len(part.coordinates))
+    return place
+
+
+def _given_numbers(merged: Merged, place: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The number of each conditional in its part, where they keep their order."""
+    home = place[merged.terms.conditionals.joint.coordinate, 0]
+    order = np.argsort(home, kind="stable")
+    number = np.empty(len(home) + 1, np.int64)
+    number[order] = np.arange(len(home)) - np.searchsorted(home[order], home[order])
+    return number
+
+
+def truth_of(bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which of the cluster's bets are won, and which stand, in worlds of its variables: a row a world."""
     full = np.zeros((len(worlds), len(bets.panel.events.variables)), np.bool_)
     full[:, cluster.variables] = worlds
-    return bets.panel.events.evaluate(bets.side[cluster.bets], full)
+    events = bets.panel.events
+    return events.evaluate(bets.side[cluster.bets], full), events.evaluate(bets.condition[cluster.bets], full)
 
 
 def decimal(value: float) -> Fraction:
@@ -217,7 +285,10 @@ def _bets(panel: Panel, source: Panel | None) -> Bets:
 
 def _with(panel: Panel, source: Panel | None, problem: Problem) -> Bets:
     unit = problem.unit
-    return Bets(panel, source, problem.merged, problem.coordinate[unit], problem.complemented[unit])
+    return Bets(
+        *(panel, source, problem.merged),
+        *(problem.coordinate[unit], problem.complemented[unit], problem.conditional[unit]),
+    )
 
 
 def _means(panel: Panel, problem: Problem, column: NDArray[np.float64] | None) -> NDArray[np.float64] | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently.certify.bets import Bets, bets_at_forecasts, bets_at_means, decimal, usable
+from coherently.certify.conditions import called_off, taken_alone
 from coherently.certify.contradiction import minimal
 from coherently.certify.distance import TOLERANCE, nearest_of
 from coherently.certify.sentences import amount, trades
@@ -23,9 +24,12 @@ from coherently.events import quote_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from coherently.certify.bets import Key
     from coherently.certify.distance import Answer
     from coherently.certify.proof import Proof
+    from coherently.events import Events, Value
     from coherently.panel import Panel
 
 TIME_LIMIT = 30.0
@@ -35,7 +39,8 @@ TIME_LIMIT = 30.0
 class Bet:
     """One trade: `stake` units of a bet that pays 1 if the event comes true, sold (or bought, if negative) at `price`.
 
-    Both are exact; `number` is the place of the bet among all that were offered.
+    Both are exact; `number` is the place of the bet among all that were offered. A bet on "E given H" is called off
+    where H fails: nothing is paid then, price and fee included.
     """
 
     key: Key
@@ -56,7 +61,7 @@ class Book:
 
     bets: tuple[Bet, ...]
     exact_sure_profit: Fraction
-    worst_world: dict[str, bool]
+    worst_world: dict[str, Value]
     proof: str
     verdict: str
     notes: tuple[str, ...]
@@ -91,25 +96,24 @@ class Book:
         price = self._offer.price.tolist()
         return {key: traded.get(i, price[i]) for i, key in enumerate(self._keys)}
 
-    def profit(self, world: Mapping[str, bool]) -> float:
+    def profit(self, world: Mapping[str, Value]) -> float:
         """What the book wins, after fees, if the variables come out so; variables without a bet may be left out."""
         return float(self.exact_profit(world))
 
-    def exact_profit(self, world: Mapping[str, bool]) -> Fraction:
+    def exact_profit(self, world: Mapping[str, Value]) -> Fraction:
         """The profit in a world as an exact number."""
         if not self:
             return Fraction(0)
         events = self._offer.panel.events
-        sides = self._offer.side[[bet.number for bet in self.bets]]
-        names, used = events.variables, np.unique(events.supports(sides // 2)[1]).tolist()
-        absent = [names[v] for v in used if names[v] not in world]
-        if absent:
-            raise EventError(f"the world says nothing of {', '.join(map(quote_name, absent))}")
-        holds = events.holds(sides, {name: bool(world.get(name, False)) for name in names})
+        numbers = [bet.number for bet in self.bets]
+        sides, conditions = self._offer.side[numbers], self._offer.condition[numbers]
+        row = _truths(events, world, np.append(sides, conditions))
+        won, stands = events.evaluate(sides, row)[0], events.evaluate(conditions, row)[0]
         fee = decimal(self.terms.fee)
         gains = (
-            bet.stake * (bet.price - int(won)) - fee * abs(bet.stake)
-            for bet, won in zip(self.bets, holds.tolist(), strict=True)
+            bet.stake * (bet.price - int(pays)) - fee * abs(bet.stake)
+            for bet, pays, stands in zip(self.bets, won.tolist(), stands.tolist(), strict=True)
+            if stands
         )
         return sum(gains, Fraction(0))
 
@@ -194,6 +198,7 @@ def dutch_book(
     bets = bets_at_forecasts(panel) if between_judges or len(panel.judges) <= 1 else bets_at_means(panel)
     deadline = time.monotonic() + time_limit
     answers = nearest_of(bets, deadline)
+    notes += called_off(taken_alone(bets, answers, deadline))
     return make_book(bets, answers, Terms(fee, spread, quoted), notes, deadline, with_judges=between_judges)
 
 
@@ -210,16 +215,11 @@ def make_book(
     suspects = [answer for answer in answers if not answer.coherent]
     proofs = free_proofs(bets, suspects, deadline) if terms.free else best_proof(bets, suspects, terms, deadline)
     keys = bets.keys(with_judges=with_judges)
-    names = bets.panel.events.variables if proofs else []
-    world: dict[str, bool] = {}
-    trades: list[Bet] = []
-    for proof in proofs:
-        world |= {names[v]: bool(t) for v, t in zip(proof.cluster.variables, proof.world, strict=True)}
-        trades += _trades(bets, keys, proof, terms)
+    trades = [trade for proof in proofs for trade in _trades(bets, keys, proof, terms)]
     return Book(
         tuple(sorted(trades, key=lambda bet: bet.number)),
         sum((proof.profit for proof in proofs), Fraction(0)),
-        world,
+        _worst_world(bets.panel.events, proofs),
         _proof(answers, proofs),
         "" if proofs else _verdict(answers, terms, late=time.monotonic() >= deadline),
         notes,
@@ -228,6 +228,35 @@ def make_book(
         keys,
         answers,
     )
+
+
+def _truths(events: Events, world: Mapping[str, Value], sides: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """A row of truths from the values of the variables that events are about; others may be left out."""
+    names, row = events.variables, np.zeros((1, len(events.variables)), np.bool_)
+    used = set(np.unique(events.supports(sides // 2)[1]).tolist())
+    choices = [choice for choice in events.choices() if not used.isdisjoint(choice.atoms.tolist())]
+    plain = sorted(used.difference(*(choice.atoms.tolist() for choice in choices)))
+    wanted = [*(names[v] for v in plain), *(choice.name for choice in choices)]
+    absent = [name for name in wanted if name not in world]
+    if absent:
+        raise EventError(f"the world says nothing of {', '.join(map(quote_name, absent))}")
+    row[0, plain] = [bool(world[names[v]]) for v in plain]
+    for choice in choices:
+        row[0, choice.atoms] = choice.encode(world[choice.name])
+    return row
+
+
+def _worst_world(events: Events, proofs: Sequence[Proof]) -> dict[str, Value]:
+    """What is worst for the book: the values of the variables that it is about."""
+    if not proofs:
+        return {}
+    row = np.zeros((1, len(events.variables)), np.bool_)
+    for proof in proofs:
+        row[0, proof.cluster.variables] = proof.world
+    own = {v for proof in proofs for v in proof.cluster.variables.tolist()}
+    told = {choice.name for choice in events.choices() if own.issuperset(choice.atoms.tolist())}
+    told |= {events.variables[v] for v in own}
+    return {name: value for name, value in events.worlds(row)[0].items() if name in told}
 
 
 def _trades(bets: Bets, keys: Sequence[Key], proof: Proof, terms: Terms) -> list[Bet]:

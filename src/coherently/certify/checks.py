@@ -14,6 +14,7 @@ import numpy as np
 
 from coherently.certify.bets import bets_at_forecasts, bets_at_means, bets_of_judges, usable
 from coherently.certify.books import make_book
+from coherently.certify.conditions import called_off, taken_alone
 from coherently.certify.contradiction import minimal
 from coherently.certify.distance import nearest_of
 from coherently.certify.relations import irreducible, moved_most, violated
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from coherently.certify.bets import Bets
     from coherently.certify.books import Book
+    from coherently.certify.conditions import Alone
     from coherently.certify.distance import Answer
     from coherently.panel import Columns, Panel
     from coherently.solve import Progress
@@ -56,6 +58,7 @@ class Finding:
     proof: str
     _bets: Bets
     _answers: Sequence[Answer]
+    _alone: Sequence[Alone]
     _time_limit: float
 
     def __repr__(self) -> str:
@@ -66,20 +69,16 @@ class Finding:
         """The worst contradictions among the forecasts, each a sentence; the worst first."""
         if self.coherent is not False:
             return ()
-        bets = self._bets
-        bad = [answer for answer in self._answers if not answer.coherent]
-        broken = irreducible(violated(bets, moved_most(bets, bad)))
-        shown = [contradiction_words(bets, relation) for relation in islice(broken, SHOWN)]
-        if shown:
-            return tuple(shown)
-        worst = max(bad, key=lambda answer: answer.square)
+        sources = [(self._bets, self._answers), *((alone.bets, alone.answers) for alone in self._alone)]
         deadline = time.monotonic() + self._time_limit
-        return (set_words(bets, minimal(bets, worst, deadline).tolist()),)
+        shown = [sentence for bets, answers in sources for sentence in _sentences(bets, answers, deadline)]
+        return tuple(shown[:SHOWN])
 
     @cached_property
     def book(self) -> Book:
         """Bets at the forecasts' own prices that win whatever happens; false if there are none."""
-        return make_book(self._bets, self._answers, Terms(), (), time.monotonic() + self._time_limit)
+        deadline = time.monotonic() + self._time_limit
+        return make_book(self._bets, self._answers, Terms(), called_off(self._alone), deadline)
 
     def to_json(self) -> dict[str, Any]:
         """The finding in plain values, for JSON."""
@@ -232,8 +231,13 @@ def check(panel: Panel, *, time_limit: float = TIME_LIMIT, progress: Progress | 
     # The forecasts themselves are checked, not the quotes beside them.
     panel = replace(panel, lower=None, upper=None)
     bets = bets_of_judges(panel)
-    answers = nearest_of(bets, time.monotonic() + time_limit, progress)
-    owner = np.array([panel.judge_index[answer.cluster.bets[0]] for answer in answers], np.int64)
+    deadline = time.monotonic() + time_limit
+    answers = nearest_of(bets, deadline, progress)
+    first = [int(answer.cluster.bets[0]) for answer in answers]
+    for alone in taken_alone(bets, answers, deadline):
+        answers += alone.answers
+        first += [int(alone.source[0])] * len(alone.answers)
+    owner = panel.judge_index[np.array(first, np.int64)].astype(np.int64)
     count = len(panel.judges)
 
     def total(values: list[float]) -> NDArray[np.float64]:
@@ -261,15 +265,29 @@ def _word(coherent: bool | None) -> str:
 
 
 def _finding(name: str, bets: Bets, time_limit: float) -> Finding:
-    answers = nearest_of(bets, time.monotonic() + time_limit)
-    open_ = [answer for answer in answers if answer.coherent is None]
+    deadline = time.monotonic() + time_limit
+    own = nearest_of(bets, deadline)
+    alone = taken_alone(bets, own, deadline)
+    answers = [*own, *(answer for one in alone for answer in one.answers)]
+    open_ = [answer for answer in own if answer.coherent is None]
     coherent: bool | None = not any(answer.coherent is False for answer in answers)
     if coherent and open_:
         # A broken relation proves incoherence where the distance is not known yet.
         coherent = False if violated(bets, moved_most(bets, open_)) else None
     square, improvement = (sum(map(measure, answers)) for measure in (_square, _improvement))
     proof = "; ".join(dict.fromkeys(answer.proof for answer in answers if not answer.coherent))
-    return Finding(name, len(bets), coherent, math.sqrt(square), improvement, proof, bets, answers, time_limit)
+    return Finding(name, len(bets), coherent, math.sqrt(square), improvement, proof, bets, own, alone, time_limit)
+
+
+def _sentences(bets: Bets, answers: Sequence[Answer], deadline: float) -> list[str]:
+    """The contradictions of bets in words: simple ones, or else one set of forecasts that cannot hold together."""
+    bad = [answer for answer in answers if not answer.coherent]
+    if not bad:
+        return []
+    broken = irreducible(violated(bets, moved_most(bets, bad)))
+    shown = [contradiction_words(bets, relation) for relation in islice(broken, SHOWN)]
+    worst = max(bad, key=lambda answer: answer.square)
+    return shown or [set_words(bets, minimal(bets, worst, deadline).tolist())]
 
 
 def _square(answer: Answer) -> float:

@@ -12,12 +12,14 @@ import numpy as np
 from coherently.certify.bets import clusters_of
 from coherently.problem import BRIER, Problem
 from coherently.solve import AlternatingProjections
+from coherently.solve.composite import CompositeNearest
 from coherently.solve.nearest import Nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.certify.bets import Bets, Cluster
+    from coherently.problem import Merged
     from coherently.solve import Progress
 
 TOLERANCE = 1e-9
@@ -36,14 +38,17 @@ ACCURACY = 1e-6
 class Answer:
     """The coherent prices nearest to those of a cluster's bets.
 
-    `value` has a price a bet; `worlds` and `weight` are the mixture that they come from. `square` is their squared
-    distance from the prices and `least` a proved lower bound on it. Stakes of the prices less `value` win the square
-    less `shortfall` in every world, which is infinite where nothing was proved, and least in the world `lowest` as far
-    as is known. `proof` says on what these bounds rest.
+    `value` has a price a bet and `chance` the probability that it is not called off; `worlds` and `weight` are the
+    mixture that they come from. `square` is their squared distance from the prices, squares counting by their
+    chance, and `least` a proved lower bound on it. Stakes of the prices less `value` win `sure` less `shortfall` in
+    every world, which is infinite where nothing was proved, and least in the world `lowest` as far as is known.
+    `proof` says on what these bounds rest.
     """
 
     cluster: Cluster
     value: NDArray[np.float64]
+    chance: NDArray[np.float64]
+    sure: float
     weight: NDArray[np.float64]
     worlds: NDArray[np.uint8]
     square: float
@@ -83,6 +88,8 @@ def nearest_of(bets: Bets, deadline: float, progress: Progress | None = None) ->
 
 def nearest(cluster: Cluster, price: NDArray[np.float64], deadline: float) -> Answer:
     """The nearest coherent prices to those of the cluster's bets, each of weight 1."""
+    if cluster.conditional.any():
+        return _nearest_given(cluster, price, deadline)
     if len(cluster.part) > LARGE:
         return _locally_nearest(cluster, price)
     found = Nearest(cluster.part, 0, TOLERANCE**2)
@@ -96,9 +103,35 @@ def nearest(cluster: Cluster, price: NDArray[np.float64], deadline: float) -> An
     square = float(np.sum((price - value) ** 2))
     finished = found.proof.startswith("dynamic") and time.monotonic() < deadline
     least = square if finished else _least(found.bound, square - found.objective)
+    chance = np.ones(len(price))
     return Answer(
-        cluster, value, weight / weight.sum(), worlds, square, least, core.shortfall(), core.lowest(), found.proof
+        *(cluster, value, chance, square, weight / weight.sum(), worlds, square, least),
+        *(core.shortfall(), core.lowest(), found.proof),
     )
+
+
+def _nearest_given(cluster: Cluster, price: NDArray[np.float64], deadline: float) -> Answer:
+    """The nearest coherent prices where some bets may be called off, whose squares count by the chance that they stand.
+
+    With stakes s = p - x the profit in a world is, by the slopes of the distance at its least, at least the sum of s^2
+    over the bets that stand for sure and of half of it, times its chance, over the others.
+    """
+    found = CompositeNearest(cluster.part, BRIER, 0, TOLERANCE**2, linearised=False)
+    found.improve(ACCURACY, deadline, lambda: None)
+    x = found.x
+    value, chance = cluster.on_bets(x), cluster.chances(x)
+    squares = chance * (price - value) ** 2
+    sure = float(np.sum(np.where(cluster.conditional, 0.5, 1.0) * squares))
+    scatter = float(np.sum(squares[~cluster.conditional])) - _plain_objective(cluster.part, x)
+    weight, worlds = found.mixture()
+    return Answer(
+        *(cluster, value, chance, sure, weight / weight.sum(), worlds, float(squares.sum())),
+        *(_least(found.bound, scatter), 0.5 * (found.objective - found.bound), worlds[0], found.proof),
+    )
+
+
+def _plain_objective(part: Merged, x: NDArray[np.float64]) -> float:
+    return float(np.sum(part.weight * np.where(part.weight > 0, x - part.mean, 0.0) ** 2))
 
 
 def _locally_nearest(cluster: Cluster, price: NDArray[np.float64]) -> Answer:
@@ -114,7 +147,8 @@ def _locally_nearest(cluster: Cluster, price: NDArray[np.float64]) -> Answer:
     shortfall = 0.5 * max(0.0, square - (found.guaranteed_improvement or 0.0))
     none = np.zeros((0, part.n_variables), np.uint8)
     return Answer(
-        *(cluster, found.value, np.zeros(0), none, square, _least(found.lower_bound or 0.0, scatter), shortfall),
+        *(cluster, found.value, np.ones(count), square, np.zeros(0), none, square),
+        *(_least(found.lower_bound or 0.0, scatter), shortfall),
         *(np.zeros(part.n_variables, np.uint8), "relaxation to pairs of variables: the distance is at least this"),
     )
 

@@ -34,32 +34,35 @@ def best_stakes(
     until no world is news. `worlds` are those to begin with.
     """
     oracle = Oracle(cluster.part)
-    rows = truth_of(bets, cluster, worlds)
+    won, stands = truth_of(bets, cluster, worlds)
     stakes, hoped = np.zeros(len(sell)), 0.0
     while time.monotonic() < deadline:
-        stakes, hoped = _best_in(rows.astype(np.float64), sell, buy)
+        stakes, hoped = _best_in(won.astype(np.float64), stands.astype(np.float64), sell, buy)
         if hoped <= TOLERANCE:
             return stakes, 0.0
         seconds = max(0.0, deadline - time.monotonic())
-        least = oracle.least(-cluster.on_coordinates(stakes), seconds, 0.1 * hoped)
-        row = truth_of(bets, cluster, least.world[None, :])
-        income = float(np.sum(np.where(stakes > 0, sell, buy) * stakes))
-        if hoped - (income - float(np.sum(stakes[row[0]]))) <= max(TOLERANCE, 1e-9 * hoped):
+        income = np.where(stakes > 0, sell, buy) * stakes
+        least = oracle.least(-cluster.payouts(stakes, income)[0], seconds, 0.1 * hoped)
+        row, standing = truth_of(bets, cluster, least.world[None, :])
+        if hoped - (float(income @ standing[0]) - float(stakes @ row[0])) <= max(TOLERANCE, 1e-9 * hoped):
             return stakes, hoped
-        rows = np.concatenate([rows, row])
+        won, stands = np.concatenate([won, row]), np.concatenate([stands, standing])
     return stakes, hoped
 
 
 def _best_in(
-    rows: NDArray[np.float64], sell: NDArray[np.float64], buy: NDArray[np.float64]
+    won: NDArray[np.float64], stands: NDArray[np.float64], sell: NDArray[np.float64], buy: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], float]:
-    """Maximise t under t <= sum s (sell - v) + sum b (v - buy) for each world v, sum s + b <= 1, s and b >= 0."""
+    """Maximise t under t <= sum s (h sell - v) + sum b (v - h buy) in each world, sum s + b <= 1, s and b >= 0.
+
+    v is 1 where a bet is won and h where it stands.
+    """
     from scipy.optimize import linprog
 
     count = len(sell)
-    profit = np.concatenate([sell - rows, rows - buy], axis=1)
-    matrix = np.block([[-profit, np.ones((len(rows), 1))], [np.ones((1, 2 * count)), np.zeros((1, 1))]])
-    right = np.zeros(len(rows) + 1)
+    profit = np.concatenate([stands * sell - won, won - stands * buy], axis=1)
+    matrix = np.block([[-profit, np.ones((len(won), 1))], [np.ones((1, 2 * count)), np.zeros((1, 1))]])
+    right = np.zeros(len(won) + 1)
     right[-1] = 1.0
     cost = np.zeros(2 * count + 1)
     cost[-1] = -1.0

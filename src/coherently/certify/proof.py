@@ -72,7 +72,7 @@ def prove(bets: Bets, plan: Plan, seconds: float) -> Proof | None:
     world that beats them.
     """
     oracle = Oracle(plan.cluster.part)
-    rows, stakes = truth_of(bets, plan.cluster, plan.worlds), plan.stakes
+    rows, stakes = _payouts(bets, plan.cluster, plan.worlds), plan.stakes
     best: Proof | None = None
     for _ in range(ATTEMPTS if oracle.is_exact else 1):
         found = _worst(plan, oracle, stakes, seconds)
@@ -82,27 +82,35 @@ def prove(bets: Bets, plan: Plan, seconds: float) -> Proof | None:
             best = found
         if float(found.profit) >= (1 - SLACK) * plan.expected:
             break
-        rows = np.concatenate([rows, truth_of(bets, plan.cluster, found.world[None, :])])
+        rows = np.concatenate([rows, _payouts(bets, plan.cluster, found.world[None, :])])
         stakes = _levelled(stakes, rows)
     return best
 
 
 def accept(bets: Bets, plan: Plan, answer: Answer) -> Proof | None:
     """The profit of stakes p - x that the bounds of the nearest coherent x prove, in floats; None if that is none."""
-    sure = answer.square - answer.shortfall - FLOAT_MARGIN * float(np.abs(plan.stakes).sum())
+    sure = plan.expected - answer.shortfall - FLOAT_MARGIN * float(np.abs(plan.stakes).sum())
     if not sure > 0:
         return None
     worlds = np.concatenate([answer.lowest[None, :], answer.worlds])
-    payout = truth_of(bets, plan.cluster, worlds) @ plan.stakes
+    payout = _payouts(bets, plan.cluster, worlds) @ plan.stakes
     units, power = _rounded(plan.cluster, plan.stakes)
     stakes = [int(unit) * _unit(power) for unit in units.tolist()]
     word = f"float bound: {answer.proof}"
     return Proof(plan.cluster, stakes, Fraction(sure), worlds[int(np.argmax(payout))], False, word)
 
 
-def _levelled(stakes: NDArray[np.float64], rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _payouts(bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """What a unit of each bet pays in worlds, less its price where it is conditional and stands."""
+    won, stands = truth_of(bets, cluster, worlds)
+    price = np.where(cluster.conditional, bets.price[cluster.bets], 0.0)
+    payouts: NDArray[np.float64] = won - stands * price
+    return payouts
+
+
+def _levelled(stakes: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Project the stakes on those that pay the same in all rows."""
-    differences = rows[1:].astype(np.float64) - rows[:1]
+    differences = rows[1:] - rows[:1]
     _, sizes, basis = np.linalg.svd(differences, full_matrices=False)
     basis = basis[sizes > 1e-9 * max(1.0, float(sizes.max(initial=0.0)))]
     scale = float(np.abs(stakes).max())
@@ -119,15 +127,16 @@ def _worst(plan: Plan, oracle: Oracle, stakes: NDArray[np.float64], seconds: flo
     if not units.any():
         return None
     whole = [int(unit) for unit in units.tolist()]
-    prices = plan.prices(cluster, units)
-    income = sum((unit * price for unit, price in zip(whole, prices, strict=True)), Fraction(0))
-    least = oracle.least(-cluster.on_coordinates(units), seconds, SLACK * plan.expected * 10.0**power)
+    received = [unit * price for unit, price in zip(whole, plan.prices(cluster, units), strict=True)]
+    income = sum((money for money, given in zip(received, cluster.conditional, strict=True) if not given), Fraction(0))
+    # What a bet that may be called off brings is rounded down to whole units, so that sums stay exact.
+    returned = np.array([float(money.__floor__()) for money in received])
+    payouts, constant = cluster.payouts(units, returned)
+    least = oracle.least(-payouts, seconds, SLACK * plan.expected * 10.0**power)
     if not math.isfinite(least.bound):
         return None
     margin = 0.0 if least.exact else FLOAT_MARGIN * float(np.abs(units).sum())
-    # A bet on a complement pays its stake less what the coordinate pays.
-    on_complements = sum(unit for unit, turned in zip(whole, cluster.complemented.tolist(), strict=True) if turned)
-    profit = income - on_complements + Fraction(least.bound - margin)
+    profit = income - Fraction(constant) + Fraction(least.bound - margin)
     word = f"{'exact rational arithmetic' if least.exact else 'float bound'}: {least.proof}"
     unit = _unit(power)
     return Proof(cluster, [w * unit for w in whole], profit * unit, least.world, least.exact, word)
@@ -139,7 +148,12 @@ def _rounded(cluster: Cluster, stakes: NDArray[np.float64]) -> tuple[NDArray[np.
     An event of k variables is a sum of products of them whose whole coefficients add up to at most 3^k.
     """
     growth = 3.0 ** np.minimum(cluster.part.sizes(), 16)
-    total = float(np.sum(np.abs(stakes) * growth[cluster.coordinate]))
+    given = cluster.part.terms.conditionals
+    own = cluster.coordinate[cluster.conditional]
+    each = np.empty(len(stakes))
+    each[~cluster.conditional] = growth[cluster.coordinate[~cluster.conditional]]
+    each[cluster.conditional] = growth[given.joint.coordinate[own]] + 2 * growth[given.condition.coordinate[own]]
+    total = float(np.sum(np.abs(stakes) * each))
     if total == 0.0:
         return np.zeros(len(stakes)), 0
     room = math.floor(math.log10(LARGEST / total))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from coherently.certify.bets import Bets
     from coherently.certify.distance import Answer
+    from coherently.problem import Block, Space
 
 MOST_VARIABLES = 16
 """Variables of events that are compared by their joint truth table."""
@@ -83,12 +84,58 @@ class _Event(NamedTuple):
         return 1.0 - self.low, Literal(self.low_literal.bet, not self.low_literal.negated)
 
 
+class Rules:
+    """What laws and declarations say of a few variables at a time; `about` lists, by variable, the rules about it.
+
+    A rule is known by a number below 0.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        starts, members = space.rows()
+        self.about: dict[int, list[int]] = defaultdict(list)
+        self._variables = [members[a:b] for a, b in pairwise(starts.tolist())]
+        for rule, variables in enumerate(self._variables):
+            for variable in variables.tolist():
+                self.about[variable].append(-1 - rule)
+        self._known: dict[tuple[int, ...], int] = {}
+
+    def allowed(self, variables: tuple[int, ...]) -> int:
+        """The truth table, over some variables, of what the rules about them alone allow."""
+        if variables not in self._known:
+            rules = {-1 - rule for v in variables for rule in self.about.get(v, ())}
+            table = (1 << (1 << len(variables))) - 1
+            for rule in rules:
+                table &= self._table(rule, variables)
+            self._known[variables] = table
+        return self._known[variables]
+
+    def _table(self, rule: int, variables: tuple[int, ...]) -> int:
+        own, blocks = self._variables[rule], len(self._space.blocks)
+        place = {variable: i for i, variable in enumerate(variables)}
+        shared = [i for i, v in enumerate(own.tolist()) if v in place]
+        places = tuple(place[int(own[i])] for i in shared)
+        if rule < blocks:
+            states = self._space.blocks[rule].states[:, shared].astype(np.int64)
+            rows = np.unique(states @ (1 << np.arange(len(shared))))
+            return _expanded(sum(1 << int(row) for row in rows), places, len(variables))
+        everything = (1 << (1 << len(variables))) - 1
+        if len(shared) < len(own) or len(own) > MOST_VARIABLES:
+            return everything
+        laws = self._space.laws
+        table = _table(laws.tables[laws.table_starts[rule - blocks] : laws.table_starts[rule - blocks + 1]])
+        found = _expanded(table, places, len(variables))
+        return found if laws.truth[rule - blocks] else everything ^ found
+
+
 def violated(bets: Bets, index: NDArray[np.int64]) -> list[Relation]:
     """The relations that some of the bets break, the worst first."""
     events, constants = _events(bets, index)
-    found = [*constants, *_repeats(events), *_pairs(events)]
+    rules = Rules(bets.merged.space)
+    found = [*constants, *_ruled_out(events, rules), *_repeats(events), *_pairs(events, rules)]
+    found += _partitions(events, bets.merged.space.blocks)
     for family in _families(events):
-        found += _triples(family)
+        found += _triples(family, rules)
         found += _sums(family)
     best: dict[frozenset[int], Relation] = {}
     for relation in sorted(found, key=lambda relation: (-round(relation.violation, 9), relation.complements)):
@@ -119,7 +166,7 @@ def _events(bets: Bets, index: NDArray[np.int64]) -> tuple[list[_Event], list[Re
     merged, constants = bets.merged, []
     price = np.where(bets.complemented, 1.0 - bets.price, bets.price)
     given: dict[int, list[int]] = defaultdict(list)
-    for bet in index.tolist():
+    for bet in index[~bets.conditional[index]].tolist():
         given[int(bets.coordinate[bet])].append(bet)
     events = []
     for coordinate, own in given.items():
@@ -130,8 +177,7 @@ def _events(bets: Bets, index: NDArray[np.int64]) -> tuple[list[_Event], list[Re
                 Relation("all", (Literal(bet, bool(bets.complemented[bet])),), float(price[bet])) for bet in own
             ]
         elif b - a <= MOST_VARIABLES:
-            words = merged.tables[merged.table_starts[coordinate] : merged.table_starts[coordinate + 1]]
-            table = sum(int(word) << 64 * i for i, word in enumerate(words.tolist()))
+            table = _table(merged.tables[merged.table_starts[coordinate] : merged.table_starts[coordinate + 1]])
             high, low = own[int(np.argmax(price[own]))], own[int(np.argmin(price[own]))]
             top, bottom = (Literal(bet, bool(bets.complemented[bet])) for bet in (high, low))
             variables = tuple(merged.variables[a:b].tolist())
@@ -147,21 +193,45 @@ def _repeats(events: Iterable[_Event]) -> Iterator[Relation]:
             yield Relation("all", (first, second), high + low - 1.0)
 
 
-def _pairs(events: list[_Event]) -> Iterator[Relation]:
+def _ruled_out(events: Iterable[_Event], rules: Rules) -> Iterator[Relation]:
+    """Events that the laws make impossible, or certain."""
+    for event in events:
+        allowed = rules.allowed(event.variables)
+        for negated in (False, True):
+            if not (~event.table if negated else event.table) & allowed:
+                probability, literal = event.most(negated)
+                yield Relation("all", (literal,), probability)
+
+
+def _partitions(events: Iterable[_Event], blocks: Sequence[Block]) -> Iterator[Relation]:
+    """Variables of a block of which at most one is true, and one must be if all of them are forecast."""
+    alone = {event.variables[0]: event for event in events if len(event.variables) == 1}
+    for block in blocks:
+        counts = block.states.sum(axis=1)
+        known = [alone[v] for v in block.variables.tolist() if v in alone]
+        if counts.max(initial=0) > 1 or len(known) < 3:
+            continue
+        members = tuple(known)
+        yield _relation("one", members, (False,) * len(members), 1)
+        if counts.min() == 1 and len(members) == len(block.variables):
+            yield _relation("all", members, (True,) * len(members), len(members) - 1)
+
+
+def _pairs(events: list[_Event], rules: Rules) -> Iterator[Relation]:
     """Two events of which one implies the other, or that exclude each other."""
-    for first, second in _candidates(events):
-        joint = _joint(first, second)
-        for signs in ((False, False), (False, True), (True, False)):
+    for first, second in _candidates(events, rules):
+        joint = _joint(first, second, rules)
+        for signs in ((False, False), (False, True), (True, False), (True, True)):
             if signs not in joint:
                 yield _relation("all", (first, second), signs, 1)
 
 
-def _candidates(events: list[_Event]) -> Iterator[tuple[_Event, _Event]]:
-    """Pairs of events that share a variable, or, if those are too many, whose variables are nested."""
+def _candidates(events: list[_Event], rules: Rules) -> Iterator[tuple[_Event, _Event]]:
+    """Pairs of events that share a variable or a rule, or, if those are too many, whose variables are nested."""
     by_variable: dict[int, list[int]] = defaultdict(list)
     for i, event in enumerate(events):
-        for variable in event.variables:
-            by_variable[variable].append(i)
+        for key in {*event.variables, *(rule for v in event.variables for rule in rules.about.get(v, ()))}:
+            by_variable[key].append(i)
     if sum(len(own) ** 2 for own in by_variable.values()) <= 2 * MOST_PAIRS:
         pairs = {pair for own in by_variable.values() for pair in combinations(own, 2)}
     else:
@@ -189,13 +259,13 @@ def _families(events: list[_Event]) -> Iterator[list[_Event]]:
         yield family
 
 
-def _triples(family: list[_Event]) -> Iterator[Relation]:
+def _triples(family: list[_Event], rules: Rules) -> Iterator[Relation]:
     """Three events that cannot all happen though any two can, or of which no two can."""
     if len(family) > MOST_MEMBERS:
         return
     variables = tuple(sorted({v for event in family for v in event.variables}))
-    tables = [_over(event, variables) for event in family]
-    everything = (1 << (1 << len(variables))) - 1
+    everything = rules.allowed(variables)
+    tables = [_over(event, variables) & everything for event in family]
     for chosen in combinations(range(len(family)), 3):
         members = tuple(family[i] for i in chosen)
         for signs in product((False, True), repeat=3):
@@ -236,25 +306,26 @@ def _relation(kind: str, events: tuple[_Event, ...], signs: tuple[bool, ...], mo
     return Relation(kind, tuple(literal for _, literal in ends), sum(p for p, _ in ends) - most)
 
 
-def _joint(first: _Event, second: _Event) -> frozenset[tuple[bool, bool]]:
+def _joint(first: _Event, second: _Event, rules: Rules) -> frozenset[tuple[bool, bool]]:
     """Which combinations of two events can happen: whether each is negated."""
-    variables = sorted({*first.variables, *second.variables})
+    variables = tuple(sorted({*first.variables, *second.variables}))
     place = {variable: i for i, variable in enumerate(variables)}
     ours, theirs = (tuple(place[v] for v in event.variables) for event in (first, second))
-    return _joint_tables(first.table, ours, second.table, theirs, len(variables))
+    return _joint_tables(first.table, ours, second.table, theirs, len(variables), rules.allowed(variables))
 
 
 @lru_cache(maxsize=100_000)
 def _joint_tables(
-    first: int, ours: tuple[int, ...], second: int, theirs: tuple[int, ...], count: int
+    first: int, ours: tuple[int, ...], second: int, theirs: tuple[int, ...], count: int, allowed: int
 ) -> frozenset[tuple[bool, bool]]:
     a, b = _expanded(first, ours, count), _expanded(second, theirs, count)
-    everything = (1 << (1 << count)) - 1
     return frozenset(
-        (not x, not y)
-        for x, y in product((True, False), repeat=2)
-        if (a if x else everything ^ a) & (b if y else everything ^ b)
+        (not x, not y) for x, y in product((True, False), repeat=2) if (a if x else ~a) & (b if y else ~b) & allowed
     )
+
+
+def _table(words: NDArray[np.uint64]) -> int:
+    return sum(int(word) << 64 * i for i, word in enumerate(words.tolist()))
 
 
 def _over(event: _Event, variables: tuple[int, ...]) -> int:

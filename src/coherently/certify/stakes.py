@@ -48,7 +48,7 @@ def _free_proof(bets: Bets, answer: Answer, deadline: float) -> Proof | None:
     """The proof of a cluster: of the whole where that can be, else of a book on a few of its bets."""
     stakes = bets.price[answer.cluster.bets] - answer.value
     stakes = np.where(np.abs(stakes) < NOISE, 0.0, stakes)
-    plan = Plan(answer.cluster, stakes, answer.square, answer.worlds, _prices(bets, Terms())).traded()
+    plan = Plan(answer.cluster, stakes, answer.sure, answer.worlds, _prices(bets, Terms())).traded()
     if Oracle(plan.cluster.part).is_exact:
         return prove(bets, plan, _seconds(deadline))
     found = accept(bets, plan, answer) if answer.is_mixture else None

@@ -1,0 +1,92 @@
+"""Conditional forecasts in the worlds of their condition alone.
+
+The nearest coherent prices may make a condition impossible that nobody forecast: then all bets given it are called off,
+and whatever they say is coherent. What they say of each other shows where the condition is taken for granted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.certify.bets import bets_at_forecasts
+from coherently.certify.distance import nearest_of
+from coherently.events import CERTAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.certify.bets import Bets
+    from coherently.certify.distance import Answer
+
+ABSENT = 1e-6
+"""The probability up to which a condition counts as impossible."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alone:
+    """Bets given one condition, as bets in its worlds alone, with their nearest coherent prices.
+
+    `source` are their numbers among the bets that they were taken from.
+    """
+
+    bets: Bets
+    answers: Sequence[Answer]
+    source: NDArray[np.int64]
+
+    @property
+    def square(self) -> float:
+        """The squared distance from coherent prices."""
+        return sum(answer.square for answer in self.answers if not answer.coherent)
+
+
+def taken_alone(bets: Bets, answers: Sequence[Answer], deadline: float) -> list[Alone]:
+    """The conditions that answers make impossible though no bet is on them, each granted for the bets given it."""
+    found = []
+    for source in _degenerate(bets, answers):
+        own = _granting(bets, source)
+        found.append(Alone(own, nearest_of(own, deadline), source))
+    return found
+
+
+def called_off(found: Sequence[Alone]) -> tuple[str, ...]:
+    """Notes on contradictions that win nothing for sure, since the bets are called off unless the condition holds."""
+    return tuple(
+        f"{alone.bets.text(0)!r} and others given the same contradict each other; nobody forecast "
+        "the condition, and bets given it are called off unless it holds"
+        for alone in found
+        if alone.square > 0
+    )
+
+
+def _degenerate(bets: Bets, answers: Sequence[Answer]) -> Iterator[NDArray[np.int64]]:
+    """The bets given a condition that is impossible in the answer, owner by owner and condition by condition."""
+    for answer in answers:
+        cluster = answer.cluster
+        absent = cluster.conditional & (answer.chance <= ABSENT)
+        if not absent.any():
+            continue
+        told = set((bets.side[cluster.bets[~cluster.conditional]] // 2).tolist())
+        condition = bets.condition[cluster.bets]
+        for side in np.unique(condition[absent]).tolist():
+            mine = cluster.bets[absent & (condition == side)]
+            if side // 2 not in told and len(mine) > 1:
+                yield mine
+
+
+def _granting(bets: Bets, source: NDArray[np.int64]) -> Bets:
+    """The bets with their condition as a law: what E & H is worth is then what E given H is."""
+    panel = bets.panel.select(source)
+    written, laws = panel.written, panel.laws
+    granted = replace(written, condition=np.full_like(written.condition, CERTAIN), rest=written.event ^ np.int32(1))
+    law = replace(
+        laws,
+        text=(*laws.text, "the condition"),
+        place=(*laws.place, "the forecasts"),
+        side=np.append(laws.side, written.condition[:1]),
+    )
+    return bets_at_forecasts(replace(panel, written=granted, laws=law, notes=()))
