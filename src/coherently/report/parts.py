@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coherently.certify import Book, Check
+    from coherently.events import Value
     from coherently.result import Result
     from coherently.scoring import Scores
     from coherently.solve import Component
@@ -140,7 +141,7 @@ class Bets:
     profit: float
     sentence: str
     proof: str
-    worst: tuple[tuple[str, bool], ...]
+    worst: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +253,15 @@ def bets(book: Book, labels: Mapping[str, str]) -> Bets:
         )
         for bet in largest
     )
-    worst = tuple(book.worst_world.items())
+    worst = tuple((name, _said(value)) for name, value in book.worst_world.items())
     return Bets(rows, len(book.bets), book.sure_profit, book.sentence(), book.proof, worst if len(worst) <= 6 else ())
+
+
+def _said(value: Value) -> str:
+    """The value of a variable in a world, in words."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "other" if value is None else f"{value:g}" if isinstance(value, float) else value
 
 
 def accuracies(scores: Scores, replaced: Scores | None) -> Accuracies:

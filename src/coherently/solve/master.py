@@ -52,8 +52,8 @@ class Master:
     `joint` and `condition` tell which of the scored events hold in which worlds, a row a world; `limits` has a column a
     limit, whose mean under the shares is to be at least 0, or 0 where `equal`. The score of an interval [l, u] becomes
     two of points: it is the least of w h d(b / h, u) with b >= a and b >= u h, for which b = u h + r has a column
-    r >= 0 of its own and the limits a <= u h + r <= h; and likewise below. Then everything is smooth, and Newton's method
-    follows the central path (Boyd and Vandenberghe 2004, Convex optimization, chapter 11), with prices as
+    r >= 0 of its own and the limits a <= u h + r <= h; and likewise below. Then everything is smooth, and Newton's
+    method follows the central path (Boyd and Vandenberghe 2004, Convex optimization, chapter 11), with prices as
     variables of their own for the curvature.
     """
 
