@@ -249,8 +249,3 @@ def test_a_search_without_dynamic_programming_is_proved_too():
 def test_bad_options(method, options):
     with pytest.raises(MethodError, match=next(iter(options))):
         method(**options)
-
-
-def test_conditionals_are_refused():
-    with pytest.raises(MethodError, match="conditional"):
-        co.aggregate(co.Panel.from_records([("A", "p given q", 0.5)]), "exact")

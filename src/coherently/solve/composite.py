@@ -45,7 +45,7 @@ FORGOTTEN = 1e-5
 PATIENCE = 10.0
 """Seconds for the least saving over all worlds."""
 FEW, PART, TINY = 300, 1e-2, 1e-300
-"""Worlds up to which none is left out, and the part of a condition's probability that keeps one."""
+"""Worlds up to which none is left out, and what a part of a condition's probability counts for."""
 ABSENT = 1e-6
 """The probability below which a condition counts as impossible."""
 
@@ -149,7 +149,7 @@ class CompositeNearest:
                 return
             aim = max(least, ACCURACY * min(aim, gap / self.scale))
             self._forget()
-            self._join(self._model(deadline, tell, 0.0)[1])
+            self._join(self._improving(self._model(deadline, tell, 0.0)[1]))
 
     def _start(self) -> None:
         """The nearest mixture by the linearised Brier loss, with a little of worlds that show every event."""
@@ -249,9 +249,18 @@ class CompositeNearest:
             return
         fulfilled = in_worlds(self.scores.condition, self.truth)
         largest = (fulfilled / np.maximum(self.share @ fulfilled, TINY)).max(axis=1)
-        kept = (self.share > 0.01 * FORGOTTEN) | (self.share * largest > PART)
+        worth = np.maximum(self.share, self.share * largest * PART)
+        kept = np.sort(np.argsort(worth)[-max(FEW, len(self.part)) :])
         self.share = self.share[kept] / self.share[kept].sum()
         self.worlds, self.truth = self.worlds[kept], self.truth[kept]
+
+    def _improving(self, worlds: Truth) -> Truth:
+        """Those of some worlds that bring the scores down at once; all, where there are few."""
+        if len(self.share) <= FEW:
+            return worlds
+        x = self.x
+        gradient = self.sum.gradient(x) - self.limits.gradient(self.prices, len(x))
+        return worlds[_core.evaluate_worlds(*self.part.functions, worlds) @ gradient < gradient @ x]
 
     def _missing(self) -> Truth:
         """Examples of the events that hold in no world within."""

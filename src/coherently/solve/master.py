@@ -51,10 +51,10 @@ class Master:
 
     `joint` and `condition` tell which of the scored events hold in which worlds, a row a world; `limits` has a column a
     limit, whose mean under the shares is to be at least 0, or 0 where `equal`. The score of an interval [l, u] becomes
-    two of points: it is the least of w h d(b / h, u) with b >= a and b >= u h, for which b = u h + r has a column
-    r >= 0 of its own and the limits a <= u h + r <= h; and likewise below. Then everything is smooth, and Newton's
-    method follows the central path (Boyd and Vandenberghe 2004, Convex optimization, chapter 11), with prices as
-    variables of their own for the curvature.
+    two of points: it is the least of w h d(b / h, u) with b >= a and b >= u h, for which b = u h + r has
+    a column r >= 0 of its own and the limits a <= u h + r <= h; and likewise below. Then everything is smooth, and
+    Newton's method follows the central path (Boyd and Vandenberghe 2004, Convex optimization, chapter 11), with prices
+    as variables of their own for the curvature.
     """
 
     scores: Scores
@@ -237,11 +237,12 @@ class _Path:
         except LinAlgError:
             return None
         along = cho_solve(factor, self.even, check_finite=False)
-        small = np.linalg.pinv(self.even.T @ along, rcond=1e-14, hermitian=True)
+        small = _inverse(self.even.T @ along)
         ds, self.free = np.zeros_like(downhill), np.zeros(len(small))
+        missing = (np.arange(len(small)) == 0) - self.even.T @ self.s
         for _ in range(REFINEMENTS):
             plain = cho_solve(factor, downhill + self.even @ self.free - matrix @ ds, check_finite=False)
-            more = -small @ (self.even.T @ (ds + plain))
+            more = small @ (missing - self.even.T @ (ds + plain))
             ds, self.free = ds + plain + along @ more, self.free + more
         decrement = float(downhill @ ds)
         if not decrement > 0:
@@ -276,6 +277,13 @@ def _forced(master: Master) -> tuple[Vector, Vector]:
     return np.where(always & ~never, scores.high, scores.low), np.where(never, scores.low, scores.high)
 
 
+def _inverse(matrix: Matrix) -> Matrix:
+    """The pseudoinverse of a semidefinite matrix, scaled: its entries may be of very different sizes."""
+    size = np.sqrt(np.maximum(matrix.diagonal(), 1e-300))
+    found: Matrix = np.linalg.pinv(matrix / np.outer(size, size), rcond=1e-12, hermitian=True) / np.outer(size, size)
+    return found
+
+
 def _reach(value: Vector, way: Vector) -> float:
     """How far the way leads before a value becomes 0."""
     falling = way < 0
@@ -289,8 +297,8 @@ def _within(price: Vector, central: Vector) -> Vector:
 def fewest(share: Vector, truth: Matrix) -> Vector:
     """Shares of no more worlds than there are events and one, with the same mixture (Caratheodory 1911).
 
-    >>> fewest(np.full(4, 0.25), np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])).round(6).tolist()
-    [0.5, 0.0, 0.0, 0.5]
+    >>> np.sort(fewest(np.full(4, 0.25), np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]))).round(6).tolist()
+    [0.0, 0.0, 0.5, 0.5]
     """
     from scipy.linalg import null_space
 
