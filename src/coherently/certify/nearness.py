@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 CLOSE = 1e-9
 """How far a number may lie from what it must be, relative to it or to 1."""
 
+ABSENT = 1e-6
+"""The probability up to which a condition counts as impossible."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
@@ -86,7 +89,7 @@ class Nearness:
 
     `objective` is the distance f; `shortfall` is g, the greatest <F, x - s> over the worlds s, with F the slope of the
     distance, or half of it, N(x - q), where it is `quadratic`: of the Brier loss alone. It is NaN where there are too
-    many worlds to look at, or pins, which not all worlds obey. `saved` is the Brier penalty that is saved in every
+    many worlds to look at, pins, which not all worlds obey, or a condition without a chance. `saved` is the Brier penalty that is saved in every
     world, in components whose worlds were looked at. `weight` is the sum of N.
     """
 
@@ -122,6 +125,8 @@ def measure(panel: Panel, answer: Answer) -> Nearness:
     least = worlds.least(np.concatenate([force, terms.condition_slope[given]]))
     shortfall = distinct.by_component(level) - least
     shortfall[_pinned(panel, distinct)] = np.nan
+    # Where a condition is all but impossible the slope is any of many, and only some of them prove the bound.
+    shortfall[distinct.component[distinct.conditional & (answer.condition <= ABSENT)]] = np.nan
     return Nearness(
         distinct.by_component(terms.value),
         shortfall,

@@ -71,10 +71,9 @@ class States:
         found = [(np.array([v]), free) for v in variables[home < 0].tolist()]
         for b in np.unique(home[home >= 0]).tolist():
             own = variables[home == b].astype(np.int64)
-            states = self.space.blocks[b].states
-            found.append(
-                (own, states if len(own) == states.shape[1] else np.unique(states[:, self.place[own]], axis=0))
-            )
+            states = self.space.blocks[b].states[:, self.place[own]]
+            whole = len(own) == len(self.space.blocks[b].variables)
+            found.append((own, states if whole else np.unique(states, axis=0)))
         return found
 
     def inside(self, variables: NDArray[np.integer]) -> list[int]:

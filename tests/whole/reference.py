@@ -1,0 +1,108 @@
+"""Panels in the whole language, solved by brute force: every world is written out, and CVXPY finds the mixture."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import cvxpy as cp
+import numpy as np
+
+import coherently as co
+from tests.events.oracle import truths
+
+
+@dataclass
+class Case:
+    """A panel: rows are mappings with the columns' names; `domains` has the values of every variable."""
+
+    domains: dict[str, tuple]
+    rows: list[dict]
+    declarations: list[str] = field(default_factory=list)
+    formulas: list[str] = field(default_factory=list)
+    pins: list[tuple[str, str, float]] = field(default_factory=list)
+
+    @property
+    def laws(self) -> list[str]:
+        return [*self.declarations, *self.formulas, *(f"P({event}) {sign} {p!r}" for event, sign, p in self.pins)]
+
+    def panel(self) -> co.Panel:
+        return co.Panel.from_records(self.rows, laws=self.laws)
+
+    @property
+    def allowed(self) -> np.ndarray:
+        """The worlds, in the order of itertools.product, that the laws allow."""
+        count = len(list(itertools.product(*self.domains.values())))
+        held = [np.broadcast_to(truths(law, self.domains), count) for law in self.formulas]
+        return np.flatnonzero(np.all([np.ones(count, bool), *held], axis=0))
+
+    def truth(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+        """The truth of E & H and of H in the allowed worlds; H is certain where there is none."""
+        found = truths(text, self.domains)
+        count = len(list(itertools.product(*self.domains.values())))
+        joint, given = found if isinstance(found, tuple) else (found, np.ones(count, bool))
+        return tuple(np.broadcast_to(one, count)[self.allowed].astype(float) for one in (joint, given))
+
+
+@dataclass
+class Solved:
+    objective: float
+    share: np.ndarray
+    case: Case
+
+    def probability(self, text: str) -> float:
+        joint, given = (one @ self.share for one in self.case.truth(text))
+        return float(joint / given)
+
+
+def solve(case: Case, loss: str = "brier", form: str = "called_off", clip: float = 1e-4) -> Solved:
+    """Minimise what the panel's forecasts lose over all distributions on the allowed worlds."""
+    share = cp.Variable(len(case.allowed), nonneg=True)
+    cost = sum(_merged(case, share, loss, form, clip)) + sum(_intervals(case, share, form))
+    constraints = [cp.sum(share) == 1]
+    for event, sign, p in case.pins:
+        joint, given = (one @ share for one in case.truth(event))
+        constraints += {"=": [joint == p * given], "<=": [joint <= p * given], ">=": [joint >= p * given]}[sign]
+    problem = cp.Problem(cp.Minimize(cost), constraints)
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    value = np.maximum(share.value, 0)
+    return Solved(float(problem.value), value / value.sum(), case)
+
+
+def _merged(case, share, loss, form, clip):
+    """The losses of the point forecasts, those of one event merged."""
+    groups = defaultdict(list)
+    for row in case.rows:
+        if row.get("lower") is None and row.get("upper") is None:
+            joint, given = case.truth(row["event"])
+            other, p = given - joint, row["probability"]
+            if other.tobytes() < joint.tobytes():
+                joint, p = other, 1 - p
+            groups[joint.tobytes(), given.tobytes()].append((p, row.get("weight", 1.0)))
+    for (joint, given), forecasts in groups.items():
+        p, w = np.array(forecasts).T
+        a, h = np.frombuffer(joint) @ share, np.frombuffer(given) @ share
+        if w.sum() == 0:
+            continue
+        if loss == "log":
+            clipped = np.clip(p, clip, 1 - clip)
+            mean = 1 / (1 + np.exp(-np.average(np.log(clipped / (1 - clipped)), weights=w)))
+            yield w.sum() * (cp.kl_div(a, mean * h) + cp.kl_div(h - a, (1 - mean) * h))
+            continue
+        mean = np.average(p, weights=w)
+        certain = np.frombuffer(given).all()
+        square = cp.square(a - mean * h) if certain or form == "linearised" else cp.quad_over_lin(a - mean * h, h)
+        yield w.sum() * square
+
+
+def _intervals(case, share, form):
+    """The losses of the intervals, by the Brier loss."""
+    for row in case.rows:
+        if row.get("lower") is not None:
+            joint, given = case.truth(row["event"])
+            a, h = joint @ share, given @ share
+            miss = cp.pos(row["lower"] * h - a) + cp.pos(a - row["upper"] * h)
+            yield row.get("weight", 1.0) * (
+                cp.square(miss) if given.all() or form == "linearised" else cp.quad_over_lin(miss, h)
+            )
