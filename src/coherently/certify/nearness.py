@@ -89,8 +89,8 @@ class Nearness:
 
     `objective` is the distance f; `shortfall` is g, the greatest <F, x - s> over the worlds s, with F the slope of the
     distance, or half of it, N(x - q), where it is `quadratic`: of the Brier loss alone. It is NaN where there are too
-    many worlds to look at, pins, which not all worlds obey, or a condition without a chance. `saved` is the Brier penalty that is saved in every
-    world, in components whose worlds were looked at. `weight` is the sum of N.
+    many worlds to look at, pins, which not all worlds obey, or a condition without a chance. `saved` is the Brier
+    penalty that is saved in every world, in components whose worlds were looked at. `weight` is the sum of N.
     """
 
     objective: Vector
