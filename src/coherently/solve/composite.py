@@ -28,13 +28,17 @@ if TYPE_CHECKING:
 MOST_STEPS = 40
 ENOUGH = 1e-4
 """A decrease, relative to the objective, after which steps with a quadratic model give way to the exact best shares."""
+FALLING = 0.9
+"""The part of what was missing that a step may leave, to be followed by another."""
 STEADY = 1e-12
 """An increase, relative to the objective, that is only rounding."""
 FIRST_AIM, CLOSER, ACCURACY = 1e-3, 0.01, 0.1
 """The relative gap to which shares are settled at first, how much closer each time, and of what is to be proved."""
 FINISHED = 1e-11
 """The relative gap at which a component is done whose best world is known for certain."""
-BEGINNING = 1.0
+BRIEF, THOROUGH = (1, 1e-4), (3, 0.0)
+"""How often the length of local searches is doubled, and what they must bring: for a step on the way, and at the end."""
+BEGINNING = 10.0
 """Seconds for the first mixture."""
 SPREAD = 0.01
 """The part of the first mixture that keeps every event possible and avoidable."""
@@ -154,17 +158,17 @@ class CompositeNearest:
                 return
             aim = max(least, CLOSER * min(aim, gap / self.scale))
             self._forget()
-            self._join(self._improving(self._model(deadline, tell, 0.0)[1]))
+            self._join(self._improving(self._model(deadline, tell, THOROUGH)[1]))
 
     def _approach(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
-        """Full steps with the quadratic model, as long as each halves what the best world shows to be missing.
+        """Full steps with the quadratic model, as long as what the best world shows to be missing falls.
 
         From shares that were settled once Newton's method converges, and a step costs much less than settling.
         """
         before = np.inf
-        while self.short <= 0.5 * before and not self.is_done(tolerance) and time.monotonic() < deadline:
+        while self.short <= FALLING * before and not self.is_done(tolerance) and time.monotonic() < deadline:
             before = self.short
-            share, worlds = self._model(deadline, tell, 0.0)
+            share, worlds = self._model(deadline, tell, THOROUGH)
             truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
             if self.sum.value(np.clip(share @ truth, 0.0, 1.0)) > (1.0 + STEADY) * self.objective:
                 return
@@ -202,14 +206,16 @@ class CompositeNearest:
         self.worlds = np.vstack([self.worlds[kept], worlds])
         self.truth = np.vstack([self.truth[kept], truth])
 
-    def _model(self, deadline: float, tell: Callable[[], None], enough: float = ENOUGH) -> tuple[Vector, Truth]:
+    def _model(
+        self, deadline: float, tell: Callable[[], None], search: tuple[int, float] = BRIEF
+    ) -> tuple[Vector, Truth]:
         """The best mixture for the quadratic model."""
         x = self.x
         weight, target, squares = self.sum.model(x)
         if len(self.limits):
             squares = self._with_limits(squares, x)
         known = np.ascontiguousarray(self.worlds[self.share > NEGLIGIBLE])
-        return self._column_generation((weight, target, squares), known, deadline, tell, enough)
+        return self._column_generation((weight, target, squares), known, deadline, tell, search)
 
     def _column_generation(
         self,
@@ -217,17 +223,16 @@ class CompositeNearest:
         known: Truth | None,
         deadline: float,
         tell: Callable[[], None],
-        enough: float = ENOUGH,
+        search: tuple[int, float] = BRIEF,
     ) -> tuple[Vector, Truth]:
-        """The best mixture for a sum of squares, as far as it is found while each slice of time brings it on."""
+        """The best mixture for a sum of squares, as far as local search of this effort finds it."""
         weight, target, squares = model
         core = _core.NearestMixture(*self.part.functions, weight, target, self.seed, self.oracle.space, squares)
         if known is not None:
             core.include(known)
-        work = core.eliminate if self.oracle.is_exact else core.search
         while (left := deadline - time.monotonic()) > 0:
-            before = core.objective()
-            if work(min(SLICE, left)) or (not self.oracle.is_exact and before - core.objective() < enough * before):
+            seconds = min(SLICE, left)
+            if core.eliminate(seconds) if self.oracle.is_exact else core.search(seconds, *search):
                 break
             tell()
         share, worlds = core.worlds()
