@@ -6,8 +6,8 @@ from concurrent.futures import ProcessPoolExecutor
 
 from tests.events import checks
 from tests.scoring import consistency_checks
-from tests.whole import declared_checks
 from tests.solve import exact_checks, law_checks
+from tests.whole import declared_checks
 
 PARTS = 20
 

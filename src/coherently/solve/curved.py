@@ -30,6 +30,8 @@ MOST_POLISHED = 800
 """Worlds up to which shares are finished by a dense system."""
 FINISHED = 1e-12
 """The relative gap at which a component is done whose best world is known for certain."""
+LEAST = 1e-16
+"""A probability that is as good as 0, where the loss may be infinitely steep."""
 SPREAD = 0.05
 """The part of the first mixture that keeps every event possible and avoidable."""
 
@@ -117,12 +119,14 @@ class CurvedNearest:
         return float(np.sum(np.where(part.weight > 0, part.weight * lost, 0.0)))
 
     def _gradient(self, x: Vector) -> Vector:
-        away = self.loss.gradient(x) - self.loss.gradient(np.where(self.moves, self.part.mean, 0.5))
+        away = self.loss.gradient(np.clip(x, LEAST, 1 - LEAST)) - self.loss.gradient(
+            np.where(self.moves, self.part.mean, 0.5)
+        )
         return np.where(self.moves, self.part.weight * away, 0.0)
 
     def _step(self, deadline: float, tell: Callable[[], None]) -> bool:
         """Go towards the best mixture of the quadratic model; false where that does not help."""
-        x = self.x
+        x = np.clip(self.x, LEAST, 1 - LEAST)
         gradient = self._gradient(x)
         curvature = np.where(self.moves, self.part.weight * self.loss.curvature(np.where(self.moves, x, 0.5)), 0.0)
         target = x - np.divide(gradient, curvature, out=np.zeros_like(x), where=self.moves)
@@ -189,6 +193,7 @@ class CurvedNearest:
 
     def _newton(self, truth: Vector, slope: Vector, x: Vector) -> Vector:
         """The step to the minimum of the quadratic model, the sum of the shares being kept."""
+        x = np.clip(x, LEAST, 1 - LEAST)
         curvature = np.where(self.moves, self.part.weight * self.loss.curvature(np.where(self.moves, x, 0.5)), 0.0)
         count = len(truth)
         system = np.ones((count + 1, count + 1))
