@@ -31,7 +31,7 @@ MOST_POLISHED = 800
 FINISHED = 1e-12
 """The relative gap at which a component is done whose best world is known for certain."""
 LEAST = 1e-16
-"""A probability that is as good as 0, where the loss may be infinitely steep."""
+"""A probability that is as good as 0: laws may force forecasts so far that the loss is infinitely steep."""
 SPREAD = 0.05
 """The part of the first mixture that keeps every event possible and avoidable."""
 
@@ -47,6 +47,7 @@ class CurvedNearest:
     def __init__(self, part: Merged, loss: Loss, seed: int, floor: float) -> None:
         self.part, self.loss, self.seed, self.floor = part, loss, seed, floor
         self.oracle = Oracle(part, seed)
+        self.least = 0.0 if part.space.is_free else LEAST
         self.moves = (part.weight > 0) & (part.sizes() > 0)
         self.route, self.proof, self.bound = "Newton's method on worlds", "nothing", 0.0
         self.worlds, self.share = self._start()
@@ -119,14 +120,14 @@ class CurvedNearest:
         return float(np.sum(np.where(part.weight > 0, part.weight * lost, 0.0)))
 
     def _gradient(self, x: Vector) -> Vector:
-        away = self.loss.gradient(np.clip(x, LEAST, 1 - LEAST)) - self.loss.gradient(
+        away = self.loss.gradient(np.clip(x, self.least, 1 - self.least)) - self.loss.gradient(
             np.where(self.moves, self.part.mean, 0.5)
         )
         return np.where(self.moves, self.part.weight * away, 0.0)
 
     def _step(self, deadline: float, tell: Callable[[], None]) -> bool:
         """Go towards the best mixture of the quadratic model; false where that does not help."""
-        x = np.clip(self.x, LEAST, 1 - LEAST)
+        x = np.clip(self.x, self.least, 1 - self.least)
         gradient = self._gradient(x)
         curvature = np.where(self.moves, self.part.weight * self.loss.curvature(np.where(self.moves, x, 0.5)), 0.0)
         target = x - np.divide(gradient, curvature, out=np.zeros_like(x), where=self.moves)
@@ -193,7 +194,7 @@ class CurvedNearest:
 
     def _newton(self, truth: Vector, slope: Vector, x: Vector) -> Vector:
         """The step to the minimum of the quadratic model, the sum of the shares being kept."""
-        x = np.clip(x, LEAST, 1 - LEAST)
+        x = np.clip(x, self.least, 1 - self.least)
         curvature = np.where(self.moves, self.part.weight * self.loss.curvature(np.where(self.moves, x, 0.5)), 0.0)
         count = len(truth)
         system = np.ones((count + 1, count + 1))
