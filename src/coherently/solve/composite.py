@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 MOST_STEPS = 40
 ENOUGH = 1e-4
 """A decrease, relative to the objective, after which steps with a quadratic model give way to the exact best shares."""
+STEADY = 1e-12
+"""An increase, relative to the objective, that is only rounding."""
 FIRST_AIM, ACCURACY = 1e-3, 0.1
 """The relative gap to which shares are settled at first, and then of what is left to prove."""
 FINISHED = 1e-11
@@ -67,6 +69,7 @@ class CompositeNearest:
         self.limits = bounds_of(part.terms.limits)
         self.prices = np.zeros(len(self.limits))
         self.route, self.proof, self.bound = "Newton's method on worlds", "nothing", 0.0
+        self.short = np.inf  # how far the best world known lies below the level, at the last look
         self._start()
 
     @property
@@ -143,6 +146,8 @@ class CompositeNearest:
             self._settle(aim)
             tell()
             new = self._certify(tolerance, deadline)
+            if not self.oracle.is_exact and not len(self.limits):
+                self._approach(tolerance, deadline, tell)
             before, gap = gap, self.objective - self.bound
             stale = aim == least and (not new or (self.is_done(tolerance) and gap > 0.5 * before))
             if stale or self.is_done(goal):
@@ -150,6 +155,21 @@ class CompositeNearest:
             aim = max(least, ACCURACY * min(aim, gap / self.scale))
             self._forget()
             self._join(self._improving(self._model(deadline, tell, 0.0)[1]))
+
+    def _approach(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
+        """Full steps with the quadratic model, as long as each halves what the best world shows to be missing.
+
+        From shares that were settled once Newton's method converges, and a step costs much less than settling.
+        """
+        before = np.inf
+        while self.short <= 0.5 * before and not self.is_done(tolerance) and time.monotonic() < deadline:
+            before = self.short
+            share, worlds = self._model(deadline, tell, 0.0)
+            truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
+            if self.sum.value(np.clip(share @ truth, 0.0, 1.0)) > (1.0 + STEADY) * self.objective:
+                return
+            self.worlds, self.share, self.truth = worlds, share, truth
+            self._certify(tolerance, deadline)
 
     def _start(self) -> None:
         """The nearest mixture by the linearised Brier loss, with a little of worlds that show every event."""
@@ -294,18 +314,21 @@ class CompositeNearest:
         if not self.oracle.is_exact:
             world, value = self.oracle.search(gradient, seconds)
             self._join(world[None])
-            if value < level - 2.0 * allowed:
+            self.short = level - value
+            if self.short > 2.0 * allowed:
                 return len(self.worlds) > count
         least = self.oracle.least(gradient, seconds, allowed)
-        self.proof = least.proof
-        self.bound = max(self.bound, objective - max(0.0, level - least.bound))
+        self.proof, self.short = least.proof, level - least.bound
+        self.bound = max(self.bound, objective - max(0.0, self.short))
         self._join(least.world[None])
         return len(self.worlds) > count
 
     def _prune(self) -> None:
         """Leave out worlds of negligible shares, and those that others can stand for."""
         kept = self.share > (NEGLIGIBLE if len(self.limits) else UNSEEN)
-        share, worlds = fewest(self.share[kept] / self.share[kept].sum(), self.truth[kept]), self.worlds[kept]
+        share, worlds = self.share[kept] / self.share[kept].sum(), self.worlds[kept]
+        if len(share) <= FEW or len(share) > len(self.part) + 1:
+            share = fewest(share, self.truth[kept])
         self._set(worlds[share > 0], share[share > 0])
 
     def degenerate(self) -> NDArray[np.int64]:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 SOFT = 0.1
 """The curvature that a model lends to what has none, of that which it would have elsewhere."""
-STEADY = 0.1
+STEADY = 0.01
 """The curvature that it lends along the line to h = 0, of that for a target of h = 0."""
-STIFF = 1e5
+STIFF = 1e7
 """The most curvature that a model takes over, times the weight."""
 EDGE = 1e-12
 """A probability that curvatures are computed no nearer to 0 and 1 than."""
