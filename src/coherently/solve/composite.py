@@ -157,19 +157,28 @@ class CompositeNearest:
             self._join(self._improving(self._model(deadline, tell, 0.0)[1]))
 
     def _approach(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
-        """Full steps with the quadratic model, as long as each halves what the best world shows to be missing.
+        """Steps with the quadratic model, full ones where they do not raise the scores, as long as they lower them.
 
         From shares that were settled once Newton's method converges, and a step costs much less than settling.
         """
-        before = np.inf
-        while self.short <= 0.5 * before and not self.is_done(tolerance) and time.monotonic() < deadline:
-            before = self.short
+        for _ in range(MOST_STEPS):
+            if self.is_done(tolerance) or time.monotonic() >= deadline:
+                return
+            before = self.objective
             share, worlds = self._model(deadline, tell, 0.0)
             truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
-            if self.sum.value(np.clip(share @ truth, 0.0, 1.0)) > (1.0 + STEADY) * self.objective:
+            aim = np.clip(share @ truth, 0.0, 1.0)
+            length = 1.0 if self.sum.value(aim) <= (1.0 + STEADY) * before else self._length(self.x, aim)
+            if length <= LEAST:
                 return
-            self.worlds, self.share, self.truth = worlds, share, truth
+            kept = self.share > 0 if length < 1 else np.zeros(len(self.share), np.bool_)
+            self.share = np.concatenate([(1.0 - length) * self.share[kept], length * share])
+            self.worlds = np.vstack([self.worlds[kept], worlds])
+            self.truth = np.vstack([self.truth[kept], truth])
+            missing = self.short
             self._certify(tolerance, deadline)
+            if before - self.objective <= tolerance * before and self.short > 0.5 * missing:
+                return
 
     def _start(self) -> None:
         """The nearest mixture by the linearised Brier loss, with a little of worlds that show every event."""
