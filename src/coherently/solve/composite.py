@@ -34,6 +34,8 @@ FIRST_AIM, ACCURACY = 1e-3, 0.1
 """The relative gap to which shares are settled at first, and then of what is left to prove."""
 FINISHED = 1e-11
 """The relative gap at which a component is done whose best world is known for certain."""
+POLISHING = 0.5
+"""Seconds that a component is worked on beyond the tolerance."""
 BEGINNING = 1.0
 """Seconds for the first mixture."""
 SPREAD = 0.01
@@ -140,6 +142,7 @@ class CompositeNearest:
         """
         self._join(self._missing())
         goal = FINISHED if self.oracle.is_exact else tolerance
+        soon = time.monotonic() + POLISHING
         least, gap = ACCURACY * goal, np.inf
         aim = max(least, FIRST_AIM)
         while time.monotonic() < deadline:
@@ -150,7 +153,7 @@ class CompositeNearest:
                 self._approach(tolerance, deadline, tell)
             before, gap = gap, self.objective - self.bound
             stale = aim == least and (not new or (self.is_done(tolerance) and gap > 0.5 * before))
-            if stale or self.is_done(goal):
+            if stale or self.is_done(goal if time.monotonic() < soon else tolerance):
                 return
             aim = max(least, ACCURACY * min(aim, gap / self.scale))
             self._forget()
