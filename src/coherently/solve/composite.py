@@ -71,6 +71,9 @@ class CompositeNearest:
         self.limits = bounds_of(part.terms.limits)
         self.prices = np.zeros(len(self.limits))
         self.route, self.proof, self.bound = "Newton's method on worlds", "nothing", 0.0
+        self.worlds: Truth
+        self.share: Vector
+        self.truth: Vector
         self.short = np.inf  # how far the best world known lies below the level, at the last look
         self._start()
 
