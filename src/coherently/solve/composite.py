@@ -36,6 +36,8 @@ FINISHED = 1e-11
 """The relative gap at which a component is done whose best world is known for certain."""
 POLISHING = 0.5
 """Seconds that a component is worked on beyond the tolerance."""
+LAST = 0.15
+"""The part of the time that is kept for a bound."""
 BEGINNING = 1.0
 """Seconds for the first mixture."""
 SPREAD = 0.01
@@ -125,16 +127,22 @@ class CompositeNearest:
         return np.bincount(same.ravel(), self.share[kept], len(worlds)).astype(np.float64), worlds
 
     def improve(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
-        """Take steps until the scores fall little, then prove that, with better worlds as they turn up."""
+        """Take steps until the scores fall little, then prove that, with better worlds as they turn up.
+
+        Where the time does not suffice, the last part of it goes to a bound for the answer so far.
+        """
+        last = deadline if self.oracle.is_exact else deadline - LAST * max(0.0, deadline - time.monotonic())
         for _ in range(MOST_STEPS):
             tell()
             before = self.objective
-            if time.monotonic() >= deadline:
-                return
-            self._step(deadline, tell)
+            if time.monotonic() >= last:
+                break
+            self._step(last, tell)
             if before - self.objective <= ENOUGH * max(before, self.floor):
                 break
-        self._prove(tolerance, deadline, tell)
+        self._prove(tolerance, last, tell)
+        if not self.is_done(tolerance) and time.monotonic() < deadline:
+            self._certify(tolerance, deadline, surely=True)
         self._prune()
 
     def _prove(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
@@ -149,7 +157,7 @@ class CompositeNearest:
         least, gap = ACCURACY * goal, np.inf
         aim = max(least, FIRST_AIM)
         while time.monotonic() < deadline:
-            self._settle(aim)
+            self._settle(aim, deadline)
             tell()
             new = self._certify(tolerance, deadline)
             if not self.oracle.is_exact and not len(self.limits):
@@ -206,7 +214,7 @@ class CompositeNearest:
         share, worlds = self._model(deadline, tell)
         if len(self.limits):
             self._join(worlds)
-            self._settle(FIRST_AIM)
+            self._settle(FIRST_AIM, deadline)
             return
         truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
         x = self.x
@@ -302,7 +310,7 @@ class CompositeNearest:
         shown = _core.evaluate_worlds(*self.part.functions, self.examples).astype(np.bool_)
         return self.examples[shown[:, ~self.truth.any(axis=0)].any(axis=1)]
 
-    def _settle(self, aim: float) -> None:
+    def _settle(self, aim: float, deadline: float) -> None:
         """Give the worlds within their best shares, but for a relative gap; not where a limit would be missed."""
         scores, limits = self.scores, self.limits
         worlds, same = np.unique(self.worlds, axis=0, return_inverse=True)
@@ -314,12 +322,15 @@ class CompositeNearest:
             limits.in_worlds(self.truth),
             limits.equal,
         )
-        found = master.solve(self.share, aim * self.scale)
+        found = master.solve(self.share, aim * self.scale, deadline)
         if limits.violation(found.share @ self.truth) <= max(KEPT, self.violation):
             self.share, self.prices = found.share, found.prices
 
-    def _certify(self, tolerance: float, deadline: float) -> bool:
-        """Bound the scores, unless local search shows that the proof would fail; whether there is a new world."""
+    def _certify(self, tolerance: float, deadline: float, *, surely: bool = False) -> bool:
+        """Bound the scores; unless `surely`, not where local search shows that the proof would fail.
+
+        Whether there is a new world.
+        """
         x, count = self.x, len(self.worlds)
         gradient = self.sum.gradient(x) - self.limits.gradient(self.prices, len(x))
         objective = self.sum.value(x)
@@ -330,7 +341,7 @@ class CompositeNearest:
             world, value = self.oracle.search(gradient, seconds)
             self._join(world[None])
             self.short = level - value
-            if self.short > 2.0 * allowed:
+            if self.short > 2.0 * allowed and not surely:
                 return len(self.worlds) > count
         least = self.oracle.least(gradient, seconds, allowed)
         self.proof, self.short = least.proof, level - least.bound
