@@ -1,6 +1,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "coherently/normal_system.hpp"
 #include "coherently/pairs.hpp"
 #include "projector.hpp"
 
@@ -44,6 +45,30 @@ std::tuple<NewArray<double>, double, double, int> pairs(
     return {give(std::move(solution.x)), solution.objective, solution.lower_bound, solution.iterations};
 }
 
+class System {
+public:
+    System(Matrix<double> ways, Vector<double> diagonal)
+        : n_(diagonal.size()), system_((check(ways), std::span(ways.data(), ways.size())), view(diagonal)) {}
+
+    bool is_definite() const { return system_.is_definite(); }
+    NewArray<double> solve(Vector<double> right) const {
+        if (right.size() != n_) throw nb::value_error("arrays differ in length");
+        return give(system_.solve(view(right)));
+    }
+    NewArray<double> multiply(Vector<double> x) const {
+        if (x.size() != n_) throw nb::value_error("arrays differ in length");
+        return give(system_.multiply(view(x)));
+    }
+
+private:
+    void check(const Matrix<double>& ways) const {
+        if (ways.shape(1) != n_) throw nb::value_error("arrays differ in length");
+    }
+
+    std::size_t n_;
+    NormalSystem system_;
+};
+
 }  // namespace
 
 void bind_solve(nb::module_& module) {
@@ -55,6 +80,11 @@ void bind_solve(nb::module_& module) {
         .def("dykstra", &Projector::dykstra, nb::arg("x").noconvert(), nb::arg("increments").noconvert())
         .def("violation", &Projector::violation, nb::arg("x"))
         .def("is_quick", &Projector::is_quick);
+    nb::class_<System>(module, "NormalSystem")
+        .def(nb::init<Matrix<double>, Vector<double>>(), nb::arg("ways"), nb::arg("diagonal"))
+        .def("is_definite", &System::is_definite)
+        .def("solve", &System::solve, nb::arg("right"))
+        .def("multiply", &System::multiply, nb::arg("x"));
     module.def("solve_pairs", &pairs, nb::arg("weight"), nb::arg("mean"), nb::arg("starts"), nb::arg("variables"),
                nb::arg("n_variables"), nb::arg("table_starts"), nb::arg("tables"), nb::arg("by_pair"),
                nb::arg("auxiliary"), nb::arg("tolerance"), nb::arg("max_iterations"), nb::arg("threads"));

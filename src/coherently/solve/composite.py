@@ -30,8 +30,8 @@ ENOUGH = 1e-4
 """A decrease, relative to the objective, after which steps with a quadratic model give way to the exact best shares."""
 STEADY = 1e-12
 """An increase, relative to the objective, that is only rounding."""
-FIRST_AIM, ACCURACY = 1e-3, 0.1
-"""The relative gap to which shares are settled at first, and then of what is left to prove."""
+FIRST_AIM, CLOSER, ACCURACY = 1e-3, 0.01, 0.1
+"""The relative gap to which shares are settled at first, how much closer each time, and of what is to be proved."""
 FINISHED = 1e-11
 """The relative gap at which a component is done whose best world is known for certain."""
 POLISHING = 0.5
@@ -166,7 +166,7 @@ class CompositeNearest:
             stale = aim == least and (not new or (self.is_done(tolerance) and gap > 0.5 * before))
             if stale or self.is_done(goal if time.monotonic() < soon else tolerance):
                 return
-            aim = max(least, ACCURACY * min(aim, gap / self.scale))
+            aim = max(least, CLOSER * min(aim, gap / self.scale))
             self._forget()
             self._join(self._improving(self._model(deadline, tell, 0.0)[1]))
 

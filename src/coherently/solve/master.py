@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from coherently import _core
 from coherently.problem import Sides
 from coherently.solve.scores import Scores
 
@@ -27,7 +28,7 @@ LONG = 0.9
 """A step below which care is needed."""
 NEAR = 0.25
 """The decrement, in terms of the complementarity, at which the point is near the central path."""
-BOLD, CAREFUL = 1e-3, 0.1
+BOLD, CAREFUL = 1e-3, 0.03
 """How far the complementarity may fall at once; scores of conditions that become impossible allow less."""
 STRAY = 1e4
 """How far a product of a share and its price may be from the complementarity."""
@@ -139,7 +140,7 @@ def inside(limits: Matrix, equal: NDArray[np.bool_]) -> Inside:
 
 
 class _Slope(NamedTuple):
-    """The gradient of the scores by the columns, and the ways in which they bend, with the root of the curvature."""
+    """The gradient of the scores by the columns, and the ways in which they bend, a row each, by its root."""
 
     by_column: Vector
     ways: Matrix
@@ -218,7 +219,7 @@ class _Path:
         slopes = self.scores.slopes(s @ self.joint, s @ self.condition)
         return _Slope(
             self.joint @ slopes.by_joint + self.condition @ slopes.by_condition,
-            (self.joint - slopes.ratio * self.condition) * np.sqrt(slopes.curvature),
+            ((self.joint - slopes.ratio * self.condition) * np.sqrt(slopes.curvature)).T,
         )
 
     def _barrier(self, s: Vector, t: Vector) -> float:
@@ -229,25 +230,20 @@ class _Path:
 
     def _step(self) -> bool | None:
         """One step of Newton's method towards the central path; whether it was near, and None where none is left."""
-        from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
         slope = self._slope(self.s)
-        steep = self.above * np.sqrt(self.price / self.t)
-        matrix = slope.ways @ slope.ways.T + steep @ steep.T
-        matrix[np.diag_indices_from(matrix)] += self.z / self.s
         downhill = self.level / self.s + self.above @ (self.level / self.t) - slope.by_column
-        try:
-            factor = cho_factor(matrix, lower=True, check_finite=False)
-        except LinAlgError:
+        steep = (self.above * np.sqrt(self.price / self.t)).T
+        system = _core.NormalSystem(np.ascontiguousarray(np.vstack([slope.ways, steep])), self.z / self.s)
+        if not system.is_definite():
             return None
-        along = cho_solve(factor, self.even, check_finite=False)
+        along = np.stack([system.solve(column) for column in self.even.T.copy()], axis=1)
         small = _inverse(self.even.T @ along)
-        ds, self.free = np.zeros_like(downhill), np.zeros(len(small))
         missing = (np.arange(len(small)) == 0) - self.even.T @ self.s
+        ds, self.free = np.zeros_like(downhill), np.zeros(len(small))
         for _ in range(REFINEMENTS):
-            plain = cho_solve(factor, downhill + self.even @ self.free - matrix @ ds, check_finite=False)
-            more = small @ (missing - self.even.T @ (ds + plain))
-            ds, self.free = ds + plain + along @ more, self.free + more
+            plain = ds + system.solve(downhill + self.even @ self.free - system.multiply(ds))
+            more = small @ (missing - self.even.T @ plain)
+            ds, self.free = plain + along @ more, self.free + more
         decrement = float(downhill @ ds)
         if not decrement > 0:
             return None
@@ -283,6 +279,8 @@ def _forced(master: Master) -> tuple[Vector, Vector]:
 
 def _inverse(matrix: Matrix) -> Matrix:
     """The pseudoinverse of a semidefinite matrix, scaled: its entries may be of very different sizes."""
+    if len(matrix) == 1:
+        return 1.0 / matrix
     size = np.sqrt(np.maximum(matrix.diagonal(), 1e-300))
     found: Matrix = np.linalg.pinv(matrix / np.outer(size, size), rcond=1e-12, hermitian=True) / np.outer(size, size)
     return found
