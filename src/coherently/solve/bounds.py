@@ -148,7 +148,8 @@ class Rows:
 
     def least(self, prices: NDArray[np.float64]) -> float:
         """The least that the sums can be worth."""
-        return float(np.sum(np.where(prices > 0, prices * self.low, np.where(prices < 0, prices * self.high, 0.0))))
+        ends = np.where(prices > 0, self.low, np.where(prices < 0, self.high, 0.0))
+        return float(np.sum(prices * ends))
 
 
 def rows_of(part: Merged, x: NDArray[np.float64]) -> Rows:
