@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
+from coherently.solve.composite import CompositeNearest
 from coherently.solve.examples import example_worlds
 from coherently.solve.oracle import SLICE, Oracle
 
@@ -78,7 +79,22 @@ class CurvedNearest:
         return np.bincount(same.ravel(), self.share[kept], len(worlds)).astype(np.float64), worlds
 
     def improve(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
-        """Take steps until the objective falls no more, then prove it, with better worlds as they turn up."""
+        """Take steps until the objective falls no more, then prove it, with better worlds as they turn up.
+
+        Where that ends short of the tolerance, as it may where probabilities come close to 0 or 1, an interior point
+        method, which is slower, takes over.
+        """
+        self._converge(tolerance, deadline, tell)
+        if self.is_done(tolerance) or time.monotonic() >= deadline:
+            return
+        other = CompositeNearest(self.part, self.loss, self.seed, self.floor, linearised=False)
+        other.improve(tolerance, deadline, tell)
+        if other.objective <= self.objective or other.is_done(tolerance):
+            self.worlds, self.share, self.truth = other.worlds, other.share, other.truth
+            self.route, self.proof = other.route, other.proof
+        self.bound = max(self.bound, other.bound)
+
+    def _converge(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
         for _ in range(MOST_STEPS):
             tell()
             before = self.objective
@@ -197,6 +213,8 @@ class CurvedNearest:
         x = np.clip(x, self.least, 1 - self.least)
         curvature = np.where(self.moves, self.part.weight * self.loss.curvature(np.where(self.moves, x, 0.5)), 0.0)
         count = len(truth)
+        if not np.isfinite(curvature).all() or not np.isfinite(slope).all():
+            return np.zeros(count)
         system = np.ones((count + 1, count + 1))
         system[:count, :count] = truth * curvature @ truth.T
         system[count, count] = 0.0
