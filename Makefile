@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -type f -not -name '*.pyc')
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint docs browser bench campaign evaluate clean
+.PHONY: demo test lint docs browser bench campaign experiments evaluate clean
 
 demo: $(VENV)/installed
 	$(BIN)/coherently demo
@@ -36,8 +36,11 @@ bench: $(VENV)/developed
 campaign: $(VENV)/developed
 	$(BIN)/python -m tests.campaign
 
+experiments: $(VENV)/developed
+	$(BIN)/python -m experiments
+
 evaluate: $(VENV)/developed
-	$(BIN)/python -m bench.evaluate
+	$(BIN)/python -m experiments.evaluate
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 from tests.events import checks
 from tests.scoring import consistency_checks
-from tests.solve import exact_checks
+from tests.solve import exact_checks, law_checks
 from tests.whole import declared_checks
 
 PARTS = 20
@@ -36,6 +36,11 @@ def tampering_is_found_out(part):
     exact_checks.check_tampering(6000 + part, 1_000 // PARTS)
 
 
+def laws_agree(part):
+    law_checks.check_recoding(9000 + part, 500 // PARTS)
+    return f"{law_checks.check_laws_agree(8000 + part, 5_000 // PARTS):.1e}"
+
+
 def time_limits(part):
     return f"{exact_checks.check_time_limits(7000 + part, 200 // PARTS):.2f}"
 
@@ -58,6 +63,7 @@ CAMPAIGNS = {
     "1,000 tampered results refused": tampering_is_found_out,
     "5,000 panels with laws and declared variables against enumeration (largest difference)": declared_agree,
     "1,000 tuples of each of five checks: arbitrage against its definition (largest difference)": arbitrage_is_kl,
+    "5,000 panels under laws against a quadratic program over all worlds (largest difference)": laws_agree,
     "200 forced time limits (seconds past the limit and 10%)": time_limits,
 }
 ALONE = (time_limits,)

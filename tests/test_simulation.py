@@ -65,6 +65,23 @@ def test_bias_and_abstention():
     assert 0.65 < len(co.simulate(judges=50, variables=10, abstention=0.3, seed=1)) / len(plain) < 0.75
 
 
+def test_conservatism_draws_forecasts_towards_one_half():
+    sure, shy, blind = (co.simulate(judges=50, noise=(0, 0), rounders=0, conservatism=c, seed=1) for c in (0, 0.4, 1))
+    np.testing.assert_allclose(shy.probability - 0.5, 0.6 * (sure.probability - 0.5), atol=1e-12)
+    np.testing.assert_allclose(blind.probability, 0.5)
+
+
+def test_compound_events_are_about_the_judges_own_variables_if_nested():
+    panel = co.simulate(judges=20, variables=30, nested=True, seed=4)
+    for judge in panel.judges:
+        texts = panel.judge(judge).written.text
+        alone = {text for text in texts if " " not in text}
+        parts = {word.strip("~") for text in texts for word in text.split() if word not in "&|"}
+        assert len(alone) == 10
+        assert parts == alone
+        assert len(texts) == 34
+
+
 def test_forms():
     panel = co.simulate(judges=5, variables=8, basic=0, compound=10, forms=["a & ~b"], seed=1)
     assert all(" & ~" in text for text in panel.written.text)
@@ -79,6 +96,8 @@ def test_forms():
         ({"compound": 25, "variables": 3, "basic": 1}, "3 variables make 18 such events"),
         ({"forms": ["a xor b"]}, "the forms are"),
         ({"noise": (0.3, 0.1)}, "low <= high"),
+        ({"conservatism": 1.5}, "conservatism is 1.5"),
+        ({"nested": True, "basic": 3}, "3 variables make 18 such events"),
         ({"abstention": 1.0}, r"in \[0, 1\)"),
         ({"basic": 0, "compound": 0}, "at least one event"),
     ],

@@ -50,6 +50,7 @@ public:
                 else attempt(search_, i % 2 == 1, best, least);
             }
         }
+        if (best.empty() && space_) best = space_->witness();
         return give(std::move(best));
     }
     NewArray<std::uint8_t> eliminate() {

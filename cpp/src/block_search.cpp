@@ -16,7 +16,7 @@ constexpr std::size_t few_states = 16;    // of a block that laws make
 constexpr std::size_t most_joint = 4096;  // states that are tried for it
 constexpr double premium = 1.01;          // on what breaking a law can gain
 constexpr double relative_rounding = 1e-13;
-constexpr std::size_t oscillation = 8;  // moves between two looks at the fines
+constexpr std::size_t oscillation = 16;  // moves between two looks at the fines
 constexpr double cheaper = 0.6, least_share = 0.05;
 constexpr std::size_t raises = 8;  // of the fines while cooling
 constexpr int most_grades = 16;
@@ -190,6 +190,7 @@ BlockSearch::BlockSearch(const EventView& events, const Space& space, std::uint6
         }
         for (std::size_t k = 0; k < block.variables.size(); ++k) position_[static_cast<std::size_t>(block.variables[k])] = k;
         own.inside.resize(block.size());
+        own.is_single = block.variables.size() == 1 && block.size() == 2;
         own.block = std::move(block);
         blocks_.push_back(std::move(own));
     }
@@ -368,8 +369,19 @@ void BlockSearch::fill_energies(std::size_t b) {
     }
 }
 
+// What turning a variable that is a block by itself changes.
+double BlockSearch::turning(std::size_t b) const {
+    const SearchBlock& own = blocks_[b];
+    return walk_.gains()[static_cast<std::size_t>(own.block.variables[0])] + own.inside[1 - state_[b]] - own.inside[state_[b]];
+}
+
 // The best other state of a block, and what it would change.
 void BlockSearch::look(std::size_t b) {
+    if (blocks_[b].is_single) {
+        next_[b] = 1 - state_[b];
+        change_[b] = turning(b);
+        return;
+    }
     fill_energies(b);
     const double here = energies_[state_[b]];
     energies_[state_[b]] = infinity;
@@ -448,10 +460,9 @@ void BlockSearch::run(const World& from, std::size_t patience, double threshold,
         free_at_[b] = move + 2 + tenure + random_.below(tenure + 3);
         tabu_.push_back(b);
         if (note()) last = move;
-        if (open_laws_.empty() || move % oscillation != 0) {
-            possible += !open_laws_.empty() && obeys(walk_.world());
-            continue;
-        }
+        if (open_laws_.empty()) continue;
+        possible += obeys(walk_.world());
+        if (move % oscillation != 0) continue;
         oscillate(possible);
         possible = 0;
     }
@@ -462,7 +473,7 @@ void BlockSearch::run(const World& from, std::size_t patience, double threshold,
 // Makes all laws cheaper to break after a time without any broken, and those dearer that are broken after a time without
 // any possible world (as the clause weights of Morris 1993, The breakout method).
 void BlockSearch::oscillate(std::size_t possible) {
-    if (possible > 0 && possible + 1 < oscillation) return;
+    if (possible > 0 && possible < oscillation) return;
     for (std::size_t i = 0; i < open_laws_.size(); ++i) {
         if (possible > 0) share_[i] = std::max(least_share, cheaper * share_[i]);
         else if (!space_.obeys(walk_.world(), open_laws_[i])) share_[i] /= cheaper;
@@ -473,6 +484,24 @@ void BlockSearch::oscillate(std::size_t possible) {
         look(b);
         if (std::isfinite(tournament_.value(b))) tournament_.set(b, change_[b]);
     }
+}
+
+// A state of a block by its probability at a temperature (Geman and Geman 1984); for two, Metropolis's.
+std::size_t BlockSearch::draw(std::size_t b, double temperature) {
+    if (blocks_[b].is_single) {
+        const double gain = turning(b);
+        const bool turns = gain <= 0 || (gain < 12 * temperature && random_.uniform() < std::exp(-gain / temperature));
+        return turns ? 1 - state_[b] : state_[b];
+    }
+    fill_energies(b);
+    const double least = *std::min_element(energies_.begin(), energies_.end());
+    double total = 0;
+    for (double& value : energies_) {
+        const double above = value - least;
+        value = total += above <= 0 ? 1.0 : above < 12 * temperature ? std::exp(-above / temperature) : 0.0;
+    }
+    const auto place = std::upper_bound(energies_.begin(), energies_.end(), random_.uniform() * total) - energies_.begin();
+    return std::min(static_cast<std::size_t>(place), energies_.size() - 1);
 }
 
 void BlockSearch::anneal(std::size_t sweeps) {
@@ -493,18 +522,8 @@ void BlockSearch::anneal(std::size_t sweeps) {
     const double cooling = std::pow(0.02, 1.0 / static_cast<double>(sweeps));
     for (std::size_t sweep = 0; sweep < sweeps; ++sweep, temperature *= cooling) {
         if (!open_laws_.empty() && sweep % (sweeps / raises) == 0) change_shares(static_cast<double>(sweep / (sweeps / raises) + 1) / raises);
-        for (std::size_t b = 0; b < blocks_.size(); ++b) {
-            fill_energies(b);
-            const double least = *std::min_element(energies_.begin(), energies_.end());
-            double total = 0;
-            for (double& value : energies_) {
-                const double above = value - least;
-                value = total += above <= 0 ? 1.0 : above < 12 * temperature ? std::exp(-above / temperature) : 0.0;
-            }
-            const double drawn = random_.uniform() * total;
-            const auto chosen = static_cast<std::size_t>(std::upper_bound(energies_.begin(), energies_.end(), drawn) - energies_.begin());
-            if (chosen != state_[b] && chosen < energies_.size()) go(b, chosen);
-        }
+        for (std::size_t b = 0; b < blocks_.size(); ++b)
+            if (const std::size_t drawn = draw(b, temperature); drawn != state_[b]) go(b, drawn);
     }
     change_shares(1.0);
     for (bool moved = true; moved;) {

@@ -41,7 +41,7 @@ void NearestMixture::begin() {
     if (blocks_) blocks_->set(gradient_);
     run(space_ ? space_->witness() : World(energy_.n_variables()), 2 * energy_.n_variables(), -total_weight_);
     found_.clear();
-    lowest_ = blocks_ ? blocks_->best() : tabu_.best();
+    lowest_ = !blocks_ ? tabu_.best() : blocks_->best().empty() ? space_->witness() : blocks_->best();
     energy_.evaluate(lowest_, bits_);
     mixture_.add(lowest_, bits_);
     update();

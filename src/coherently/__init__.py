@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from coherently.panel.weights import weighted
     from coherently.problem import Brier, Log, Spherical
     from coherently.result import Bounds, Result, aggregate, individual
-    from coherently.scoring import Calibration, Scores, score
+    from coherently.scoring import Calibration, Comparison, Difference, Scores, compare, score
     from coherently.scoring.consistency import Consistency, consistency
     from coherently.simulation import simulate
     from coherently.solve import AlternatingProjections, Annealing, DempsterShafer, Exact, Lindley, LinearAverage, Pool
@@ -57,7 +57,7 @@ _ROOMS = {
     "coherently.panel.weights": ["weighted"],
     "coherently.problem": ["Brier", "Log", "Spherical"],
     "coherently.result": ["Bounds", "Result", "aggregate", "individual"],
-    "coherently.scoring": ["Calibration", "Scores", "score"],
+    "coherently.scoring": ["Calibration", "Comparison", "Difference", "Scores", "compare", "score"],
     "coherently.scoring.consistency": ["Consistency", "consistency"],
     "coherently.simulation": ["simulate"],
     "coherently.solve": [
@@ -89,11 +89,13 @@ __all__ = [
     "Check",
     "CoherenceWeights",
     "CoherentlyError",
+    "Comparison",
     "ConsensusWeights",
     "Consistency",
     "ContradictionError",
     "Conversion",
     "DempsterShafer",
+    "Difference",
     "EqualWeights",
     "EventError",
     "Exact",
@@ -119,6 +121,7 @@ __all__ = [
     "Vovk",
     "aggregate",
     "check",
+    "compare",
     "consistency",
     "convert",
     "dutch_book",

@@ -32,8 +32,10 @@ class _Design:
     basic: int
     compound: int
     forms: tuple[str, ...]
+    nested: bool
     noise: tuple[float, float]
     bias: float
+    conservatism: float
     rounding: float
     rounders: float
     abstention: float
@@ -41,7 +43,7 @@ class _Design:
 
     def __post_init__(self) -> None:
         unknown = [form for form in self.forms if form not in FORMS]
-        pairs = self.variables * (self.variables - 1)
+        pairs = self.parts * (self.parts - 1)
         possible = sum(pairs if "~" in form else pairs // 2 for form in set(self.forms))
         low, high = self.noise
         problems = {
@@ -52,11 +54,12 @@ class _Design:
             "each judge must forecast at least one event": self.basic + self.compound < 1,
             f"basic is {self.basic}, more than the {self.variables} variables": self.basic > self.variables,
             f"forms has {unknown}; the forms are {list(FORMS)}": bool(unknown),
-            f"compound is {self.compound}; {self.variables} variables make {possible} such events": (
+            f"compound is {self.compound}; {self.parts} variables make {possible} such events": (
                 self.compound > possible
             ),
             f"noise is {self.noise}; it must be two numbers, 0 <= low <= high": not 0 <= low <= high < np.inf,
             f"bias is {self.bias}; it must be a finite number": not np.isfinite(self.bias),
+            f"conservatism is {self.conservatism}; it must lie between 0 and 1": not 0 <= self.conservatism <= 1,
             f"rounding is {self.rounding}; it must lie between 0 and 1": not 0 <= self.rounding <= 1,
             f"rounders is {self.rounders}; it must lie between 0 and 1": not 0 <= self.rounders <= 1,
             f"abstention is {self.abstention}; it must be in [0, 1)": not 0 <= self.abstention < 1,
@@ -64,6 +67,11 @@ class _Design:
         found = [message for message, broken in problems.items() if broken]
         if found:
             raise MethodError("\n".join(found))
+
+    @property
+    def parts(self) -> int:
+        """How many variables a judge's compound events are about."""
+        return self.basic if self.nested else self.variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +99,10 @@ def simulate(
     basic: int = 10,
     compound: int = 24,
     forms: Sequence[str] = FORMS,
+    nested: bool = False,
     noise: tuple[float, float] = (0.15, 0.25),
     bias: float = 0.0,
+    conservatism: float = 0.0,
     rounding: float = 0.05,
     rounders: float = 0.5,
     abstention: float = 0.0,
@@ -102,17 +112,30 @@ def simulate(
 
     The truth is a mixture of 4 product distributions with Dirichlet(2) weights; the log-odds of a variable
     in a component are N(0, 1) for the variable plus N(0, 1.2) for the component. Each judge forecasts
-    `basic` variables and `compound` other events, all different: a form, then two variables, uniformly. A
-    forecast is the true probability plus `bias` plus normal noise, whose deviation is the judge's own,
-    uniform between the two of `noise`; it is clipped to [0, 1], and rounded to multiples of `rounding` by a
-    share `rounders` of the judges. A forecast is left out with probability `abstention`.
+    `basic` variables and `compound` other events, all different: a form, then two variables, uniformly; two of the
+    judge's own `basic` ones if `nested`. A
+    forecast is the true probability, drawn towards 1/2 by the share `conservatism`, plus `bias` plus normal noise,
+    whose deviation is the judge's own, uniform between the two of `noise`; it is clipped to [0, 1], and rounded to
+    multiples of `rounding` by a share `rounders` of the judges. A forecast is left out with probability `abstention`.
 
     >>> panel = simulate(judges=31, variables=10, seed=1)
     >>> panel
     <Panel: 1,054 forecasts by 31 judges on 254 events over 10 variables>
     """
     design = _Design(
-        judges, variables, basic, compound, tuple(forms), noise, bias, rounding, rounders, abstention, seed
+        judges,
+        variables,
+        basic,
+        compound,
+        tuple(forms),
+        nested,
+        noise,
+        bias,
+        conservatism,
+        rounding,
+        rounders,
+        abstention,
+        seed,
     )
     rng = np.random.default_rng(seed)
     truth = _draw_truth(rng, variables)
@@ -121,7 +144,8 @@ def simulate(
     form, a, b = (part.ravel() for part in events)
     exact = truth.probability(form, a, b).reshape(shape)
     spread = rng.uniform(*noise, (judges, 1))
-    probability = np.clip(exact + bias + spread * rng.standard_normal(shape), 0.0, 1.0)
+    drawn = exact + conservatism * (0.5 - exact)
+    probability = np.clip(drawn + bias + spread * rng.standard_normal(shape), 0.0, 1.0)
     if rounding:
         coarse = rng.permutation(judges) < round(rounders * judges)
         steps = np.round(probability[coarse] / rounding)
@@ -152,8 +176,8 @@ def _draw_events(
     rng: np.random.Generator, design: _Design
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Draw form (-1 for a variable alone), first and second variable, a row a judge."""
-    judges, variables = design.judges, design.variables
-    alone = _draw_distinct(lambda count: rng.integers(variables, size=count), judges, design.basic)
+    judges, variables = design.judges, design.parts
+    alone = _draw_distinct(lambda count: rng.integers(design.variables, size=count), judges, design.basic)
     kinds = np.array([FORMS.index(form) for form in dict.fromkeys(design.forms)])
 
     def draw_compound(count: int) -> NDArray[np.int64]:
@@ -169,9 +193,10 @@ def _draw_events(
     if design.compound:
         pairs = _draw_distinct(draw_compound, judges, design.compound)
     form = np.concatenate([np.full_like(alone, -1), pairs // variables**2], axis=1)
-    a = np.concatenate([alone, pairs // variables % variables], axis=1)
-    b = np.concatenate([alone, pairs % variables], axis=1)
-    return form, a, b
+    first, second = pairs // variables % variables, pairs % variables
+    if design.nested:
+        first, second = (np.take_along_axis(alone, part, axis=1) for part in (first, second))
+    return form, np.concatenate([alone, first], axis=1), np.concatenate([alone, second], axis=1)
 
 
 def _draw_distinct(draw: Callable[[int], NDArray[np.int64]], rows: int, count: int) -> NDArray[np.int64]:

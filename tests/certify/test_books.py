@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tests.solve.reference import panels
 TABLE = co.Panel.from_records(TABLE_2)
 PAIRS = ("a & b", "a & c", "b & c")
 TRIANGLE = co.Panel.from_records([("A", e, 0.5) for e in "abc"] + [("A", e, 0.0) for e in PAIRS])
+GIVEN = ["p", "q", "r", "p & q", "q given p", "p given q", "p | r", "r given p & q", "~q given p | r", "q & r given p"]
 NEGATION = co.Panel.from_records([("A", "p", 0.6), ("A", "~p", 0.6)])
 
 
@@ -103,11 +105,58 @@ def test_weights_count_in_means_alone():
     assert book.notes == ("forecasts of weight 0 left out: 1",)
 
 
-def test_conditionals_are_left_out_and_counted():
-    book = co.dutch_book(co.Panel.from_records([("A", "p given q", 0.5), ("A", "p", 0.6), ("A", "~p", 0.6)]))
-    assert book.stakes == {"p": 0.1, "~p": 0.1}
-    assert book.notes == ("conditional forecasts (E given H) left out, since they cannot be checked yet: 1",)
-    assert not co.dutch_book(co.Panel.from_records([("A", "p given q", 0.5)]))
+def worlds_over(*names):
+    return [dict(zip(names, truth, strict=True)) for truth in product((False, True), repeat=len(names))]
+
+
+def test_conditional_bets_are_called_off():
+    panel = co.Panel.from_records([("A", "p", 0.5), ("A", "q given p", 0.5), ("A", "p & q", 0.5)])
+    book = co.dutch_book(panel)
+    stakes = book.stakes
+    np.testing.assert_allclose(
+        [stakes["p"], stakes["q given p"], stakes["p & q"]], [-0.076244, -0.13442, 0.13442], atol=1e-5
+    )
+    for world in worlds_over("p", "q"):
+        p, q = world["p"], world["q"]
+        by_hand = stakes["p"] * (0.5 - p) + stakes["q given p"] * p * (0.5 - q) + stakes["p & q"] * (0.5 - (p and q))
+        np.testing.assert_allclose(book.profit(world), by_hand, atol=1e-9)
+    assert min(book.exact_profit(world) for world in worlds_over("p", "q")) == book.exact_sure_profit > 0
+    assert not co.dutch_book(co.Panel.from_records([("A", "p given q", 0.5), ("A", "p", 0.6)]))
+
+
+@given(st.lists(st.sampled_from(GIVEN), min_size=3, max_size=7, unique=True), st.integers(0, 999))
+@settings(max_examples=40)
+def test_books_with_conditionals_win_in_every_world(events, seed):
+    prices = np.random.default_rng(seed).integers(0, 21, len(events)) / 20
+    panel = co.Panel.from_records([("A", event, price) for event, price in zip(events, prices, strict=True)])
+    finding, book = co.check(panel).judges["A"], co.dutch_book(panel)
+    assert bool(book) == (finding.coherent is False) or book.notes
+    if book:
+        profits = [book.exact_profit(world) for world in worlds_over("p", "q", "r")]
+        assert min(profits) >= book.exact_sure_profit > 0
+
+
+def test_fees_and_spreads_count_for_conditional_bets():
+    panel = co.Panel.from_records([("A", "p", 0.5), ("A", "q given p", 0.2), ("A", "p & q", 0.5)])
+    book = co.dutch_book(panel, fee=0.02)
+    assert book
+    profits = [book.exact_profit(world) for world in worlds_over("p", "q")]
+    assert min(profits) >= book.exact_sure_profit > 0
+    assert not co.dutch_book(panel, fee=0.4)
+
+
+def test_books_know_laws_and_declared_variables():
+    rows = [("A", "winner = Ann", 0.6), ("A", "winner = Bob", 0.5), ("A", "rain", 0.7), ("A", "wet", 0.5)]
+    laws = ["variable winner: Ann, Bob, ...", "rain -> wet"]
+    book = co.dutch_book(co.Panel.from_records(rows, laws=laws))
+    assert book.exact_sure_profit == Fraction(25, 1000)
+    np.testing.assert_allclose(book.profit({"winner": None, "rain": True, "wet": True}), 0.025 + 0.05, atol=1e-9)
+    np.testing.assert_allclose(
+        book.profit({"winner": "Bob", "rain": False, "wet": True}), 0.005 + 0.02 + 0.1, atol=1e-9
+    )
+    assert set(book.worst_world) == {"winner", "rain", "wet"}
+    with pytest.raises(co.EventError, match="'Zoe' is no value of winner"):
+        book.profit({"winner": "Zoe", "rain": False, "wet": True})
 
 
 def test_labels_are_in_the_sentence():

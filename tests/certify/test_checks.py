@@ -69,13 +69,44 @@ def test_coherent_judges_have_coherent_means(rows):
     assert found.contradictions == ()
 
 
-def test_conditionals_and_weightless_forecasts_are_left_out_and_counted():
-    rows = [("A", "p given q", 0.5, 1.0), ("A", "p", 0.6, 1.0), ("A", "q", 0.5, 0.0)]
-    found = co.check(co.Panel.from_records(rows))
+def test_weightless_forecasts_and_pins_are_left_out_and_counted():
+    rows = [("A", "p", 0.6, 1.0), ("A", "q", 0.5, 0.0)]
+    found = co.check(co.Panel.from_records(rows, laws=["P(p) = 0.1"]))
     assert found.coherent
     assert len(found.notes) == 2
     with pytest.raises(co.PanelError, match="no forecast is left"):
-        co.check(co.Panel.from_records(rows[:1]))
+        co.check(co.Panel.from_records(rows[1:]))
+
+
+def test_the_distance_of_conditionals_is_called_off():
+    found = co.check(co.Panel.from_records([("A", "p", 0.5), ("A", "q given p", 0.5), ("A", "p & q", 0.5)]))
+    assert found.coherent is False
+    np.testing.assert_allclose(found.distance**2, 0.034294, atol=1e-6)
+    assert "P(p) = 0.50, P(q given p) = 0.50 and P(p & q) = 0.50" in found.contradictions[0]
+
+
+def test_a_condition_that_nobody_forecast_is_taken_for_granted():
+    rows = [("A", "a given h", 0.9), ("A", "b given h", 0.9), ("A", "a & b given h", 0.1)]
+    finding = co.check(co.Panel.from_records(rows)).judges["A"]
+    assert finding.coherent is False
+    assert finding.contradictions == ("P(a & b given h) = 0.10 is below P(a given h) + P(b given h) - 1 = 0.80",)
+    # Bets given h alone win nothing for sure: they are all called off where h fails.
+    assert not finding.book
+    assert "called off unless it holds" in finding.book.notes[0]
+    np.testing.assert_allclose(finding.distance**2, 3 * (0.7 / 3) ** 2, atol=1e-6)
+
+
+def test_laws_and_declarations_are_in_the_sentences():
+    rows = [("A", f"w = {name}", p) for name, p in (("a", 0.5), ("b", 0.4), ("c", 0.3))]
+    rows += [("A", "x < 2", 0.7), ("A", "x < 3", 0.5), ("A", "p", 0.6), ("A", "q", 0.4), ("A", "z", 0.2)]
+    laws = ["variable w: a, b, c", "variable x: number", "p -> q", "~z"]
+    found = co.check(co.Panel.from_records(rows, laws=laws))
+    assert set(found.contradictions) == {
+        "P(z) = 0.20, though that cannot happen",
+        "P(w = a) = 0.50, P(w = b) = 0.40 and P(w = c) = 0.30 sum to 1.20, though they exclude each other",
+        "P(x < 2) = 0.70 is above P(x < 3) = 0.50",
+        "P(p) = 0.60 is above P(q) = 0.40",
+    }
 
 
 def test_past_its_size_a_cluster_is_bounded_by_pairs(monkeypatch):

@@ -195,12 +195,19 @@ def test_check_as_json_and_as_a_file(table_2):
     assert output.read_text().splitlines()[0] == "judge,forecasts,coherent,distance,guaranteed_improvement"
 
 
-def test_check_counts_conditionals_that_it_leaves_out(tmp_path):
+def test_check_knows_conditionals(tmp_path):
     file = tmp_path / "panel.csv"
     file.write_text("judge,event,probability\nA,p,0.5\nA,p given q,0.25\n")
-    assert "conditional forecasts (E given H) left out" in run("check", file, check=0).stderr
-    file.write_text("judge,event,probability\nA,p given q,0.25\n")
-    assert "no forecast is left to check" in run("check", file, check=2).stderr
+    assert run("check", file, check=0).stderr == ""
+    file.write_text("judge,event,probability\nA,p,0.5\nA,q given p,0.5\nA,p & q,0.5\n")
+    assert "P(p) = 0.50, P(q given p) = 0.50 and P(p & q) = 0.50" in run("check", file, check=1).stdout
+
+
+def test_check_leaves_pins_out_and_says_so(tmp_path):
+    file, laws = tmp_path / "panel.csv", tmp_path / "laws.txt"
+    file.write_text("judge,event,probability\nA,p,0.5\n")
+    laws.write_text("P(p) = 0.2\n")
+    assert "pins left out" in run("check", file, "--laws", laws, check=0).stderr
 
 
 def test_demo():

@@ -75,3 +75,14 @@ def test_the_command_lines_of_the_how_to(tmp_path, word):
     given = [(option, f"out/{name}") for option, name in files.items() if (tmp_path / "out" / name).exists()]
     done = run("aggregate", "out/panel.csv", *(part for pair in given for part in pair), cwd=tmp_path, check=0)
     assert "coherent all together" in " ".join(done.stdout.split())
+
+
+def test_consistency_tuples_become_coherent(tmp_path):
+    co.convert("consistency", [DATA / "consistency" / name for name in ("Ann", "Bob")], tmp_path / "out")
+    panel = read(tmp_path / "out")
+    title = {label: event for event, label in panel.labels.items()}
+    rain, hail = title["Will it rain?"], title["Will it hail?"]
+    result = co.aggregate(panel, "exact")
+    assert result.coherence == "global"
+    assert result.probability(title["Is rain coming?"]) == pytest.approx(result.probability(rain), abs=1e-9)
+    assert result.probability(title["Will there be any precipitation?"]) >= result.probability(hail) - 1e-9

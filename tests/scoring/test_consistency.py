@@ -12,6 +12,7 @@ from tests.scoring.consistency_checks import ROLES, check_arbitrage, sure_gain
 
 DATA = Path(__file__).parent.parent / "conversion" / "data" / "consistency" / "Ann"
 UNCONDITIONAL = ["Neg", "Paraphrase", "Consequence", "And", "Or", "AndOr", "But"]
+CONDITIONAL = ["Cond", "CondCond", "ExpectedEvidence"]
 
 
 def answers(check, *values):
@@ -160,3 +161,21 @@ def test_bad_tuples(item, words):
 def test_no_tuples():
     with pytest.raises(co.PanelError, match="no tuples were given"):
         co.consistency([])
+
+
+def test_arbitrage_of_conditionals_is_the_sure_gain_of_the_best_other_answers():
+    check_arbitrage(1, 15, CONDITIONAL)
+
+
+@pytest.mark.parametrize(
+    ("check", "given", "expected"),
+    [
+        ("Cond", (0.5, 0.5, 0.5), 0.069336),
+        # As the published program gives it for data of its own.
+        ("Cond", (0.4, 0.4, 0.4), 0.0755869477742501),
+        ("CondCond", (0.4, 0.4, 0.4, 0.4), -2 * math.log(math.sqrt(0.4**4) + math.sqrt((1 - 0.4**3) * 0.6))),
+        ("ExpectedEvidence", (0.4, 0.4, 0.4, 0.4), 0.0),
+    ],
+)
+def test_known_arbitrage_of_conditionals(check, given, expected):
+    np.testing.assert_allclose(score(check, *given)[0], expected, atol=1e-6)

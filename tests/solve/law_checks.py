@@ -160,3 +160,23 @@ def check_laws_agree(seed, count, n_variables=9):
             worst = max(worst, off)
         check_lawful(problem, solve_by("search", problem, co.Exact(tolerance=1e-7)), 1e-7)
     return worst
+
+
+def check_recoding(seed, count):
+    """A Boolean variable declared as one of two values gives the same answer."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        panel = random_panel(rng, int(rng.integers(2, 7)), int(rng.integers(4, 25)))
+        laws = random_laws(rng, list(panel.events.variables), 2) if len(panel.events.variables) > 1 else []
+        rows = list(zip(panel.judge_index, panel.event_index, panel.probability, panel.weight, strict=True))
+        answers = []
+        for recode in (lambda text: text, _recode):
+            records = [(f"j{j}", recode(panel.written.text[e]), float(p), float(w)) for j, e, p, w in rows]
+            declared = [] if recode("v0") == "v0" else ["variable s: yes, no"]
+            made = co.Panel.from_records(records, laws=[*declared, *map(recode, laws)])
+            answers.append(co.aggregate(made, "exact"))
+        np.testing.assert_allclose(*(answer.solution.value for answer in answers), rtol=0, atol=1e-7)
+
+
+def _recode(text):
+    return text.replace("~v0", "(s = no)").replace("v0", "(s = yes)")

@@ -81,3 +81,20 @@ def test_the_paper_s_size_under_the_log_loss():
     result = co.aggregate(panel, "exact", "log")
     assert result.status == "optimal"
     np.testing.assert_allclose(result.problem.as_written(mixture_of(panel, result)), result.solution.value, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.filterwarnings("error")
+def test_forecasts_of_0_and_1_with_any_weights_are_certified(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(30):
+        names = [f"v{i}" for i in range(4)]
+        events = [" & ".join(rng.choice([name, f"~{name}"]) for name in rng.choice(names, 2, False)) for _ in range(6)]
+        events += [f"{a} -> {b}" for a, b in (rng.choice(names, 2, False) for _ in range(6))] + names
+        prices = rng.choice([0.0, 0.25, 0.5, 1.0], len(events))
+        weights = rng.uniform(1, 100, len(events))
+        rows = [("A", str(e), float(p), float(w)) for e, p, w in zip(events, prices, weights, strict=True)]
+        for loss in LOSSES:
+            result = co.aggregate(co.Panel.from_records(rows), "exact", loss)
+            assert result.status == "optimal"
+            assert result.gap <= 1e-6 * max(1.0, result.objective)

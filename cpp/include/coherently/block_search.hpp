@@ -53,6 +53,7 @@ private:
         std::vector<Step> steps;  // of the events inside
         std::vector<double> inside;
         std::vector<Knot> knots;
+        bool is_single = false;  // one variable, of two states
     };
     struct Grade {
         std::size_t law;  // among the open ones
@@ -74,7 +75,9 @@ private:
     void oscillate(std::size_t possible);
     void start(const World& from);
     void fill_energies(std::size_t b);
+    double turning(std::size_t b) const;
     void look(std::size_t b);
+    std::size_t draw(std::size_t b, double temperature);
     void go(std::size_t b, std::size_t state);
     void touch(std::size_t b);
     void refresh();

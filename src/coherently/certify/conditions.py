@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.certify.bets import bets_at_forecasts
-from coherently.certify.distance import nearest_of
+from coherently.certify.distance import ABSENT, nearest_of
 from coherently.events import CERTAIN
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from coherently.certify.bets import Bets
     from coherently.certify.distance import Answer
-
-ABSENT = 1e-6
-"""The probability up to which a condition counts as impossible."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-9
 """The Euclidean distance from coherent prices up to which bets count as coherent: a matter of rounding."""
+ABSENT = 1e-6
+"""The probability up to which a condition counts as impossible."""
 NOISE = 1e-13
 """Changes of a price that are rounding errors."""
 MOMENT = 0.1

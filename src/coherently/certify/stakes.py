@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.certify.bets import decimal
-from coherently.certify.distance import NOISE
+from coherently.certify.distance import ABSENT, NOISE
 from coherently.certify.market import best_stakes
 from coherently.certify.proof import Plan, accept, prove
 from coherently.certify.relations import moved_most, violated
@@ -45,7 +45,13 @@ def best_proof(bets: Bets, suspects: Sequence[Answer], terms: Terms, deadline: f
 
 
 def _free_proof(bets: Bets, answer: Answer, deadline: float) -> Proof | None:
-    """The proof of a cluster: of the whole where that can be, else of a book on a few of its bets."""
+    """The proof of a cluster: of the whole where that can be, else of a book on a few of its bets.
+
+    Where a condition has no chance in the nearest prices, what they say given it is arbitrary, and so would be stakes.
+    """
+    if (answer.chance <= ABSENT).any():
+        best = _best_plan(bets, answer, Terms(), deadline)
+        return prove(bets, best.traded(), _seconds(deadline)) if best.expected > 0 else None
     stakes = bets.price[answer.cluster.bets] - answer.value
     stakes = np.where(np.abs(stakes) < NOISE, 0.0, stakes)
     plan = Plan(answer.cluster, stakes, answer.sure, answer.worlds, _prices(bets, Terms())).traded()

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import coherently
-from coherently.cli import aggregate, bounds, check, convert, demo, score, simulate
+from coherently.cli import aggregate, bounds, check, compare, convert, demo, score, simulate
 
 app = typer.Typer(
     name="coherently",
@@ -21,6 +21,7 @@ app.command("aggregate")(aggregate.aggregate)
 app.command("check")(check.check)
 app.command("bounds")(bounds.bounds)
 app.command("score")(score.score)
+app.command("compare")(compare.compare)
 app.command("convert")(convert.convert)
 app.command("simulate")(simulate.simulate)
 app.command("demo")(demo.demo)

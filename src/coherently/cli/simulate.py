@@ -16,11 +16,15 @@ def simulate(
     variables: Annotated[int, typer.Option(help="How many basic events.")] = 30,
     basic: Annotated[int, typer.Option(help="Basic events that each judge forecasts.")] = 10,
     compound: Annotated[int, typer.Option(help="Compound events that each judge forecasts.")] = 24,
+    nested: Annotated[bool, typer.Option("--nested", help="Compound events are about the judge's own basic ones.")] = (
+        False
+    ),
     noise: Annotated[tuple[float, float], typer.Option(help="Least and greatest deviation of a judge's noise.")] = (
         0.15,
         0.25,
     ),
     bias: Annotated[float, typer.Option(help="Added to every forecast.")] = 0.0,
+    conservatism: Annotated[float, typer.Option(help="Share by which forecasts are drawn towards 1/2.")] = 0.0,
     rounding: Annotated[float, typer.Option(help="Step that some judges round to; 0 for none.")] = 0.05,
     rounders: Annotated[float, typer.Option(help="Share of the judges who round.")] = 0.5,
     abstention: Annotated[float, typer.Option(help="Chance that a forecast is left out.")] = 0.0,
@@ -39,8 +43,10 @@ def simulate(
         variables,
         basic=basic,
         compound=compound,
+        nested=nested,
         noise=noise,
         bias=bias,
+        conservatism=conservatism,
         rounding=rounding,
         rounders=rounders,
         abstention=abstention,

@@ -1,5 +1,12 @@
 """Tables for people."""
 
+from coherently.report.comparisons import (
+    comparison_html,
+    comparison_latex,
+    comparison_table,
+    comparison_text,
+    differences_table,
+)
 from coherently.report.tables import (
     book_table,
     bounds_table,
@@ -19,8 +26,13 @@ __all__ = [
     "book_table",
     "bounds_table",
     "calibration_table",
+    "comparison_html",
+    "comparison_latex",
+    "comparison_table",
+    "comparison_text",
     "consistency_table",
     "contradictions_text",
+    "differences_table",
     "findings_summary",
     "findings_table",
     "forecasts_table",

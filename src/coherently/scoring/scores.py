@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from coherently.panel import Columns, Panel
     from coherently.result import Result
 
+NO_OUTCOMES = (
+    "no forecast of the panel has an outcome, so nothing can be scored: add an outcome column "
+    "(0 or 1), or pass outcomes, a file with the columns event and outcome"
+)
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Scores:
@@ -101,10 +106,7 @@ def score(panel: Panel, result: Result | None = None, *, clip: float = 1e-4, bin
     outcome, forecast = panel.written.outcome[panel.event_index], _forecasts(panel, result)
     rows = np.flatnonzero((outcome >= 0) & ~np.isnan(forecast))
     if not len(rows):
-        raise PanelError(
-            "no forecast of the panel has an outcome, so nothing can be scored: add an outcome column "
-            "(0 or 1), or pass outcomes, a file with the columns event and outcome"
-        )
+        raise PanelError(NO_OUTCOMES)
     forecast, outcome = forecast[rows], outcome[rows]
     judge, count = panel.judge_index[rows], len(panel.judges)
     penalty = brier(forecast, outcome)

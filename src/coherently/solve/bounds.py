@@ -86,7 +86,7 @@ def _nearby(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64]
 
 
 def _tidy(low: float, high: float) -> tuple[float, float]:
-    low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+    low, high = min(max(0.0, low), 1.0), min(max(0.0, high), 1.0)
     return (low, high) if low <= high else (0.5 * (low + high),) * 2
 
 
@@ -148,7 +148,8 @@ class Rows:
 
     def least(self, prices: NDArray[np.float64]) -> float:
         """The least that the sums can be worth."""
-        return float(np.sum(np.where(prices > 0, prices * self.low, np.where(prices < 0, prices * self.high, 0.0))))
+        ends = np.where(prices > 0, self.low, np.where(prices < 0, self.high, 0.0))
+        return float(np.sum(prices * ends))
 
 
 def rows_of(part: Merged, x: NDArray[np.float64]) -> Rows:

@@ -28,16 +28,18 @@ if TYPE_CHECKING:
 MOST_STEPS = 40
 ENOUGH = 1e-4
 """A decrease, relative to the objective, after which steps with a quadratic model give way to the exact best shares."""
-FALLING = 0.9
-"""The part of what was missing that a step may leave, to be followed by another."""
 STEADY = 1e-12
 """An increase, relative to the objective, that is only rounding."""
 FIRST_AIM, CLOSER, ACCURACY = 1e-3, 0.01, 0.1
 """The relative gap to which shares are settled at first, how much closer each time, and of what is to be proved."""
 FINISHED = 1e-11
 """The relative gap at which a component is done whose best world is known for certain."""
+POLISHING = 0.5
+"""Seconds that a component is worked on beyond the tolerance."""
+LAST = 0.15
+"""The part of the time that is kept for a bound."""
 BRIEF, THOROUGH = (1, 1e-4), (3, 0.0)
-"""How often the length of local searches is doubled, and what they must bring: for a step on the way, and at the end."""
+"""How often the length of local searches is doubled, and what they must bring: on the way, and at the end of it."""
 BEGINNING = 10.0
 """Seconds for the first mixture."""
 SPREAD = 0.01
@@ -73,6 +75,9 @@ class CompositeNearest:
         self.limits = bounds_of(part.terms.limits)
         self.prices = np.zeros(len(self.limits))
         self.route, self.proof, self.bound = "Newton's method on worlds", "nothing", 0.0
+        self.worlds: Truth
+        self.share: Vector
+        self.truth: Vector
         self.short = np.inf  # how far the best world known lies below the level, at the last look
         self._start()
 
@@ -124,16 +129,22 @@ class CompositeNearest:
         return np.bincount(same.ravel(), self.share[kept], len(worlds)).astype(np.float64), worlds
 
     def improve(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
-        """Take steps until the scores fall little, then prove that, with better worlds as they turn up."""
+        """Take steps until the scores fall little, then prove that, with better worlds as they turn up.
+
+        Where the time does not suffice, the last part of it goes to a bound for the answer so far.
+        """
+        last = deadline if self.oracle.is_exact else deadline - LAST * max(0.0, deadline - time.monotonic())
         for _ in range(MOST_STEPS):
             tell()
             before = self.objective
-            if time.monotonic() >= deadline:
-                return
-            self._step(deadline, tell)
+            if time.monotonic() >= last:
+                break
+            self._step(last, tell)
             if before - self.objective <= ENOUGH * max(before, self.floor):
                 break
-        self._prove(tolerance, deadline, tell)
+        self._prove(tolerance, last, tell)
+        if not self.is_done(tolerance) and time.monotonic() < deadline:
+            self._certify(tolerance, deadline, surely=True)
         self._prune()
 
     def _prove(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
@@ -144,36 +155,46 @@ class CompositeNearest:
         """
         self._join(self._missing())
         goal = FINISHED if self.oracle.is_exact else tolerance
+        soon = time.monotonic() + POLISHING
         least, gap = ACCURACY * goal, np.inf
         aim = max(least, FIRST_AIM)
         while time.monotonic() < deadline:
-            self._settle(aim)
+            self._settle(aim, deadline)
             tell()
             new = self._certify(tolerance, deadline)
             if not self.oracle.is_exact and not len(self.limits):
                 self._approach(tolerance, deadline, tell)
             before, gap = gap, self.objective - self.bound
             stale = aim == least and (not new or (self.is_done(tolerance) and gap > 0.5 * before))
-            if stale or self.is_done(goal):
+            if stale or self.is_done(goal if time.monotonic() < soon else tolerance):
                 return
             aim = max(least, CLOSER * min(aim, gap / self.scale))
             self._forget()
             self._join(self._improving(self._model(deadline, tell, THOROUGH)[1]))
 
     def _approach(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
-        """Full steps with the quadratic model, as long as what the best world shows to be missing falls.
+        """Steps with the quadratic model, full ones where they do not raise the scores, as long as they lower them.
 
         From shares that were settled once Newton's method converges, and a step costs much less than settling.
         """
-        before = np.inf
-        while self.short <= FALLING * before and not self.is_done(tolerance) and time.monotonic() < deadline:
-            before = self.short
+        for _ in range(MOST_STEPS):
+            if self.is_done(tolerance) or time.monotonic() >= deadline:
+                return
+            before = self.objective
             share, worlds = self._model(deadline, tell, THOROUGH)
             truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
-            if self.sum.value(np.clip(share @ truth, 0.0, 1.0)) > (1.0 + STEADY) * self.objective:
+            aim = np.clip(share @ truth, 0.0, 1.0)
+            length = 1.0 if self.sum.value(aim) <= (1.0 + STEADY) * before else self._length(self.x, aim)
+            if length <= LEAST:
                 return
-            self.worlds, self.share, self.truth = worlds, share, truth
+            kept = self.share > 0 if length < 1 else np.zeros(len(self.share), np.bool_)
+            self.share = np.concatenate([(1.0 - length) * self.share[kept], length * share])
+            self.worlds = np.vstack([self.worlds[kept], worlds])
+            self.truth = np.vstack([self.truth[kept], truth])
+            missing = self.short
             self._certify(tolerance, deadline)
+            if before - self.objective <= tolerance * before and self.short > 0.5 * missing:
+                return
 
     def _start(self) -> None:
         """The nearest mixture by the linearised Brier loss, with a little of worlds that show every event."""
@@ -195,7 +216,7 @@ class CompositeNearest:
         share, worlds = self._model(deadline, tell)
         if len(self.limits):
             self._join(worlds)
-            self._settle(FIRST_AIM)
+            self._settle(FIRST_AIM, deadline)
             return
         truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
         x = self.x
@@ -292,7 +313,7 @@ class CompositeNearest:
         shown = _core.evaluate_worlds(*self.part.functions, self.examples).astype(np.bool_)
         return self.examples[shown[:, ~self.truth.any(axis=0)].any(axis=1)]
 
-    def _settle(self, aim: float) -> None:
+    def _settle(self, aim: float, deadline: float) -> None:
         """Give the worlds within their best shares, but for a relative gap; not where a limit would be missed."""
         scores, limits = self.scores, self.limits
         worlds, same = np.unique(self.worlds, axis=0, return_inverse=True)
@@ -304,12 +325,15 @@ class CompositeNearest:
             limits.in_worlds(self.truth),
             limits.equal,
         )
-        found = master.solve(self.share, aim * self.scale)
+        found = master.solve(self.share, aim * self.scale, deadline)
         if limits.violation(found.share @ self.truth) <= max(KEPT, self.violation):
             self.share, self.prices = found.share, found.prices
 
-    def _certify(self, tolerance: float, deadline: float) -> bool:
-        """Bound the scores, unless local search shows that the proof would fail; whether there is a new world."""
+    def _certify(self, tolerance: float, deadline: float, *, surely: bool = False) -> bool:
+        """Bound the scores; unless `surely`, not where local search shows that the proof would fail.
+
+        Whether there is a new world.
+        """
         x, count = self.x, len(self.worlds)
         gradient = self.sum.gradient(x) - self.limits.gradient(self.prices, len(x))
         objective = self.sum.value(x)
@@ -320,7 +344,7 @@ class CompositeNearest:
             world, value = self.oracle.search(gradient, seconds)
             self._join(world[None])
             self.short = level - value
-            if self.short > 2.0 * allowed:
+            if self.short > 2.0 * allowed and not surely:
                 return len(self.worlds) > count
         least = self.oracle.least(gradient, seconds, allowed)
         self.proof, self.short = least.proof, level - least.bound

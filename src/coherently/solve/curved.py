@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
+from coherently.solve.composite import CompositeNearest
 from coherently.solve.examples import example_worlds
 from coherently.solve.oracle import SLICE, Oracle
 
@@ -30,6 +31,8 @@ MOST_POLISHED = 800
 """Worlds up to which shares are finished by a dense system."""
 FINISHED = 1e-12
 """The relative gap at which a component is done whose best world is known for certain."""
+LEAST = 1e-16
+"""A probability that is as good as 0: laws may force forecasts so far that the loss is infinitely steep."""
 SPREAD = 0.05
 """The part of the first mixture that keeps every event possible and avoidable."""
 
@@ -45,6 +48,7 @@ class CurvedNearest:
     def __init__(self, part: Merged, loss: Loss, seed: int, floor: float) -> None:
         self.part, self.loss, self.seed, self.floor = part, loss, seed, floor
         self.oracle = Oracle(part, seed)
+        self.least = 0.0 if part.space.is_free else LEAST
         self.moves = (part.weight > 0) & (part.sizes() > 0)
         self.route, self.proof, self.bound = "Newton's method on worlds", "nothing", 0.0
         self.worlds, self.share = self._start()
@@ -75,7 +79,22 @@ class CurvedNearest:
         return np.bincount(same.ravel(), self.share[kept], len(worlds)).astype(np.float64), worlds
 
     def improve(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
-        """Take steps until the objective falls no more, then prove it, with better worlds as they turn up."""
+        """Take steps until the objective falls no more, then prove it, with better worlds as they turn up.
+
+        Where that ends short of the tolerance, as it may where probabilities come close to 0 or 1, an interior point
+        method, which is slower, takes over.
+        """
+        self._converge(tolerance, deadline, tell)
+        if self.is_done(tolerance) or time.monotonic() >= deadline:
+            return
+        other = CompositeNearest(self.part, self.loss, self.seed, self.floor, linearised=False)
+        other.improve(tolerance, deadline, tell)
+        if other.objective <= self.objective or other.is_done(tolerance):
+            self.worlds, self.share, self.truth = other.worlds, other.share, other.truth
+            self.route, self.proof = other.route, other.proof
+        self.bound = max(self.bound, other.bound)
+
+    def _converge(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
         for _ in range(MOST_STEPS):
             tell()
             before = self.objective
@@ -117,12 +136,14 @@ class CurvedNearest:
         return float(np.sum(np.where(part.weight > 0, part.weight * lost, 0.0)))
 
     def _gradient(self, x: Vector) -> Vector:
-        away = self.loss.gradient(x) - self.loss.gradient(np.where(self.moves, self.part.mean, 0.5))
+        away = self.loss.gradient(np.clip(x, self.least, 1 - self.least)) - self.loss.gradient(
+            np.where(self.moves, self.part.mean, 0.5)
+        )
         return np.where(self.moves, self.part.weight * away, 0.0)
 
     def _step(self, deadline: float, tell: Callable[[], None]) -> bool:
         """Go towards the best mixture of the quadratic model; false where that does not help."""
-        x = self.x
+        x = np.clip(self.x, self.least, 1 - self.least)
         gradient = self._gradient(x)
         curvature = np.where(self.moves, self.part.weight * self.loss.curvature(np.where(self.moves, x, 0.5)), 0.0)
         target = x - np.divide(gradient, curvature, out=np.zeros_like(x), where=self.moves)
@@ -189,8 +210,11 @@ class CurvedNearest:
 
     def _newton(self, truth: Vector, slope: Vector, x: Vector) -> Vector:
         """The step to the minimum of the quadratic model, the sum of the shares being kept."""
+        x = np.clip(x, self.least, 1 - self.least)
         curvature = np.where(self.moves, self.part.weight * self.loss.curvature(np.where(self.moves, x, 0.5)), 0.0)
         count = len(truth)
+        if not np.isfinite(curvature).all() or not np.isfinite(slope).all():
+            return np.zeros(count)
         system = np.ones((count + 1, count + 1))
         system[:count, :count] = truth * curvature @ truth.T
         system[count, count] = 0.0

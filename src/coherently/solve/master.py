@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -64,23 +66,23 @@ class Master:
     limits: Matrix
     equal: NDArray[np.bool_]
 
-    def solve(self, share: Vector, gap: float) -> Mixed:
+    def solve(self, share: Vector, gap: float, deadline: float = math.inf) -> Mixed:
         """Begin at shares that keep the limits; end where the scores are at most this gap above the least, or so."""
         if not self.limits.shape[1]:
-            return self._follow(share, gap)
+            return self._follow(share, gap, deadline)
         inner = inside(self.limits, self.equal)
         kept, fixed = inner.share > 0, ~inner.loose
         part = Master(self.scores, self.joint[kept], self.condition[kept], self.limits[kept], fixed)
         begin = (1.0 - MIXED) * np.where(kept, share, 0.0) + MIXED * inner.share
-        found = part._follow(begin[kept] / begin.sum(), gap)
+        found = part._follow(begin[kept] / begin.sum(), gap, deadline)
         whole = np.zeros(len(share))
         whole[kept] = found.share
         prices = found.prices + self._exclusion(whole, found.prices, inner)
         return Mixed(whole, np.where(self.equal, prices, np.maximum(0.0, prices)))
 
-    def _follow(self, share: Vector, gap: float) -> Mixed:
+    def _follow(self, share: Vector, gap: float, deadline: float) -> Mixed:
         path = _Path(self, share, mixed=0.0 if self.limits.shape[1] else MIXED)
-        path.follow(max(CLOSE, gap / path.total / (len(path.s) + len(path.t))))
+        path.follow(max(CLOSE, gap / path.total / (len(path.s) + len(path.t))), deadline)
         return path.found()
 
     def _exclusion(self, share: Vector, prices: Vector, inner: Inside) -> Vector:
@@ -196,9 +198,11 @@ class _Path:
         self.level = max(1e-6, float(self.s[: self.worlds] @ (slope - slope.min()))) / len(self.s)
         self.z, self.price, self.careful = self.level / self.s, self.level / self.t, False
 
-    def follow(self, close: float) -> None:
-        """Take steps until the complementarity is as small."""
+    def follow(self, close: float, deadline: float) -> None:
+        """Take steps until the complementarity is as small, or until the deadline."""
         for _ in range(MOST_ITERATIONS):
+            if time.monotonic() >= deadline:
+                return
             near = self._step()
             if near is None or (near and self.level <= close):
                 return

@@ -31,6 +31,7 @@ class Pricing:
 
     The semidefinite bound knows events of one or two variables alone. Where only the last one is larger, the variables
     of it are held in each of their assignments in turn, by a price on each variable that outweighs all its events.
+    Under laws some assignments are impossible, and the mixed-integer program is asked instead.
     """
 
     def __init__(self, part: Merged) -> None:
@@ -39,7 +40,7 @@ class Pricing:
         self.held = np.empty(0, np.int64)
         self.oracle = Oracle(part)
         largest, other = int(size[-1]), int(size[:-1].max(initial=0))
-        dense = part.n_variables <= DENSE_VARIABLES
+        dense = part.n_variables <= DENSE_VARIABLES and part.space.is_free
         self.works = (
             self.oracle.is_exact or max(largest, other) <= LARGEST_GROUP or (dense and max(largest, other) <= 2)
         )

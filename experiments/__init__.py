@@ -1,0 +1,1 @@
+"""The evidence: the experiments of the paper, and real panels."""

@@ -1,0 +1,39 @@
+"""Figures 4 and 5 of the paper, drawn to the same bytes for the same numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from experiments.markdown import DOCS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from experiments.trials import Curve
+
+LAST = 12
+
+
+def draw_curves(curves: Sequence[Curve], published: Mapping[str, float], title: str, name: str) -> Path:
+    """The mean Brier score against the sweeps, with the published value of the end on the right."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams |= {"svg.hashsalt": "coherently", "svg.fonttype": "none", "font.size": 9}
+    from matplotlib import pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
+    for i, curve in enumerate(curves):
+        shown = curve.mean[: LAST + 1]
+        ax.plot(range(len(shown)), shown, "o-", markersize=3, color=f"C{i}", label=curve.name)
+        ax.plot(LAST + 0.6, published[curve.name], "<", markersize=6, color=f"C{i}", markerfacecolor="white")
+    ax.set_title(title, fontsize=9)
+    ax.set_xlabel("sweeps T (the triangles: Table 6 of the paper)")
+    ax.set_ylabel("mean over judges of the Brier score")
+    ax.legend(frameon=False, ncols=len(curves), fontsize=8, loc="upper center")
+    ax.margins(y=0.12)
+    file = DOCS / "images" / name
+    figure.savefig(file, metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+    return file

@@ -1,0 +1,157 @@
+"""`coherently compare`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from coherently.cli.options import (
+    AsJson,
+    LawsFile,
+    Missing,
+    MissingChoice,
+    OutcomesFile,
+    PanelFile,
+    Percent,
+    PlainEvents,
+    Quiet,
+    Repeats,
+    RepeatsChoice,
+)
+from coherently.cli.reading import read
+from coherently.cli.terminal import progress_bar, say, show, show_json
+
+if TYPE_CHECKING:
+    from coherently.scoring import Comparison
+
+INTERRUPTED = 130
+
+
+class Over(StrEnum):
+    """What intervals are over."""
+
+    BOTH = "both"
+    JUDGES = "judges"
+    EVENTS = "events"
+
+
+def compare(
+    panel_file: PanelFile,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option("--method", metavar="METHOD", help="One more method to compare; may be given several times."),
+    ] = None,
+    laws: LawsFile = None,
+    outcomes: OutcomesFile = None,
+    over: Annotated[Over, typer.Option("--over", help="What intervals are over: other judges, events or both.")] = (
+        Over.BOTH
+    ),
+    bootstrap: Annotated[int, typer.Option("--bootstrap", help="Resamples for the intervals; 0 for none.")] = 1000,
+    confidence: Annotated[float, typer.Option("--confidence", help="How sure the intervals are.")] = 0.95,
+    seed: Annotated[int, typer.Option("--seed", help="The seed of the resamples.")] = 0,
+    remake: Annotated[
+        bool, typer.Option("--remake", help="Make aggregates anew from the judges of each resample; slow.")
+    ] = False,
+    clip: Annotated[
+        float, typer.Option("--clip", help="The log score takes probabilities below this for this.")
+    ] = 1e-4,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", metavar="SECONDS", help="The time for Aggregate (exact) (60).")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Write the rows (.csv, .jsonl ...), or what --latex or --html give."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Give a LaTeX table.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="Give a page in HTML.")] = False,
+    percent: Percent = False,
+    missing: MissingChoice = Missing.ERROR,
+    repeats: RepeatsChoice = Repeats.KEEP,
+    plain_events: PlainEvents = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare raw, individual, averaged and coherent forecasts with what came true, as the paper does."""
+    from coherently.scoring import compare as run
+
+    _check(output, as_json=as_json, latex=latex, html=html)
+    panel = read(
+        panel_file,
+        quiet=quiet,
+        laws=laws,
+        outcomes=outcomes,
+        percent=percent,
+        missing=missing.value,
+        repeats=repeats.value,
+        plain_events=plain_events,
+    )
+    with progress_bar("Comparing", quiet=quiet) as progress:
+        comparison = run(
+            panel,
+            methods or (),
+            bootstrap=bootstrap,
+            seed=seed,
+            confidence=confidence,
+            remake=remake,
+            clip=clip,
+            time_limit=time_limit,
+            progress=progress,
+        )
+    for note in comparison.notes:
+        say(f"note: {note}", quiet=quiet)
+    _give(comparison, over.value, output, as_json=as_json, latex=latex, html=html, quiet=quiet)
+    if comparison.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _check(output: Path | None, *, as_json: bool, latex: bool, html: bool) -> None:
+    """Refuse what cannot be given before any work is done for it."""
+    from coherently.errors import MethodError, PanelError
+    from coherently.panel import check_output
+
+    if as_json + latex + html > 1:
+        raise MethodError("--json, --latex and --html exclude each other; give one of them")
+    if output is None:
+        return
+    if not (latex or html):
+        check_output(output)
+    elif output.is_dir() or not output.parent.is_dir():
+        raise PanelError(f"{output} cannot be written: name a file in a folder that is there")
+
+
+def _give(
+    comparison: Comparison, over: str, output: Path | None, *, as_json: bool, latex: bool, html: bool, quiet: bool
+) -> None:
+    from coherently.panel import write_table
+    from coherently.report import comparison_html, comparison_latex
+
+    if latex or html:
+        text = comparison_latex(comparison, over) if latex else comparison_html(comparison, over)
+        if output is None:
+            print(text, end="")
+        else:
+            output.write_text(text, "utf-8")
+            say(f"{output}: written", quiet=quiet)
+        return
+    if output is not None:
+        write_table(comparison.columns(over), output)
+        say(f"{output}: {len(comparison.rows):,} rows written", quiet=quiet or as_json)
+    if as_json:
+        show_json(comparison.as_json())
+    elif output is None:
+        _show(comparison, over, quiet=quiet)
+
+
+def _show(comparison: Comparison, over: str, *, quiet: bool) -> None:
+    from coherently.report import comparison_table, comparison_text, differences_table
+
+    show(comparison_table(comparison, over))
+    if len(comparison.rows) > 1:
+        show("", differences_table(comparison, over))
+    if not quiet:
+        show(comparison_text(comparison))

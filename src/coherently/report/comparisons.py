@@ -1,0 +1,161 @@
+"""A comparison of methods as tables: on a terminal, in LaTeX and in HTML."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.text import Text
+
+from coherently.report.tables import _plain as plain
+from coherently.report.tables import _table as make_table
+from coherently.scoring import DRAWN
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from coherently.panel import Columns
+    from coherently.scoring import Comparison, Difference
+
+HEADS = {"brier": "Brier", "log": "log score", "slope": "slope"}
+_LATEX = str.maketrans(
+    {character: f"\\{character}" for character in "&%$#_{}"}
+    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+)
+
+
+def comparison_table(comparison: Comparison, over: str = "both") -> Table:
+    """Each method with its mean scores and their intervals."""
+    table = make_table("method", *_heads(), caption=_caption(comparison, over), left=("method",))
+    columns = comparison.columns(over)
+    for i, method in enumerate(comparison.methods):
+        table.add_row(plain(method), *(_cell(columns, score, i) for score in HEADS))
+    return table
+
+
+def differences_table(comparison: Comparison, over: str = "both") -> Table:
+    """Every two methods with the differences of their scores; a star where the interval excludes 0."""
+    chance = 1 - comparison.confidence
+    caption = f"* the interval excludes 0; each is on its own: chance alone makes about {chance:.0%} of them do so"
+    if not len(comparison.draws[over]):
+        caption = "No intervals, so any of this may be noise"
+    table = make_table("difference", *_heads(), caption=caption, left=("difference",))
+    for first, second in combinations(comparison.methods, 2):
+        cells = []
+        for score in HEADS:
+            found = comparison.difference(first, second, score, over)
+            cells.append(_short(found) + ("*" if found.excludes_zero else " "))
+        table.add_row(plain(f"{first} - {second}"), *cells)
+    return table
+
+
+def comparison_text(comparison: Comparison) -> Text:
+    """What the rows and the intervals mean."""
+    lines = [f"{row.name}: {row.meaning}{_how(row.status, row.gap)}." for row in comparison.rows]
+    return Text("\n").append("\n".join(str(plain(line)) for line in lines))
+
+
+def comparison_latex(comparison: Comparison, over: str = "both") -> str:
+    """The table for a paper, as a tabular of the package booktabs."""
+    columns = comparison.columns(over)
+    body = [
+        " & ".join([_latex(method), *(_cell(columns, score, i) for score in HEADS)]) + r" \\"
+        for i, method in enumerate(comparison.methods)
+    ]
+    head = " & ".join(["Method", *HEADS.values()]) + r" \\"
+    lines = [f"% {_caption(comparison, over)}", r"\begin{tabular}{lrrr}", r"\toprule", head, r"\midrule"]
+    return "\n".join([*lines, *body, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def comparison_html(comparison: Comparison, over: str = "both") -> str:
+    """The table, the differences and what they mean, as one page without scripts or links."""
+    columns = comparison.columns(over)
+    rows = [[method, *(_cell(columns, score, i) for score in HEADS)] for i, method in enumerate(comparison.methods)]
+    said = [
+        comparison.difference(first, second, score, over).sentence
+        for first, second in combinations(comparison.methods, 2)
+        for score in HEADS
+    ]
+    meanings = [f"{row.name}: {row.meaning}{_how(row.status, row.gap)}." for row in comparison.rows]
+    parts = [
+        _PAGE,
+        "<h1>Methods compared</h1>",
+        _html_table(("method", *HEADS.values()), rows, _caption(comparison, over)),
+        "<h2>What the rows are</h2>",
+        _html_list(meanings),
+        "<h2>Differences</h2>",
+        _html_list(said),
+        *(["<h2>Notes</h2>", _html_list(list(comparison.notes))] if comparison.notes else []),
+        "</html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Methods compared</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+caption { caption-side: bottom; text-align: left; padding-top: .5rem; max-width: 45rem }
+th, td { padding: .25rem .75rem; text-align: right; border-bottom: 1px solid #8888 }
+th:first-child { text-align: left }
+</style>"""
+
+
+def _html_table(head: tuple[str, ...], rows: list[list[str]], caption: str) -> str:
+    top = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+    body = "\n".join(
+        f'<tr><th scope="row">{escape(row[0])}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>"
+        for row in rows
+    )
+    return f"<table>\n<caption>{escape(caption)}</caption>\n<tr>{top}</tr>\n{body}\n</table>"
+
+
+def _html_list(items: list[str]) -> str:
+    return "<ul>\n" + "\n".join(f"<li>{escape(item)}</li>" for item in items) + "\n</ul>"
+
+
+def _heads() -> tuple[str, ...]:
+    return tuple(HEADS.values())
+
+
+def _cell(columns: Columns, score: str, i: int) -> str:
+    value, low, high = (float(columns[name][i]) for name in (score, f"{score}_low", f"{score}_high"))
+    if np.isnan(value):
+        return "-"
+    return f"{value:.4f}" if np.isnan(low) else f"{value:.4f} [{low:.4f}, {high:.4f}]"
+
+
+def _short(found: Difference) -> str:
+    """A difference and its interval, narrow enough for three beside each other."""
+    if np.isnan(found.difference):
+        return "-"
+    numbers = [f"{found.difference:+.3f}", *(f"{end:.3f}" for end in found.interval or ())]
+    value, *ends = (number.replace("0.", ".", 1) for number in numbers)
+    return f"{value} [{', '.join(ends)}]" if ends else value
+
+
+def _caption(comparison: Comparison, over: str) -> str:
+    said = f"Means over {comparison.judges:,} judges, {comparison.scored:,} forecasts"
+    count = len(comparison.draws[over])
+    if not count:
+        return f"{said}; no intervals"
+    how = "made anew in each" if comparison.remade else "as they are"
+    return f"{said}; {comparison.confidence:.0%} intervals over {DRAWN[over]}, {count:,} resamples, aggregates {how}"
+
+
+def _how(status: str | None, gap: float | None) -> str:
+    if status is None:
+        return ""
+    return f" ({status})" if gap is None else f" ({status}, gap {gap:.1e})"
+
+
+def _latex(text: str) -> str:
+    """Text in braces: a row that began with a bracket would be an option of the line break before it."""
+    return "{" + text.translate(_LATEX) + "}"

@@ -1,0 +1,190 @@
+"""How far a mean over judges might have come out elsewhere: judges and variables drawn again.
+
+Events that share variables come true together, so variables are drawn: Owen (2007), The pigeonhole bootstrap, Annals of
+Applied Statistics 1; Davezies, D'Haultfoeuille and Guyonvarch (2021), Empirical process results for exchangeable
+arrays, Annals of Statistics 49.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from coherently.scoring.rules import brier, log_score
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from coherently.panel import Panel
+
+SCORES = ("brier", "log", "slope")
+OVERS = ("both", "judges", "events")
+"""What is drawn again: judges and events at once, judges alone, events alone."""
+_NUMBERS_AT_ONCE = 4_000_000
+_SUMS = 4  # of a method's Brier penalties, log penalties, forecasts of true events and forecasts of false ones
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """What is drawn again instead of events: variables, those that laws or a declaration tie together as one.
+
+    `starts` and `members` list the units of each event as written; `count` is their number.
+    """
+
+    starts: NDArray[np.int64]
+    members: NDArray[np.int64]
+    count: int
+
+    def event_weights(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How often each event is there if each unit is `times` (a row a resample): the product over its units."""
+        weights = np.ones((len(times), len(self.starts) - 1))
+        filled = np.flatnonzero(np.diff(self.starts))
+        if len(filled):
+            weights[:, filled] = np.multiply.reduceat(times[:, self.members], self.starts[filled], axis=1)
+        return weights
+
+
+def units_of(panel: Panel) -> Units:
+    """The units that the panel's events mention.
+
+    >>> from coherently.panel import Panel
+    >>> units = units_of(Panel.from_records([("Ann", "p", 0.5), ("Ann", "p & q", 0.2), ("Ann", "p & ~q", 0.2)]))
+    >>> units.event_weights(np.array([[2.0, 1.0], [2.0, 0.0]])).tolist()
+    [[2.0, 2.0, 2.0], [2.0, 0.0, 0.0]]
+    """
+    written, events = panel.written, panel.events
+    starts, variables = events.supports(np.stack([written.event, written.condition], axis=1).ravel() // 2)
+    event = np.repeat(np.arange(len(written)), np.diff(starts[::2]))
+    unit = _tied(panel)[variables]
+    pairs = np.unique(np.stack([event, unit]), axis=1)
+    used, members = np.unique(pairs[1], return_inverse=True)
+    ends = np.cumsum(np.bincount(pairs[0], minlength=len(written)))
+    return Units(np.concatenate([[0], ends]), members.ravel(), len(used))
+
+
+def _tied(panel: Panel) -> NDArray[np.int64]:
+    """Label each variable with the set that laws and declarations tie it to."""
+    starts, members = panel.events.supports(panel.laws.side // 2)
+    rows = [members[a:b] for a, b in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
+    rows += [choice.atoms for choice in panel.events.choices()]
+    count = len(panel.events.variables)
+    none = np.empty(0, np.int64)
+    first = np.concatenate([none, *(np.broadcast_to(row[:1], max(len(row) - 1, 0)) for row in rows)])
+    other = np.concatenate([none, *(row[1:] for row in rows)])
+    ties = sparse.coo_array((np.ones(len(first)), (first, other)), (count, count))
+    label: NDArray[np.int64] = connected_components(ties, directed=False)[1]
+    return label.astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Forecasts by several methods of the same rows, ready to be scored under any weights of judges and events.
+
+    `sums` has a column an event; its rows are the judges' counts of true and of false events, and for each method the
+    judges' sums of Brier penalties, of log penalties, and of forecasts of true and of false events.
+    """
+
+    sums: sparse.csr_array
+    judges: int
+    methods: int
+
+    @staticmethod
+    def of(
+        forecast: NDArray[np.float64],
+        outcome: NDArray[np.integer],
+        judge: NDArray[np.integer],
+        event: NDArray[np.integer],
+        shape: tuple[int, int],
+        clip: float,
+    ) -> Tally:
+        """`forecast` has a row a method and a column for each forecast that is scored; `shape` is judges, events."""
+        true = (outcome == 1).astype(np.float64)
+        kinds = [true, 1 - true]
+        for own in forecast:
+            kinds += [brier(own, outcome), log_score(own, outcome, clip), own * true, own * (1 - true)]
+        judges, events = shape
+        row = np.concatenate([kind * judges + judge for kind in range(len(kinds))])
+        column = np.tile(event, len(kinds))
+        sums = sparse.coo_array((np.concatenate(kinds), (row, column)), (len(kinds) * judges, events))
+        return Tally(sums.tocsr(), judges, len(forecast))
+
+    def judge_scores(self, event_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Score each judge: resample, method, score, judge; NaN where a judge has none."""
+        sums = (self.sums @ event_weights.T).reshape(-1, self.judges, len(event_weights))
+        true, false = sums[0], sums[1]
+        own = sums[2:].reshape(self.methods, _SUMS, self.judges, len(event_weights))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            count = true + false
+            scores: NDArray[np.float64] = np.stack(
+                [own[:, 0] / count, own[:, 1] / count, own[:, 2] / true - own[:, 3] / false],
+                axis=1,
+            )
+        return np.moveaxis(scores, 3, 0)
+
+    def means(self, scores: NDArray[np.float64], judge_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weighted mean over judges: resample, method, score; judges without a score are left out.
+
+        Either argument may have a single resample, which then goes with every one of the other.
+        """
+        there = ~np.isnan(scores)
+        weights = judge_weights[:, None, None, :]
+        total = np.sum(weights * np.where(there, scores, 0.0), axis=3)
+        with np.errstate(invalid="ignore"):
+            mean: NDArray[np.float64] = total / np.sum(weights * there, axis=3)
+        return mean
+
+    def point(self) -> NDArray[np.float64]:
+        """The mean over judges of each method's scores: method, score."""
+        everything = self.judge_scores(np.ones((1, self.sums.shape[1])))
+        mean: NDArray[np.float64] = self.means(everything, np.ones((1, self.judges)))[0]
+        return mean
+
+
+def resample(
+    tally: Tally,
+    units: Units,
+    count: int,
+    seed: int,
+    progress: Callable[[float], None],
+    remake: Callable[[NDArray[np.float64]], Tally] | None = None,
+) -> dict[str, NDArray[np.float64]]:
+    """Draw judges and units again, `count` times, and score the methods each time.
+
+    Gives for each of OVERS an array of resample, method, score, shorter if the work is interrupted. The draws depend on
+    the seed and the panel, not on the methods. `remake` gives the tally of what methods make of judges who are there so
+    many times; without it their forecasts stay as they are.
+    """
+    judge_rng, unit_rng = np.random.default_rng(seed).spawn(2)
+    whole, alike = np.ones((1, tally.sums.shape[1])), np.ones((1, tally.judges))
+    still = tally.judge_scores(whole)
+    size = max(1, _NUMBERS_AT_ONCE // max(tally.sums.shape[0], len(units.members), tally.sums.shape[1], 1))
+    size = 1 if remake else size
+    parts: dict[str, list[NDArray[np.float64]]] = {over: [] for over in OVERS}
+    try:
+        for first in range(0, count, size):
+            block = min(size, count - first)
+            judge_times = _times(judge_rng, tally.judges, block)
+            events = units.event_weights(_times(unit_rng, units.count, block))
+            moved = tally.judge_scores(events)
+            made = remake(judge_times[0]) if remake else None
+            parts["both"].append(tally.means(made.judge_scores(events) if made else moved, judge_times))
+            parts["judges"].append(tally.means(made.judge_scores(whole) if made else still, judge_times))
+            parts["events"].append(tally.means(moved, alike))
+            progress(min(1.0, (first + block) / count))
+    except KeyboardInterrupt:
+        pass
+    done = min(map(len, parts.values()))
+    empty = np.empty((0, tally.methods, len(SCORES)))
+    return {over: np.concatenate([empty, *part[:done]]) for over, part in parts.items()}
+
+
+def _times(rng: np.random.Generator, count: int, resamples: int) -> NDArray[np.float64]:
+    """How often each of `count` things is drawn in as many draws with replacement, a row a resample."""
+    chance = np.full(max(count, 1), 1 / max(count, 1))
+    return rng.multinomial(count, chance, resamples)[:, :count].astype(np.float64)

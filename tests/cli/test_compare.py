@@ -1,0 +1,105 @@
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+import coherently as co
+from tests.cli.test_cli import run
+
+ROWS = ["Raw", "Individual", "Linear average", "Aggregate (paper)", "Aggregate (exact)"]
+
+
+@pytest.fixture(scope="module")
+def panel(tmp_path_factory):
+    file = tmp_path_factory.mktemp("compare") / "panel.csv"
+    run("simulate", "--judges", 8, "--variables", 6, "--basic", 3, "--compound", 6, "-o", file, "-q", check=0)
+    return file
+
+
+def test_a_table_with_intervals_and_differences(panel):
+    shown = run("compare", panel, "--bootstrap", 100, check=0).stdout
+    lines = shown.splitlines()
+    assert [line.startswith(row) for line, row in zip(lines[1:], ROWS, strict=False)] == [True] * 5
+    assert "95% intervals over judges and events, 100 resamples, aggregates as they are" in " ".join(shown.split())
+    assert "Raw - Individual" in shown
+    assert "Linear average: the weighted mean" in shown
+    assert max(map(len, lines)) <= 100
+
+
+def test_json_has_everything(panel):
+    answer = json.loads(run("compare", panel, "--bootstrap", 50, "--json", "--method", "dykstra", check=0).stdout)
+    assert [row["name"] for row in answer["methods"]] == [*ROWS, "Aggregate (dykstra)"]
+    assert [row["method"] for row in answer["scores"]["judges"]] == [*ROWS, "Aggregate (dykstra)"]
+    assert len(answer["differences"]["both"]) == 3 * 15
+    assert set(answer["differences"]["both"][0]) == {
+        *("method", "other", "score", "difference", "low", "high", "excludes_zero")
+    }
+    expected = co.compare(co.read_panel(panel), ["dykstra"], bootstrap=50).value
+    assert [row["brier"] for row in answer["scores"]["both"]] == expected[:, 0].tolist()
+
+
+def test_latex(panel):
+    shown = run("compare", panel, "--bootstrap", 20, "--latex", check=0).stdout
+    body = [line for line in shown.splitlines() if line.endswith(r"\\")]
+    assert len(body) == 6
+    assert all(line.count("&") == 3 for line in body)
+    assert shown.startswith("% ")
+    assert shown.count(r"\begin{tabular}") == shown.count(r"\end{tabular}") == 1
+
+
+def test_html_is_one_page_of_its_own(panel, tmp_path):
+    file = tmp_path / "table.html"
+    run("compare", panel, "--bootstrap", 20, "--html", "-o", file, check=0)
+    page = file.read_text("utf-8")
+    seen = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            seen.append((tag, dict(attrs)))
+
+    Reader().feed(page)
+    tags = [tag for tag, _ in seen]
+    assert tags.count("tr") == 6
+    assert "script" not in tags
+    assert not any(name in attrs for _, attrs in seen for name in ("src", "href"))
+
+
+def test_rows_in_a_file(panel, tmp_path):
+    file = tmp_path / "rows.csv"
+    done = run("compare", panel, "--bootstrap", 20, "--over", "judges", "-o", file, check=0)
+    assert done.stdout == ""
+    head, *rows = file.read_text().splitlines()
+    assert head == "method,brier,brier_low,brier_high,log,log_low,log_high,slope,slope_low,slope_high"
+    assert [row.split(",")[0] for row in rows] == ROWS
+
+
+def test_one_judge_is_told_that_there_are_no_intervals(tmp_path):
+    file = tmp_path / "one.csv"
+    file.write_text("judge,event,probability,outcome\nA,p,0.5,1\nA,p & q,0.6,0\n")
+    done = run("compare", file, check=0)
+    assert "note: fewer than two judges are scored, so there are no intervals over judges" in done.stderr
+    assert "2 forecasts; no intervals" in " ".join(done.stdout.split())
+    assert "excludes 0" not in done.stdout
+    scores = json.loads(run("compare", file, "--json", check=0).stdout)["scores"]
+    assert scores["both"][0]["brier_low"] is None
+    assert scores["events"][0]["brier_low"] is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--json", "--latex"), "exclude each other"),
+        (("--html", "-o", "/nowhere/at/all.html"), "name a file in a folder that is there"),
+        (("-o", "rows.pdf"), "ending that is not written"),
+        (("--method", "average"), "is no method"),
+        (("--confidence", "95"), "confidence is 95.0; it must lie between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(panel, options, message):
+    assert message in run("compare", panel, *options, check=2).stderr
+
+
+def test_a_panel_without_outcomes_is_refused(tmp_path):
+    file = tmp_path / "none.csv"
+    file.write_text("judge,event,probability\nA,p,0.5\n")
+    assert "add an outcome column (0 or 1)" in run("compare", file, check=2).stderr

@@ -1,0 +1,219 @@
+import numpy as np
+import pytest
+
+import coherently as co
+from tests.panels import TABLE_2, WORLDS
+
+ROWS = ["Raw", "Individual", "Linear average", "Aggregate (paper)", "Aggregate (exact)"]
+COLUMNS = ["method", *(f"{score}{end}" for score in ("brier", "log", "slope") for end in ("", "_low", "_high"))]
+
+
+@pytest.fixture(scope="module")
+def panel():
+    return co.simulate(judges=15, variables=8, basic=4, compound=8, seed=2)
+
+
+@pytest.fixture(scope="module")
+def comparison(panel):
+    return co.compare(panel, bootstrap=300)
+
+
+# Mean Brier scores by world, ALGORITHMS: raw, linear average and the nearest coherent forecasts of Table 2.
+TABLE_2_BRIER = {
+    "Raw": [0.250556, 0.517222, 0.072778, 0.495000],
+    "Linear average": [0.222963, 0.489630, 0.045185, 0.467407],
+    "Aggregate (exact)": [0.218333, 0.429444, 0.040556, 0.462778],
+}
+
+
+def test_table_2_in_every_world():
+    for place, (p, q) in enumerate(WORLDS):
+        frame = co.compare(co.Panel.from_records(TABLE_2, outcomes={"p": p, "q": q}), bootstrap=0).frame()
+        found = dict(zip(frame["method"], frame["brier"], strict=True))
+        assert list(found) == ROWS
+        for name, expected in TABLE_2_BRIER.items():
+            np.testing.assert_allclose(found[name], expected[place], atol=1e-6)
+        # Chris alone becomes (.95, .3, .3); Alice and Bob are coherent.
+        rows = {"Alice": (0.75, 0.2, 0.1), "Bob": (0.6, 0.1, 0.1), "Chris": (0.95, 0.3, 0.3)}
+        alone = np.mean([(np.array(row) - [p, q, p and q]) ** 2 for row in rows.values()])
+        np.testing.assert_allclose(found["Individual"], alone, atol=1e-6)
+
+
+def test_judges_count_alike_however_much_they_forecast():
+    rows = [("A", "p", 0.5), ("A", "q", 0.1), ("A", "r", 0.2), ("B", "p", 0.9)]
+    found = co.compare(co.Panel.from_records(rows, outcomes={"p": 1, "q": 0, "r": 0}), bootstrap=0)
+    raw_a, raw_b = (0.25 + 0.01 + 0.04) / 3, 0.01
+    mean_a, mean_b = (0.09 + 0.01 + 0.04) / 3, 0.09
+    np.testing.assert_allclose(found.value[0, 0], (raw_a + raw_b) / 2)
+    np.testing.assert_allclose(found.value[2, 0], (mean_a + mean_b) / 2)
+    np.testing.assert_allclose(found.value[2, 2], 0.7 - 0.15)
+
+
+def test_rows_are_those_that_score_gives(panel, comparison):
+    results = {"Linear average": "linear", "Aggregate (paper)": "projections", "Aggregate (exact)": "exact"}
+    for name, method in results.items():
+        mean = co.score(panel, co.aggregate(panel, method)).average()
+        np.testing.assert_allclose(comparison.value[ROWS.index(name)], list(mean.values()))
+    alone = co.score(co.individual(panel, "projections")).average()
+    np.testing.assert_allclose(comparison.value[1], list(alone.values()))
+
+
+@pytest.mark.parametrize("over", ["both", "judges", "events"])
+def test_the_frame_has_a_row_a_method_with_intervals_around_the_scores(comparison, over):
+    frame = comparison.frame(over)
+    assert list(frame.columns) == COLUMNS
+    assert frame["method"].tolist() == ROWS
+    for score in ("brier", "log", "slope"):
+        assert (frame[f"{score}_low"] <= frame[score]).all()
+        assert (frame[score] <= frame[f"{score}_high"]).all()
+
+
+def test_differences_are_antisymmetric(comparison):
+    for found in comparison.differences:
+        turned = comparison.difference(found.other, found.method, found.score)
+        assert turned.difference == -found.difference
+        np.testing.assert_allclose([turned.low, turned.high], [-found.high, -found.low], atol=1e-12)
+        assert turned.excludes_zero == found.excludes_zero
+    assert len(comparison.differences) == 3 * 10
+
+
+def test_differences_are_paired(comparison):
+    """Methods are scored on the same resample, so a difference varies far less than the scores do."""
+    frame = comparison.frame()
+    found = comparison.difference("Raw", "Individual")
+    np.testing.assert_allclose(found.difference, frame["brier"][0] - frame["brier"][1])
+    assert found.high - found.low < 0.5 * (frame["brier_high"][0] - frame["brier_low"][0])
+
+
+def test_a_sentence_claims_no_more_than_its_interval(comparison):
+    for found in comparison.differences:
+        claims = "excludes 0" in found.sentence
+        assert claims == found.excludes_zero
+        assert claims == (" is better" in found.sentence or " is worse" in found.sentence)
+    better = [found for found in comparison.differences if " is better" in found.sentence]
+    assert all((found.difference < 0) == (found.score != "slope") for found in better)
+
+
+def test_aggregates_may_be_made_anew_by_the_judges_of_each_draw():
+    rows = [(f"j{i}", event, p) for i, p in enumerate((0.1, 0.3, 0.4, 0.9)) for event in ("a", "b")]
+    panel = co.Panel.from_records(rows, outcomes={"a": 1, "b": 0})
+    fixed, remade = (co.compare(panel, bootstrap=60, remake=remake) for remake in (False, True))
+    place = ROWS.index("Linear average")
+    np.testing.assert_allclose(np.ptp(fixed.draws["judges"][:, place, 0]), 0, atol=1e-12)
+    times = np.random.default_rng(0).spawn(2)[0].multinomial(4, np.full(4, 0.25), 60)
+    mean = times @ [0.1, 0.3, 0.4, 0.9] / 4
+    np.testing.assert_allclose(remade.draws["judges"][:, place, 0], ((1 - mean) ** 2 + mean**2) / 2)
+    for unchanged in ("Raw", "Individual"):
+        i = ROWS.index(unchanged)
+        np.testing.assert_allclose(remade.draws["both"][:, i], fixed.draws["both"][:, i])
+    np.testing.assert_allclose(remade.value, fixed.value)
+    assert remade.remade
+    assert not fixed.remade
+
+
+def test_the_same_seed_gives_the_same_intervals(panel, comparison):
+    again = co.compare(panel, bootstrap=300)
+    other = co.compare(panel, bootstrap=300, seed=1)
+    for over, draws in comparison.draws.items():
+        np.testing.assert_array_equal(draws, again.draws[over])
+        assert not np.array_equal(draws, other.draws[over])
+
+
+def test_more_methods_leave_the_other_rows_alone(panel, comparison):
+    asked = [co.Annealing(columns=100, steps=1000), "dykstra", "linear", "exact", "median", co.aggregate(panel, "auto")]
+    more = co.compare(panel, asked, bootstrap=300)
+    added = ["Aggregate (annealing)", "Aggregate (dykstra)", "Pool (median)", "Aggregate (auto)"]
+    assert list(more.methods) == ROWS + added
+    np.testing.assert_allclose(more.value[:5], comparison.value)
+    np.testing.assert_allclose(more.draws["both"][:, :5], comparison.draws["both"])
+
+
+def test_methods_may_be_named_and_forecasts_given(panel):
+    named = co.compare(panel, {"Alone, exactly": co.individual(panel, "exact")}, bootstrap=0)
+    assert named.methods[-1] == "Alone, exactly"
+    expected = co.score(co.individual(panel, "exact")).average()["brier"]
+    np.testing.assert_allclose(named.value[-1, 0], expected)
+
+
+def test_two_methods_of_one_name_are_told_apart(panel):
+    found = co.compare(panel, [co.Exact(seed=1), co.Exact(seed=1)], bootstrap=0)
+    assert len(set(found.methods)) == 7
+
+
+def test_one_judge_has_no_intervals_over_judges():
+    rows = [("A", "p", 0.5), ("A", "q", 0.9), ("A", "p & q", 0.6)]
+    found = co.compare(co.Panel.from_records(rows, outcomes={"p": 1, "q": 0}), bootstrap=50)
+    assert "fewer than two judges are scored, so there are no intervals over judges" in found.notes
+    for over in ("both", "judges"):
+        assert found.frame(over)["brier_low"].isna().all()
+        assert not found.frame(over)["brier"].isna().any()
+    assert found.frame("events")["brier_low"].notna().all()
+    assert found.difference("Raw", "Individual").interval is None
+    assert "this may be noise" in found.difference("Raw", "Individual").sentence
+
+
+def test_events_of_one_variable_have_no_intervals_over_events():
+    rows = [("A", "p", 0.5), ("B", "~p", 0.6)]
+    found = co.compare(co.Panel.from_records(rows, outcomes={"p": 1}), bootstrap=50)
+    assert any("fewer than two variables" in note for note in found.notes)
+    assert found.frame("events")["brier_low"].isna().all()
+    assert found.frame("judges")["brier_low"].notna().all()
+
+
+def test_called_off_and_unresolved_forecasts_are_not_scored():
+    rows = [("A", "p", 0.5), ("A", "r", 0.9), ("A", "p given q", 0.9), ("A", "q", 0.2), ("B", "p", 0.1)]
+    found = co.compare(co.Panel.from_records(rows, outcomes={"p": 1, "q": 0}), bootstrap=0)
+    assert (found.judges, found.scored) == (2, 3)
+    np.testing.assert_allclose(found.value[0, 0], (0.25 + 0.04) / 4 + 0.81 / 2)
+
+
+def test_no_outcomes_is_an_error():
+    with pytest.raises(co.PanelError, match="no forecast of the panel has an outcome"):
+        co.compare(co.Panel.from_records(TABLE_2))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bootstrap": -1}, "bootstrap is -1"),
+        ({"confidence": 1.0}, r"confidence is 1\.0; it must lie between 0 and 1"),
+        ({"seed": -2}, "seed is -2"),
+        ({"clip": 0.0}, r"clip is 0\.0; it must be above 0"),
+        ({"methods": "exact"}, "methods is a list"),
+        ({"methods": ["exakt"]}, "Did you mean 'exact'"),
+        ({"methods": [3]}, "it takes words, methods, results and panels"),
+        ({"methods": [co.Panel.from_records(TABLE_2)]}, "same forecasts with other probabilities"),
+        ({"methods": [co.aggregate(co.Panel.from_records(TABLE_2))]}, "of another panel"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(panel, options, message):
+    with pytest.raises(co.MethodError, match=message):
+        co.compare(panel, **options)
+
+
+def test_names_that_are_not_compared_are_refused(comparison):
+    with pytest.raises(co.MethodError, match="'raw' is not compared; the methods are Raw, "):
+        comparison.difference("raw", "Individual")
+    with pytest.raises(co.MethodError, match="'auc' is no score"):
+        comparison.difference("Raw", "Individual", "auc")
+    with pytest.raises(co.MethodError, match="'worlds' is not what intervals are over"):
+        comparison.frame("worlds")
+
+
+def test_an_interruption_while_methods_run_leaves_the_rest_out(panel):
+    def interrupt(done):
+        if done > 0.4:
+            raise KeyboardInterrupt
+
+    found = co.compare(panel, bootstrap=100, progress=interrupt)
+    assert found.interrupted
+    assert 0 < len(found.methods) < 5
+    assert any(note.startswith("interrupted") for note in found.notes)
+    assert found.frame()["brier_low"].isna().all()
+
+
+def test_progress_goes_from_nothing_to_everything(panel):
+    told = []
+    co.compare(panel, bootstrap=100, progress=told.append)
+    assert told == sorted(told)
+    np.testing.assert_allclose(told[-1], 1.0)
