@@ -10,7 +10,6 @@ namespace {
 constexpr std::size_t batch = 8;   // worlds to take in at a time
 constexpr std::size_t many = 64;  // the same where each costs nothing to find
 constexpr std::size_t round = 8;  // searches before their worlds are taken in
-constexpr int most_effort = 8;    // doublings of the length of a search before giving up
 constexpr std::size_t least_sweeps = 16;
 constexpr int refinements = 2;
 constexpr double relative_slack = 1e-10, rounding = 1e-15;
@@ -117,16 +116,17 @@ World NearestMixture::cross() {
     return world;
 }
 
-bool NearestMixture::search(Deadline deadline) {
-    while (effort_ <= most_effort) {
+bool NearestMixture::search(Deadline deadline, int effort, double enough) {
+    while (effort_ <= effort) {
         if (std::chrono::steady_clock::now() >= deadline) return false;
         attempt();
         if (++attempt_ < round && (is_sparse() || found_.size() < batch)) continue;
         attempt_ = 0;
         const std::size_t found = found_.size();
-        const bool better = found > 0 && take(batch);
+        const double before = objective_;
+        const bool better = found > 0 && take(batch) && before - objective_ >= enough * before;
         found_.clear();
-        if (!better || (found < round / 2 && effort_ < most_effort)) ++effort_;
+        if (!better || (found < round / 2 && effort_ < effort)) ++effort_;
     }
     polish();
     return true;

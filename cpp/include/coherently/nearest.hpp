@@ -28,8 +28,11 @@ public:
     NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target,
                    std::uint64_t seed, const Space* space = nullptr, const Squares& squares = {});
 
-    // Takes in worlds that local search finds; true when it finds none that improves, false at the deadline.
-    bool search(Deadline deadline);
+    // Takes in worlds that local search finds; true when it finds none that improves, false at the deadline. The effort
+    // is how often the length of a search is doubled before giving up, where a round of searches has not brought the
+    // objective down by `enough` of it.
+    static constexpr int most_effort = 8;
+    bool search(Deadline deadline, int effort = most_effort, double enough = 0);
     // Takes in the best world of all, by elimination, until none improves; false at the deadline.
     bool eliminate(Deadline deadline);
     // Takes in a world from elsewhere; false where it does not improve.

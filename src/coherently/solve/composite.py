@@ -38,7 +38,9 @@ POLISHING = 0.5
 """Seconds that a component is worked on beyond the tolerance."""
 LAST = 0.15
 """The part of the time that is kept for a bound."""
-BEGINNING = 1.0
+BRIEF, THOROUGH = (1, 1e-4), (3, 0.0)
+"""How often the length of local searches is doubled, and what they must bring: on the way, and at the end of it."""
+BEGINNING = 10.0
 """Seconds for the first mixture."""
 SPREAD = 0.01
 """The part of the first mixture that keeps every event possible and avoidable."""
@@ -168,7 +170,7 @@ class CompositeNearest:
                 return
             aim = max(least, CLOSER * min(aim, gap / self.scale))
             self._forget()
-            self._join(self._improving(self._model(deadline, tell, 0.0)[1]))
+            self._join(self._improving(self._model(deadline, tell, THOROUGH)[1]))
 
     def _approach(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
         """Steps with the quadratic model, full ones where they do not raise the scores, as long as they lower them.
@@ -179,7 +181,7 @@ class CompositeNearest:
             if self.is_done(tolerance) or time.monotonic() >= deadline:
                 return
             before = self.objective
-            share, worlds = self._model(deadline, tell, 0.0)
+            share, worlds = self._model(deadline, tell, THOROUGH)
             truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
             aim = np.clip(share @ truth, 0.0, 1.0)
             length = 1.0 if self.sum.value(aim) <= (1.0 + STEADY) * before else self._length(self.x, aim)
@@ -225,14 +227,16 @@ class CompositeNearest:
         self.worlds = np.vstack([self.worlds[kept], worlds])
         self.truth = np.vstack([self.truth[kept], truth])
 
-    def _model(self, deadline: float, tell: Callable[[], None], enough: float = ENOUGH) -> tuple[Vector, Truth]:
+    def _model(
+        self, deadline: float, tell: Callable[[], None], search: tuple[int, float] = BRIEF
+    ) -> tuple[Vector, Truth]:
         """The best mixture for the quadratic model."""
         x = self.x
         weight, target, squares = self.sum.model(x)
         if len(self.limits):
             squares = self._with_limits(squares, x)
         known = np.ascontiguousarray(self.worlds[self.share > NEGLIGIBLE])
-        return self._column_generation((weight, target, squares), known, deadline, tell, enough)
+        return self._column_generation((weight, target, squares), known, deadline, tell, search)
 
     def _column_generation(
         self,
@@ -240,17 +244,16 @@ class CompositeNearest:
         known: Truth | None,
         deadline: float,
         tell: Callable[[], None],
-        enough: float = ENOUGH,
+        search: tuple[int, float] = BRIEF,
     ) -> tuple[Vector, Truth]:
-        """The best mixture for a sum of squares, as far as it is found while each slice of time brings it on."""
+        """The best mixture for a sum of squares, as far as local search of this effort finds it."""
         weight, target, squares = model
         core = _core.NearestMixture(*self.part.functions, weight, target, self.seed, self.oracle.space, squares)
         if known is not None:
             core.include(known)
-        work = core.eliminate if self.oracle.is_exact else core.search
         while (left := deadline - time.monotonic()) > 0:
-            before = core.objective()
-            if work(min(SLICE, left)) or (not self.oracle.is_exact and before - core.objective() < enough * before):
+            seconds = min(SLICE, left)
+            if core.eliminate(seconds) if self.oracle.is_exact else core.search(seconds, *search):
                 break
             tell()
         share, worlds = core.worlds()
