@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently import _core
-from coherently.problem import BRIER
 from coherently.solve.examples import example_worlds
 from coherently.solve.master import Master, fewest
 from coherently.solve.oracle import SLICE, Oracle
@@ -354,19 +353,12 @@ class CompositeNearest:
         return len(self.worlds) > count
 
     def _prune(self) -> None:
-        """Leave out worlds of negligible shares, and those that others can stand for.
-
-        Not where a loss other than Brier's would then call what is possible impossible, or certain: it is infinitely
-        steep there.
-        """
+        """Leave out worlds of negligible shares, and those that others can stand for."""
         kept = self.share > (NEGLIGIBLE if len(self.limits) else UNSEEN)
         share, worlds = self.share[kept] / self.share[kept].sum(), self.worlds[kept]
         if len(share) <= FEW or len(share) > len(self.part) + 1:
             share = fewest(share, self.truth[kept])
-        left = self.truth[kept][share > 0]
-        shown = self.truth[self.share > 0]
-        if self.loss.name == BRIER.name or np.array_equal(_varies(left), _varies(shown)):
-            self._set(worlds[share > 0], share[share > 0])
+        self._set(worlds[share > 0], share[share > 0])
 
     def degenerate(self) -> NDArray[np.int64]:
         """The conditionals whose conditions are impossible or certain here, though nobody and no law says so."""
@@ -378,8 +370,3 @@ class CompositeNearest:
         pinned = np.isin(coordinate, limits.joint.coordinate[limits.condition.coordinate < 0])
         edge = np.minimum(p, 1.0 - p) < ABSENT
         return np.flatnonzero(edge & varies[coordinate] & (np.abs(known - p) > ABSENT) & ~pinned)
-
-
-def _varies(truth: Vector) -> NDArray[np.bool_]:
-    """Which events hold in some of the worlds and fail in others."""
-    return np.asarray((truth > 0).any(axis=0) & (truth < 1).any(axis=0))
