@@ -133,7 +133,7 @@ def _decoded(raw: io.FileIO | gzip.GzipFile, source: str) -> Iterator[io.TextIOW
 
 
 def _read_csv(text: io.TextIOWrapper, source: str, delimiter: str | None, advance: Callable[[], None]) -> Table:
-    csv.field_size_limit(max(csv.field_size_limit(), CELL_LIMIT))
+    csv.field_size_limit(CELL_LIMIT)
     first, line = next(((number, line) for number, line in enumerate(text, 1) if line.strip()), (0, ""))
     if not line:
         raise PanelError(f"{source} is empty: a table has a header and a row a forecast")
