@@ -69,9 +69,9 @@ public:
     }
     // Whether proofs are possible: under laws, of at most two variables each.
     bool can_prove() { return proof().is_possible(); }
-    void start_proof(double cutoff) {
+    void start_proof(double cutoff, bool sharp) {
         nb::gil_scoped_release release;
-        proof().start(cutoff, coefficients_);
+        proof().start(cutoff, coefficients_, sharp);
     }
     const char* prove(double seconds) {
         nb::gil_scoped_release release;
@@ -79,10 +79,6 @@ public:
     }
     double bound() { return proof().bound(); }
     void raise_fines() { proof().raise(); }
-    NewArray<double> relaxed() {
-        if (space_) throw nb::value_error("the relaxation has events and laws");
-        return give(proof().inner().relaxed());
-    }
     NewArray<std::uint8_t> better() { return stack(proof().inner().better(), events_.n_variables); }
 
 private:
@@ -126,10 +122,9 @@ void bind_oracle(nb::module_& module) {
         .def("eliminate", &Oracle::eliminate)
         .def("can_prove", &Oracle::can_prove)
         .def("raise_fines", &Oracle::raise_fines)
-        .def("start_proof", &Oracle::start_proof, nb::arg("cutoff"))
+        .def("start_proof", &Oracle::start_proof, nb::arg("cutoff"), nb::arg("sharp") = false)
         .def("prove", &Oracle::prove, nb::arg("seconds"))
         .def("bound", &Oracle::bound)
-        .def("relaxed", &Oracle::relaxed)
         .def("better", &Oracle::better);
     module.def("evaluate_worlds", [](std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
                                      Vector<std::int64_t> word_starts, Vector<std::uint64_t> words,

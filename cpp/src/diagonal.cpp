@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "semidefinite.hpp"
 
@@ -12,6 +11,7 @@ namespace {
 
 constexpr int retune_every = 6;   // levels of the tree
 constexpr int most_sweeps = 50;   // of coordinate descent at a node
+constexpr Precision sharp_precision{1e-9, 6}, root_precision{1e-6, 2}, node_precision{1e-3, 2};
 constexpr double worth_it = 0.1;  // of the way to the cutoff that a sweep must gain
 constexpr std::size_t largest_heap = 20000;  // nodes
 constexpr int between_clocks = 16;
@@ -49,7 +49,7 @@ void DiagonalBound::read() {
     }
 }
 
-void DiagonalBound::start(double cutoff) {
+void DiagonalBound::start(double cutoff, bool sharp) {
     read();
     cutoff_ = cutoff;
     nodes_ = 0;
@@ -62,7 +62,7 @@ void DiagonalBound::start(double cutoff) {
     root.s.assign(n_, 0.0);
     root.constant = constant_;
     root.tuning = root_;
-    tune(root);
+    tune(root, sharp ? sharp_precision : root_precision);
     root_ = root.tuning;
     measure(root);
     settle(root);
@@ -70,20 +70,7 @@ void DiagonalBound::start(double cutoff) {
     push(std::move(root));
 }
 
-std::vector<double> DiagonalBound::relaxed() const {
-    const Vectors& vectors = root_->vectors;
-    const auto cosine = [&](std::size_t i, std::size_t j) {
-        return std::inner_product(vectors.row(i), vectors.row(i) + vectors.width, vectors.row(j), 0.0);
-    };
-    std::vector<double> single(n_), pair(n_ * n_), x(energy_.events().size());
-    for (std::size_t i = 0; i < n_; ++i) single[i] = 0.5 + 0.5 * cosine(0, i + 1);
-    for (std::size_t i = 0; i < n_; ++i)
-        for (std::size_t j = 0; j < n_; ++j) pair[i * n_ + j] = 0.25 * (2 * single[i] + 2 * single[j] - 1 + cosine(i + 1, j + 1));
-    energy_.expect(single, pair, x);
-    return x;
-}
-
-void DiagonalBound::tune(Node& node) {
+void DiagonalBound::tune(Node& node, Precision precision) {
     const std::size_t m = node.free.size();
     std::vector<double> matrix(m * m);
     for (std::size_t a = 0; a < m; ++a)
@@ -96,7 +83,7 @@ void DiagonalBound::tune(Node& node) {
         const double* vector = tuning->vectors.row(static_cast<std::size_t>(i) + 1);
         own.values.insert(own.values.end(), vector, vector + width);
     }
-    const std::vector<double> y = best_diagonal(matrix, node.field, node.depth == 0 ? 1e-6 : 1e-3, own, shift_);
+    const std::vector<double> y = best_diagonal(matrix, node.field, precision, own, shift_);
     tuning->y.assign(n_, 0.0);
     std::copy_n(own.row(0), width, tuning->vectors.row(0));
     for (std::size_t a = 0; a < m; ++a) {
@@ -225,7 +212,7 @@ DiagonalBound::Node DiagonalBound::pop() {
 
 // Bounds a node; false where nothing below the cutoff is in it but what was noted.
 bool DiagonalBound::expand(Node& node) {
-    if (node.depth > 0 && node.depth % retune_every == 0 && !node.free.empty()) tune(node);
+    if (node.depth > 0 && node.depth % retune_every == 0 && !node.free.empty()) tune(node, node_precision);
     measure(node);
     if (settle(node)) return false;
     look(node);

@@ -12,8 +12,9 @@ namespace {
 
 using Cliques = std::vector<std::vector<std::int32_t>>;
 
-// Eliminates a variable of least degree after the other. The cliques, each with its variable first and the others as
-// they come; empty where their tables would pass the limit.
+// Eliminates a variable of least degree after the other, until those that are left are all linked. The cliques, each with
+// its variable first and the others as they come, and what is left as the last one; empty where their tables would pass
+// the limit.
 Cliques eliminate(const EventView& events, double limit) {
     const std::size_t n = events.n_variables;
     std::vector<std::vector<std::int32_t>> near(n);
@@ -37,14 +38,15 @@ Cliques eliminate(const EventView& events, double limit) {
             if (!gone[v] && (least == n || near[v].size() < near[least].size())) least = v;
         const auto v = static_cast<std::int32_t>(least);
         if ((cost += std::ldexp(2.0, static_cast<int>(near[least].size()))) > limit) return {};
+        cliques.push_back({v});
+        cliques.back().insert(cliques.back().end(), near[least].begin(), near[least].end());
+        if (step + cliques.back().size() == n) break;
         gone[least] = true;
         for (const std::int32_t w : near[least]) {
             auto& own = near[static_cast<std::size_t>(w)];
             join(own, near[least], w);
             std::erase(own, v);
         }
-        cliques.push_back({v});
-        cliques.back().insert(cliques.back().end(), near[least].begin(), near[least].end());
     }
     return cliques;
 }
@@ -65,8 +67,18 @@ void spread(double* table, std::size_t size, const double* message, std::uint32_
 
 // From the coefficients of products of variables to values: the sum over subsets.
 void sum_subsets(double* table, std::size_t size) {
-    for (std::size_t step = 1; step < std::size_t{1} << size; step *= 2)
-        for (std::size_t block = 0; block < std::size_t{1} << size; block += 2 * step)
+    const std::size_t count = std::size_t{1} << size;
+    std::size_t step = 1;
+    if (size >= 2) {
+        for (double* four = table; four < table + count; four += 4) {
+            four[1] += four[0];
+            four[3] += four[2] + four[1];
+            four[2] += four[0];
+        }
+        step = 4;
+    }
+    for (; step < count; step *= 2)
+        for (std::size_t block = 0; block < count; block += 2 * step)
             for (std::size_t i = block; i < block + step; ++i) table[i + step] += table[i];
 }
 
@@ -80,11 +92,16 @@ std::vector<double> expand(std::span<const std::uint64_t> words, std::size_t siz
     return values;
 }
 
+// The place of the least entry.
+std::size_t least_of(const double* table, std::size_t count) {
+    return static_cast<std::size_t>(std::min_element(table, table + count) - table);
+}
+
 }  // namespace
 
 double Elimination::cost(const EventView& events, double limit) {
     const Cliques cliques = eliminate(events, limit);
-    if (cliques.size() < events.n_variables) return std::numeric_limits<double>::infinity();
+    if (cliques.empty() && events.n_variables > 0) return std::numeric_limits<double>::infinity();
     double cost = 0;
     for (const auto& clique : cliques) cost += std::ldexp(1.0, static_cast<int>(clique.size()));
     return cost;
@@ -92,16 +109,20 @@ double Elimination::cost(const EventView& events, double limit) {
 
 Elimination::Elimination(EventView events) : n_variables_(events.n_variables) {
     const Cliques found = eliminate(events, std::numeric_limits<double>::infinity());
-    std::vector<std::size_t> rank(n_variables_);
-    for (std::size_t i = 0; i < found.size(); ++i) rank[static_cast<std::size_t>(found[i][0])] = i;
+    std::vector<std::size_t> rank(n_variables_);  // of the clique that a variable goes with
+    for (std::size_t i = 0; i < found.size(); ++i)
+        for (const std::int32_t v : found[i])
+            if (i + 1 == found.size() || v == found[i][0]) rank[static_cast<std::size_t>(v)] = i;
     std::size_t largest = 0;
     for (auto variables : found) {
-        std::sort(variables.begin(), variables.end(), [&](std::int32_t a, std::int32_t b) {
+        std::stable_sort(variables.begin(), variables.end(), [&](std::int32_t a, std::int32_t b) {
             return rank[static_cast<std::size_t>(a)] < rank[static_cast<std::size_t>(b)];
         });
         Clique clique;
-        clique.message.resize(std::size_t{1} << (variables.size() - 1));
-        clique.choice.resize(clique.message.size());
+        if (cliques_.size() + 1 < found.size()) {
+            clique.message.resize(std::size_t{1} << (variables.size() - 1));
+            clique.choice.resize(clique.message.size());
+        }
         largest = std::max(largest, variables.size());
         clique.variables = std::move(variables);
         cliques_.push_back(std::move(clique));
@@ -133,7 +154,7 @@ void Elimination::assign(const EventView& events, const std::vector<std::size_t>
             clique.monomials.push_back({static_cast<std::uint32_t>(j), row, factors[i]});
         }
     }
-    for (std::size_t c = 0; c < cliques_.size(); ++c) {
+    for (std::size_t c = 0; c + 1 < cliques_.size(); ++c) {
         const auto rest = std::span<const std::int32_t>(cliques_[c].variables).subspan(1);
         if (rest.empty()) continue;
         Clique& parent = cliques_[first_of(rest)];
@@ -153,7 +174,10 @@ void Elimination::gather(std::size_t c, std::span<const double> coefficients) {
 }
 
 void Elimination::minimise(std::span<const double> coefficients, World& world) {
-    for (std::size_t c = 0; c < cliques_.size(); ++c) {
+    world.assign(n_variables_, 0);
+    if (cliques_.empty()) return;
+    const std::size_t last = cliques_.size() - 1;
+    for (std::size_t c = 0; c < last; ++c) {
         gather(c, coefficients);
         Clique& clique = cliques_[c];
         for (std::size_t i = 0; i < clique.message.size(); ++i) {
@@ -161,10 +185,18 @@ void Elimination::minimise(std::span<const double> coefficients, World& world) {
             clique.message[i] = std::min(table_[2 * i], table_[2 * i + 1]);
         }
     }
-    world.assign(n_variables_, 0);
-    for (std::size_t c = cliques_.size(); c-- > 0;) {
+    gather(last, coefficients);
+    const std::size_t count = std::size_t{1} << cliques_[last].variables.size();
+    trace(least_of(table_.data(), count), world);
+}
+
+// The world of an entry of the last table.
+void Elimination::trace(std::size_t row, World& world) const {
+    const Clique& end = cliques_.back();
+    for (std::size_t k = 0; k < end.variables.size(); ++k) world[static_cast<std::size_t>(end.variables[k])] = row >> k & 1;
+    for (std::size_t c = cliques_.size() - 1; c-- > 0;) {
         const Clique& clique = cliques_[c];
-        std::size_t row = 0;
+        row = 0;
         for (std::size_t k = 1; k < clique.variables.size(); ++k)
             row |= std::size_t{world[static_cast<std::size_t>(clique.variables[k])]} << (k - 1);
         world[static_cast<std::size_t>(clique.variables[0])] = clique.choice[row];

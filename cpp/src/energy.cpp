@@ -113,24 +113,14 @@ double Energy::value(const World& world) const {
     return sum;
 }
 
-void Energy::expect(std::span<const double> single, std::span<const double> pair, std::span<double> x) const {
-    std::fill(x.begin(), x.end(), 0.0);
-    for (const Small& small : small_) {
-        const auto a = static_cast<std::size_t>(small.a), b = static_cast<std::size_t>(std::max(small.b, 0));
-        const double rest = small.b < 0 ? 0 : small.second * single[b] + small.both * pair[a * n_variables() + b];
-        x[static_cast<std::size_t>(small.event)] = small.first * single[a] + rest;
-    }
-}
-
 void Energy::evaluate(const World& world, std::span<std::uint8_t> bits) const {
     std::fill(bits.begin(), bits.end(), std::uint8_t{0});
-    const auto put = [&](std::size_t j) { bits[j / 8] |= static_cast<std::uint8_t>(1U << (j % 8)); };
+    const auto put = [&](std::size_t j, bool holds) { bits[j / 8] |= static_cast<std::uint8_t>(unsigned{holds} << (j % 8)); };
     for (const Small& small : small_) {
         const int a = world[static_cast<std::size_t>(small.a)], b = small.b < 0 ? 0 : world[static_cast<std::size_t>(small.b)];
-        if (a * small.first + b * small.second + (a & b) * small.both > 0.5) put(static_cast<std::size_t>(small.event));
+        put(static_cast<std::size_t>(small.event), a * small.first + b * small.second + (a & b) * small.both > 0.5);
     }
-    for (const LargeEvent& large : large_)
-        if (large.holds(large.row(world))) put(large.event);
+    for (const LargeEvent& large : large_) put(large.event, large.holds(large.row(world)));
 }
 
 }  // namespace coherently

@@ -9,8 +9,7 @@
 namespace coherently {
 namespace {
 
-constexpr int most_sweeps = 200;
-constexpr int trials = 2;             // to lessen the shift
+constexpr int most_sweeps = 1000;
 constexpr double least_shift = 1e-9;
 
 // Whether A - diag(y) + shift is positive definite.
@@ -98,15 +97,15 @@ Vectors Vectors::random(std::size_t n_variables, std::uint64_t seed) {
     return vectors;
 }
 
-std::vector<double> best_diagonal(const std::vector<double>& matrix, const std::vector<double>& field, double steady,
+std::vector<double> best_diagonal(const std::vector<double>& matrix, const std::vector<double>& field, Precision precision,
                                   Vectors& vectors, double& shift) {
-    std::vector<double> y = Mixing(matrix, field, vectors).run(steady), factor;
+    std::vector<double> y = Mixing(matrix, field, vectors).run(precision.steady), factor;
     double largest = 0;
     for (double& value : y) largest = std::max(largest, value), value = -value;
     if (largest == 0) return y;
     double low = 0;
     while (!is_convex(matrix, y, shift * largest, factor)) low = shift, shift *= 2;
-    for (int trial = 0; trial < trials && shift > least_shift; ++trial) {
+    for (int trial = 0; trial < precision.trials && shift > least_shift; ++trial) {
         const double middle = low > 0 ? 0.5 * (low + shift) : 0.5 * shift;
         if (is_convex(matrix, y, middle * largest, factor)) shift = middle;
         else low = middle;

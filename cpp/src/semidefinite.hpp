@@ -16,11 +16,17 @@ struct Vectors {
     const double* row(std::size_t i) const { return &values[i * width]; }
 };
 
+// The relative change of the objective in a sweep at which the relaxation is solved, and how often what convexity costs is
+// lessened.
+struct Precision {
+    double steady;
+    int trials;
+};
+
 // For min s' A s + field s over s in {-1, 1}^n, A given by rows (n x n, zero diagonal): y with A - diag(y) positive
-// semidefinite, up to a Cholesky test, and sum(y) near the greatest that the semidefinite relaxation allows: its solution
-// ends when a sweep changes the objective by less than `steady`, relative to it. `shift` is the first guess at what
-// convexity costs, relative to the largest y, and the last answer.
-std::vector<double> best_diagonal(const std::vector<double>& matrix, const std::vector<double>& field, double steady,
+// semidefinite, up to a Cholesky test, and sum(y) near the greatest that the semidefinite relaxation allows. `shift` is the
+// first guess at what convexity costs, relative to the largest y, and the last answer.
+std::vector<double> best_diagonal(const std::vector<double>& matrix, const std::vector<double>& field, Precision precision,
                                   Vectors& vectors, double& shift);
 
 }  // namespace coherently

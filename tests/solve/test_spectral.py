@@ -4,43 +4,67 @@ import time
 
 import numpy as np
 import pytest
-from scipy.optimize import nnls
 
 import coherently as co
 from coherently.problem import pose, split
-from coherently.solve.spectral import SpectralBound, nearest_shares
-from tests.solve.exact_checks import mixture_of
+from coherently.solve.spectral import RelaxedNearest, SpectralBound
 from tests.solve.reference import truth
+
+
+def only_part(panel):
+    (part,) = split(pose(panel).merged)
+    return part.merged
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_bounds_hold_and_are_near(seed):
     panel = co.simulate(variables=10, judges=20, seed=seed)
     exact = co.aggregate(panel, "exact")
-    (part,) = split(pose(panel).merged)
-    bound = SpectralBound(part.merged, mixture_of(panel, exact)[part.coordinates])
+    bound = SpectralBound(only_part(panel))
     found = bound.raise_until(time.monotonic() + 0.3, exact.objective, lambda: None)
     assert 0.9 * exact.objective <= found <= exact.objective * (1 + 1e-9)
 
 
-def test_points_of_the_relaxation_bound_every_world():
+@pytest.mark.parametrize("seed", range(3))
+def test_the_relaxed_point_is_the_nearest_of_the_relaxed_set(seed):
+    part = only_part(co.simulate(variables=12, judges=30, seed=seed))
+    relaxed = RelaxedNearest(part)
+    x = relaxed.settle(time.monotonic() + 60, lambda: None)
+    bound = SpectralBound(part)
+    bound._look(x, 0.0, sharp=True)
+    assert (1 - 1e-4) * relaxed.objective(x) <= bound.bound <= relaxed.objective(x)
+
+
+def test_worlds_are_points_of_the_relaxed_set():
+    panel = co.simulate(variables=5, judges=15, basic=5, seed=3)
+    part = only_part(panel)
+    relaxed = RelaxedNearest(part)
+    worlds = (np.arange(2**part.n_variables)[:, None] >> np.arange(part.n_variables) & 1).astype(float)
+    events = truth(panel, part.event)
+    for world, holds in zip(worlds, events, strict=True):
+        relaxed.vectors = np.concatenate([[1.0], 2 * world - 1])[:, None]
+        np.testing.assert_allclose(relaxed._point(), holds, atol=1e-12)
+
+
+def test_proofs_bound_every_world():
     panel = co.simulate(variables=10, judges=15, seed=3)
-    (part,) = split(pose(panel).merged)
-    merged = part.merged
-    worlds = truth(panel, merged.event)
-    bound = SpectralBound(merged, merged.mean)
-    for direction in np.random.default_rng(0).normal(size=(20, len(merged))):
-        bound.oracle.set(direction)
-        bound.oracle.start_proof(1e9)
-        least = (worlds @ direction).min()
-        assert bound.oracle.bound() <= least + 1e-9
-        assert direction @ bound.oracle.relaxed() <= least + 1e-3 * np.abs(direction).sum()
+    part = only_part(panel)
+    worlds = truth(panel, part.event)
+    oracle = SpectralBound(part).oracle
+    for direction in np.random.default_rng(0).normal(size=(20, len(part))):
+        oracle.set(direction)
+        oracle.start_proof(1e9)
+        assert oracle.bound() <= (worlds @ direction).min() + 1e-9
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_nearest_shares(seed):
-    points = np.random.default_rng(seed).normal(size=(12, 6)) + 0.7
-    share = nearest_shares(points @ points.T)
-    expected, _ = nnls(np.vstack([points.T, np.ones(12)]), np.append(np.zeros(6), 1.0))
-    np.testing.assert_allclose(share @ points, expected / expected.sum() @ points, atol=1e-6)
-    assert share.sum() == pytest.approx(1)
+def test_vectors_that_are_too_short_are_widened():
+    part = only_part(co.simulate(variables=30, judges=60, seed=0))
+    short = RelaxedNearest(part)
+    short.vectors = short.vectors[:, :2] / np.linalg.norm(short.vectors[:, :2], axis=1, keepdims=True)
+    first = short.objective(short.settle(time.monotonic() + 60, lambda: None))
+    while short.widen():
+        last = short.objective(short.settle(time.monotonic() + 60, lambda: None))
+    assert short.vectors.shape[1] == part.n_variables + 1
+    enough = RelaxedNearest(part)
+    assert last < first
+    assert last == pytest.approx(enough.objective(enough.settle(time.monotonic() + 60, lambda: None)), rel=1e-6)

@@ -12,6 +12,8 @@
 
 namespace coherently {
 
+struct Precision;
+
 // Branch and bound. With s = 2 x - 1 in {-1, 1}^n the energy is constant + field s + s' A s, A with a zero diagonal. As
 // s_i^2 = 1, any diagonal y may be subtracted from A and its sum added to the constant; where A - diag(y) is positive
 // semidefinite, the minimum over the box [-1, 1]^n is a bound. The y are those of the semidefinite relaxation of
@@ -22,10 +24,8 @@ public:
 
     explicit DiagonalBound(const Energy& energy, std::uint64_t seed);
 
-    // Begins with the energy's present coefficients.
-    void start(double cutoff);
-    // The events' probabilities in the semidefinite relaxation that the first bound comes from.
-    std::vector<double> relaxed() const;
+    // Begins with the energy's present coefficients. A sharp first bound takes longer, and branching gains nothing by it.
+    void start(double cutoff, bool sharp = false);
     Outcome run(std::chrono::steady_clock::time_point deadline);
     // A valid bound on the energy of every world, at most the cutoff.
     double bound() const;
@@ -47,7 +47,7 @@ private:
     };
 
     void read();
-    void tune(Node& node);
+    void tune(Node& node, Precision precision);
     void measure(Node& node) const;
     bool settle(Node& node) const;
     void narrow(Node& node) const;

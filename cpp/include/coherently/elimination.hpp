@@ -34,8 +34,9 @@ private:
     };
     void assign(const EventView& events, const std::vector<std::size_t>& rank);
     void gather(std::size_t c, std::span<const double> coefficients);
+    void trace(std::size_t row, World& world) const;
 
-    std::vector<Clique> cliques_;  // in the order of elimination
+    std::vector<Clique> cliques_;  // in the order of elimination; all variables of the last one go together
     std::size_t n_variables_;
     std::vector<double> table_;
 };

@@ -51,8 +51,6 @@ public:
 
     void set(std::span<const double> coefficients);
     double value(const World& world) const;
-    // The probabilities of events about at most two variables, from those of variables and of pairs (n x n, by rows).
-    void expect(std::span<const double> single, std::span<const double> pair, std::span<double> x) const;
     // A bit an event: whether it holds.
     void evaluate(const World& world, std::span<std::uint8_t> bits) const;
 

@@ -79,7 +79,8 @@ class Enumeration:
         self._place_variables(panel)
         counts = np.ones(distinct.n_components)
         known = self.home >= 0
-        np.multiply.at(counts, self.home[known], self.factor[known])
+        with np.errstate(over="ignore"):  # infinitely many are too many, too
+            np.multiply.at(counts, self.home[known], self.factor[known])
         cells = np.bincount(component, minlength=distinct.n_components) * counts
         self.possible = (counts <= MOST_WORLDS) & (cells <= MOST_CELLS)
         self.counts = np.where(self.possible, counts, 0).astype(np.int64)

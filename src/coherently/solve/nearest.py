@@ -33,7 +33,7 @@ FEW_NODES = 100_000
 """Nodes of a proof after which a coarser one comes first."""
 COARSE = 1e-2
 """The relative gap of that."""
-SEARCH_SHARE = 0.4
+SEARCH_SHARE = 0.8
 """The part of the time that search may take before the rest goes to the bound."""
 FINISHED = 1e-12
 """The relative gap at which nothing is left to gain: at a mere tolerance probabilities are off by its root."""
@@ -152,7 +152,7 @@ class _Run:
         """Prove the gap by branch and bound; better worlds that turn up are taken in."""
         self.nearest.proof = "semidefinite bound with branch and bound"
         if not self.search(SEARCH_SHARE):
-            spectral = SpectralBound(self.nearest.part, self.core.x())
+            spectral = SpectralBound(self.nearest.part)
             bound = spectral.raise_until(self.deadline, self.core.objective(), self.tell)
             self.nearest.relaxed = max(self.nearest.relaxed, bound)
             return

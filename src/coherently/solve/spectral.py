@@ -1,10 +1,10 @@
-"""A bound on dense components: the distance from the semidefinite relaxation, raised by branching."""
+"""A lower bound on the nearest forecasts of a dense component: its semidefinite relaxation, raised by branching."""
 
 from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,106 +19,145 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-PROJECTING = 0.9
-"""The part of the time that goes to the projection, before branching."""
-MOST_POINTS = 90
-"""Points that the projection is a mixture of; those of the least share leave when there are more."""
 AMBITION = 0.6
 """How far branching is to raise the bound, of the most that the known answer allows."""
+NEAR = 1e-3
+"""The relative gap of the relaxed problem past which vectors of more entries are tried."""
 SLICE = 0.05
 
 
 class SpectralBound:
-    """Projects the forecasts on the relaxed set, which contains every coherent point.
+    """Bounds by the forecasts' distance from the relaxed set, which contains every coherent point.
 
     For any direction c that no world has less than b of, the coherent points lie beyond a hyperplane, whose distance
-    from the forecasts is a bound. The semidefinite relaxation gives such a b, and the point of the relaxed set
-    that is furthest that way: the nearest mixture of such points gives the next direction (Wolfe 1976). Laws are not
-    looked at: the set of all truth assignments contains that of possible worlds.
+    from the forecasts is a bound. The semidefinite relaxation gives such a b, and the point of the relaxed set that is
+    nearest to the forecasts the best direction for it. Laws are not looked at: the set of all truth assignments
+    contains that of possible worlds.
     """
 
-    def __init__(self, part: Merged, x: Vector) -> None:
+    def __init__(self, part: Merged) -> None:
         self.part = part
         self.target = np.nan_to_num(part.mean)
-        self.root = np.sqrt(part.weight)
         self.oracle = _core.WorldOracle(*part.functions, 0)
-        self.points = np.empty((MOST_POINTS + 1, len(x)))
-        self.away = np.empty_like(self.points)
-        self.gram = np.empty((0, 0))
-        self._add(x)
-        self.bound, self.direction = 0.0, x
+        self.bound = 0.0
 
     def raise_until(self, deadline: float, objective: float, tell: Callable[[], None]) -> float:
         """The best bound that can be had in the time, given the objective of a known answer."""
-        end = time.monotonic() + PROJECTING * (deadline - time.monotonic())
-        x = self.points[0].copy()
-        while time.monotonic() < end:
-            tell()
-            self._look(x, 0.0)
-            x = self._nearer()
-        self._branch(deadline, objective, tell)
+        relaxed = RelaxedNearest(self.part)
+        while time.monotonic() < deadline:
+            x = relaxed.settle(deadline, tell)
+            self._look(x, 0.0, sharp=True)
+            if self.bound >= (1 - NEAR) * relaxed.objective(x) or not relaxed.widen():
+                self._branch(x, deadline, objective, tell)
+                break
         return self.bound
 
-    def _look(self, x: Vector, raised: float) -> None:
+    def _look(self, x: Vector, raised: float, *, sharp: bool = False) -> None:
         """Bound by the direction from the forecasts to x, with proofs that aim at its level and so much more."""
         gradient = self.part.weight * (x - self.target)
-        square, level = float(gradient @ (x - self.target)), float(gradient @ x)
         self.oracle.set(gradient)
-        self.oracle.start_proof(level + raised)
-        self._note(x, square, level)
+        self.oracle.start_proof(float(gradient @ x) + raised, sharp)
+        self._note(gradient, x)
 
-    def _note(self, x: Vector, square: float, level: float) -> None:
-        reach = square + self.oracle.bound() - level
-        if reach > 0 and reach**2 / square > self.bound:
-            self.bound, self.direction = reach**2 / square, x
+    def _note(self, gradient: Vector, x: Vector) -> None:
+        square = float(gradient @ (x - self.target))
+        reach = self.oracle.bound() - float(gradient @ self.target)
+        if reach > 0:
+            self.bound = max(self.bound, reach**2 / square)
 
-    def _nearer(self) -> Vector:
-        """Take in the point of the relaxation, and give the nearest mixture of all of them."""
-        self._add(self.oracle.relaxed())
-        share = nearest_shares(self.gram)
-        count = len(share)
-        x: Vector = share @ self.points[:count]
-        if count > MOST_POINTS:
-            self._drop(share <= share.min())
-        return x
-
-    def _add(self, point: Vector) -> None:
-        count = len(self.gram)
-        self.points[count] = point
-        self.away[count] = self.root * (point - self.target)
-        along = self.away[: count + 1] @ self.away[count]
-        self.gram = np.block([[self.gram, along[:count, None]], [along[None]]])
-
-    def _drop(self, leaving: NDArray[np.bool_]) -> None:
-        """Leave out the points of the least shares: they can come again."""
-        kept = np.flatnonzero(~leaving)
-        self.points[: len(kept)], self.away[: len(kept)] = self.points[kept], self.away[kept]
-        self.gram = self.gram[np.ix_(kept, kept)]
-
-    def _branch(self, deadline: float, objective: float, tell: Callable[[], None]) -> None:
-        x = self.direction
+    def _branch(self, x: Vector, deadline: float, objective: float, tell: Callable[[], None]) -> None:
         gradient = self.part.weight * (x - self.target)
-        square, level = float(gradient @ (x - self.target)), float(gradient @ x)
-        self._look(x, AMBITION * max(0.0, math.sqrt(objective * square) - square))
-        while (left := deadline - time.monotonic()) > 0:
+        square = float(gradient @ (x - self.target))
+        outcome = "proved"
+        while (left := deadline - time.monotonic()) > 0 and outcome != "better" and self.bound < objective:
             tell()
+            if outcome == "proved":
+                aim = math.sqrt(self.bound) + AMBITION * (math.sqrt(objective) - math.sqrt(self.bound))
+                self._look(x, math.sqrt(square) * aim - square)
             outcome = self.oracle.prove(min(SLICE, left))
-            self._note(x, square, level)
-            if outcome != "unfinished":
-                return
+            self._note(gradient, x)
 
 
-def nearest_shares(gram: Vector) -> Vector:
-    """The shares of the points of a Gram matrix whose mixture is nearest to the origin.
+class RelaxedNearest:
+    """The nearest point to the forecasts in the semidefinite relaxation, events being about one or two variables.
 
-    >>> nearest_shares(np.array([[4.0, 0.0], [0.0, 4.0]])).round(6).tolist()
-    [0.5, 0.5]
+    A unit vector for each variable, and one more for truth: their cosines stand for the correlations of signs
+    (Goemans and Williamson 1995). Vectors of enough entries have no local minima of this problem but its minimum (Burer
+    and Monteiro 2005); the coherent points are among those of vectors with one entry a world.
     """
-    from scipy.optimize import nnls
 
-    count = len(gram)
-    scale = float(np.trace(gram)) / count or 1.0
-    factor = np.linalg.cholesky(gram + scale * (1.0 + 1e-13 * np.eye(count))).T
-    share, _ = nnls(factor, np.linalg.solve(factor.T, np.full(count, scale)))
-    total: Vector = share / share.sum()
-    return total
+    def __init__(self, part: Merged) -> None:
+        self.weight, self.target = part.weight, np.nan_to_num(part.mean)
+        self.size = part.n_variables + 1
+        self.constant, self.matrix = _expectations(part)
+        self.transposed = self.matrix.T.tocsr()
+        self.random = np.random.default_rng(0)
+        self.vectors = self._normal(self.size // 4 + 8)
+
+    def settle(self, deadline: float, tell: Callable[[], None]) -> Vector:
+        """Descend as far as that goes, or until the deadline; the point."""
+        from scipy.optimize import minimize
+
+        def look(_: object) -> None:
+            tell()
+            if time.monotonic() >= deadline:
+                raise StopIteration
+
+        options = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-9}
+        found = minimize(self._value, self.vectors.ravel(), jac=True, method="L-BFGS-B", callback=look, options=options)
+        self.vectors = _unit(found.x.reshape(self.vectors.shape))
+        return self._point()
+
+    def widen(self) -> bool:
+        """Give the vectors twice as many entries, as far as more can be of use."""
+        width = self.vectors.shape[1]
+        if width >= self.size:
+            return False
+        more = 0.01 * self._normal(min(width, self.size - width))
+        self.vectors = _unit(np.hstack([self.vectors, more]))
+        return True
+
+    def objective(self, x: Vector) -> float:
+        """The weighted squared distance from the merged forecasts."""
+        return float(np.sum(self.weight * (x - self.target) ** 2))
+
+    def _normal(self, width: int) -> Vector:
+        return _unit(self.random.normal(size=(self.size, width)))
+
+    def _point(self) -> Vector:
+        point: Vector = self.constant + self.matrix @ (self.vectors @ self.vectors.T).ravel()
+        return point
+
+    def _value(self, flat: Vector) -> tuple[float, Vector]:
+        """The objective and its slope along vectors of any length, which only their directions matter to."""
+        raw = flat.reshape(self.vectors.shape)
+        self.vectors = _unit(raw)
+        away = self._point() - self.target
+        pull = (self.transposed @ (2 * self.weight * away)).reshape(self.size, self.size)
+        slope = (pull + pull.T) @ self.vectors
+        slope -= np.sum(slope * self.vectors, axis=1, keepdims=True) * self.vectors
+        return float(np.sum(self.weight * away**2)), (slope / np.linalg.norm(raw, axis=1, keepdims=True)).ravel()
+
+
+def _unit(vectors: Vector) -> Vector:
+    units: Vector = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return units
+
+
+def _expectations(part: Merged) -> tuple[Vector, Any]:
+    """The events' probabilities as a constant and a sparse matrix for cosines, truth being the first of the vectors."""
+    from scipy import sparse
+
+    size = part.n_variables + 1
+    event, last = np.arange(len(part)), part.starts[1:] - 1
+    two = part.sizes() == 2
+    a = part.variables[part.starts[:-1]].astype(np.int64) + 1
+    b = np.where(two, part.variables[last].astype(np.int64) + 1, 0)
+    row = (part.tables[part.table_starts[:-1]].astype(np.int64)[:, None] >> np.arange(4) & 1).astype(np.float64)
+    row[~two, 2:] = row[~two, :2]
+    signs = np.array([[1, 1, 1, 1], [-1, 1, -1, 1], [-1, -1, 1, 1], [1, -1, -1, 1]])
+    constant, first, second, both = 0.25 * signs @ row.T
+    entries = np.concatenate([first, second, both])
+    places = np.concatenate([a, b, a * size + b])
+    shape = (len(part), size * size)
+    return constant, sparse.coo_array((entries, (np.tile(event, 3), places)), shape=shape).tocsr()
