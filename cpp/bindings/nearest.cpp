@@ -45,9 +45,9 @@ public:
           squares_(squares, weight_.size()),
           nearest_((check(), events_.view()), weight_, target_, seed, space_.get(), squares_.view()) {}
 
-    bool search(double seconds, int effort, double enough) {
+    bool search(double seconds, int effort, double enough, double part) {
         nb::gil_scoped_release release;
-        return nearest_.search(after(seconds), effort, enough);
+        return nearest_.search(after(seconds), effort, enough, part);
     }
     bool eliminate(double seconds) {
         nb::gil_scoped_release release;
@@ -136,7 +136,7 @@ void bind_nearest(nb::module_& module) {
              nb::arg("weight"), nb::arg("target"), nb::arg("seed"), nb::arg("space").none() = nb::none(),
              nb::arg("squares") = nb::none())
         .def("search", &Nearest::search, nb::arg("seconds"), nb::arg("effort") = NearestMixture::most_effort,
-             nb::arg("enough") = 0.0)
+             nb::arg("enough") = 0.0, nb::arg("part") = 0.0)
         .def("eliminate", &Nearest::eliminate, nb::arg("seconds"))
         .def("offer", &Nearest::offer, nb::arg("world"))
         .def("include", &Nearest::include, nb::arg("worlds"))

@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t batch = 8;   // worlds to take in at a time
 constexpr std::size_t many = 64;  // the same where each costs nothing to find
 constexpr std::size_t round = 8;  // searches before their worlds are taken in
+constexpr std::size_t first_rounds = 10;  // which need not bring their part
 constexpr std::size_t least_sweeps = 16;
 constexpr int refinements = 2;
 constexpr double relative_slack = 1e-10, rounding = 1e-15;
@@ -116,7 +117,7 @@ World NearestMixture::cross() {
     return world;
 }
 
-bool NearestMixture::search(Deadline deadline, int effort, double enough) {
+bool NearestMixture::search(Deadline deadline, int effort, double enough, double part) {
     while (effort_ <= effort) {
         if (std::chrono::steady_clock::now() >= deadline) return false;
         attempt();
@@ -124,7 +125,9 @@ bool NearestMixture::search(Deadline deadline, int effort, double enough) {
         attempt_ = 0;
         const std::size_t found = found_.size();
         const double before = objective_;
-        const bool better = found > 0 && take(batch) && before - objective_ >= enough * before;
+        if (rounds_++ == 0) begun_at_ = before;
+        const bool better = found > 0 && take(batch) && before - objective_ >= enough * before &&
+                            (rounds_ < first_rounds || before - objective_ >= part * (begun_at_ - objective_));
         found_.clear();
         if (!better || (found < round / 2 && effort_ < effort)) ++effort_;
     }

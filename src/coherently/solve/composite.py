@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 
     Vector: TypeAlias = "NDArray[np.float64]"
     Truth: TypeAlias = "NDArray[np.uint8]"
+    Search: TypeAlias = "tuple[int, float] | tuple[int, float, float]"
 
 MOST_STEPS = 40
 ENOUGH = 1e-4
 """A decrease, relative to the objective, after which steps with a quadratic model give way to the exact best shares."""
+CLOSE = 1e-5
+"""A decrease, relative to the objective, after which the quadratic model is worth its best mixture."""
 STEADY = 1e-12
 """An increase, relative to the objective, that is only rounding."""
 FIRST_AIM, CLOSER, ACCURACY = 1e-3, 0.01, 0.1
@@ -38,8 +41,8 @@ POLISHING = 0.5
 """Seconds that a component is worked on beyond the tolerance."""
 LAST = 0.15
 """The part of the time that is kept for a bound."""
-BRIEF, THOROUGH = (1, 1e-4), (3, 0.0)
-"""How often the length of local searches is doubled, and what they must bring: on the way, and at the end of it."""
+BRIEF, ROUGH, THOROUGH = (1, 1e-4), (0, 0.0, 0.1), (3, 0.0)
+"""How often the length of local searches is doubled, and what they must bring: at first, on the way, at its end."""
 BEGINNING = 10.0
 """Seconds for the first mixture."""
 SPREAD = 0.01
@@ -50,8 +53,6 @@ INSIDE, LEAST = 0.99, 1e-9
 """The longest step, which leaves every condition as possible as it was, and the shortest."""
 FORGOTTEN = 1e-5
 """Shares of worlds that leave on the way."""
-PATIENCE = 10.0
-"""Seconds for the least saving over all worlds."""
 FEW, PART, TINY = 300, 1e-2, 1e-300
 """Worlds up to which none is left out, and what a part of a condition's probability counts for."""
 ABSENT = 1e-6
@@ -79,6 +80,10 @@ class CompositeNearest:
         self.share: Vector
         self.truth: Vector
         self.short = np.inf  # how far the best world known lies below the level, at the last look
+        self.slope, self.least = (
+            np.zeros(len(part)),
+            -np.inf,
+        )  # the last of which a least sum over all worlds was proved
         self._start()
 
     @property
@@ -94,7 +99,8 @@ class CompositeNearest:
     def saved(self) -> float:
         """The Brier penalty that the answer saves in every world, conditionals counting where their condition holds.
 
-        In a world v a forecast p saves (v - p)^2 - (v - x)^2, which is linear in v: one best world tells the least.
+        In a world v a forecast p saves (v - p)^2 - (v - x)^2, which is linear in v: one best world tells the least. The
+        coefficients are those of the proof, but for the little that x has moved since.
         """
         part, given = self.part, self.part.terms.conditionals
         x = self.x
@@ -106,7 +112,9 @@ class CompositeNearest:
         coefficients += joint.pull(by_joint, len(x)) + condition.pull(by_condition, len(x))
         fixed = np.where(known, part.weight * (mean**2 - x**2), 0.0).sum()
         fixed += by_joint @ joint.offset + by_condition @ condition.offset
-        return float(fixed) + self.oracle.least(coefficients, PATIENCE).bound
+        if self.oracle.is_exact:
+            return float(fixed) + self.oracle.least(coefficients, 0.0).bound
+        return float(fixed) + self.least - float(np.abs(coefficients - self.slope).sum())
 
     @property
     def violation(self) -> float:
@@ -177,11 +185,12 @@ class CompositeNearest:
 
         From shares that were settled once Newton's method converges, and a step costs much less than settling.
         """
+        rough = True
         for _ in range(MOST_STEPS):
             if self.is_done(tolerance) or time.monotonic() >= deadline:
                 return
             before = self.objective
-            share, worlds = self._model(deadline, tell, THOROUGH)
+            share, worlds = self._model(deadline, tell, ROUGH if rough else THOROUGH)
             truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
             aim = np.clip(share @ truth, 0.0, 1.0)
             length = 1.0 if self.sum.value(aim) <= (1.0 + STEADY) * before else self._length(self.x, aim)
@@ -192,6 +201,9 @@ class CompositeNearest:
             self.worlds = np.vstack([self.worlds[kept], worlds])
             self.truth = np.vstack([self.truth[kept], truth])
             missing = self.short
+            if rough:
+                rough = before - self.objective > CLOSE * before
+                continue
             self._certify(tolerance, deadline)
             if before - self.objective <= tolerance * before and self.short > 0.5 * missing:
                 return
@@ -227,9 +239,7 @@ class CompositeNearest:
         self.worlds = np.vstack([self.worlds[kept], worlds])
         self.truth = np.vstack([self.truth[kept], truth])
 
-    def _model(
-        self, deadline: float, tell: Callable[[], None], search: tuple[int, float] = BRIEF
-    ) -> tuple[Vector, Truth]:
+    def _model(self, deadline: float, tell: Callable[[], None], search: Search = BRIEF) -> tuple[Vector, Truth]:
         """The best mixture for the quadratic model."""
         x = self.x
         weight, target, squares = self.sum.model(x)
@@ -244,7 +254,7 @@ class CompositeNearest:
         known: Truth | None,
         deadline: float,
         tell: Callable[[], None],
-        search: tuple[int, float] = BRIEF,
+        search: Search = BRIEF,
     ) -> tuple[Vector, Truth]:
         """The best mixture for a sum of squares, as far as local search of this effort finds it."""
         weight, target, squares = model
@@ -314,7 +324,10 @@ class CompositeNearest:
         return self.examples[shown[:, ~self.truth.any(axis=0)].any(axis=1)]
 
     def _settle(self, aim: float, deadline: float) -> None:
-        """Give the worlds within their best shares, but for a relative gap; not where a limit would be missed."""
+        """Give the worlds within their best shares, but for a relative gap; not where a limit would be missed.
+
+        Nor where the time did not suffice, and the old shares are better.
+        """
         scores, limits = self.scores, self.limits
         worlds, same = np.unique(self.worlds, axis=0, return_inverse=True)
         self._set(worlds, np.bincount(same.ravel(), self.share, len(worlds)).astype(np.float64))
@@ -326,8 +339,10 @@ class CompositeNearest:
             limits.equal,
         )
         found = master.solve(self.share, aim * self.scale, deadline)
-        if limits.violation(found.share @ self.truth) <= max(KEPT, self.violation):
-            self.share, self.prices = found.share, found.prices
+        x = found.share @ self.truth
+        if limits.violation(x) > max(KEPT, self.violation) or self.sum.value(x) > self.objective + aim * self.scale:
+            return
+        self.share, self.prices = found.share, found.prices
 
     def _certify(self, tolerance: float, deadline: float, *, surely: bool = False) -> bool:
         """Bound the scores; unless `surely`, not where local search shows that the proof would fail.
@@ -348,6 +363,7 @@ class CompositeNearest:
                 return len(self.worlds) > count
         least = self.oracle.least(gradient, seconds, allowed)
         self.proof, self.short = least.proof, level - least.bound
+        self.slope, self.least = gradient, least.bound
         self.bound = max(self.bound, objective - max(0.0, self.short))
         self._join(least.world[None])
         return len(self.worlds) > count

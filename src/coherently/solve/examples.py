@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Truth: TypeAlias = "NDArray[np.uint8]"
 
 _LARGEST_TABLE = 16  # variables; a larger event is a cardinality, given by the numbers of true literals that it allows
-_PATIENCE, _EFFORT = 1.0, 2  # seconds, and doublings of the length of a search
+_PATIENCE, _EFFORT = 2.0, (0, 1e-4)
 
 
 def example_worlds(part: Merged, oracle: Oracle) -> Truth:
@@ -30,7 +30,7 @@ def example_worlds(part: Merged, oracle: Oracle) -> Truth:
         return np.unique(np.vstack([np.zeros(part.n_variables, np.uint8), *_true_examples(part)]), axis=0)
     half = np.full(len(part), 0.5)
     core = _core.NearestMixture(*part.functions, np.ones(len(part)), half, 0, oracle.space)
-    core.search(_PATIENCE, _EFFORT)
+    core.search(_PATIENCE, *_EFFORT)
     worlds = core.worlds()[1]
     found = [worlds]
     truth = _core.evaluate_worlds(*part.functions, worlds).astype(np.bool_)

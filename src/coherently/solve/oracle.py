@@ -60,7 +60,7 @@ class Oracle:
         if self._is_small() and core.can_prove():
             return self._branch(world, deadline, tolerance)
         self._relaxation = self._relaxation or Relaxation(self.part, self.space)
-        found, bound = self._relaxation.best_world(coefficients, max(0.0, deadline - time.monotonic()))
+        found, bound = self._relaxation.best_world(coefficients, max(0.0, deadline - time.monotonic()), tolerance)
         if found is not None and core.value(found) < core.value(world):
             world = found
         return Least(

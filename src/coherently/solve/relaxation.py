@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from coherently.problem import Merged
 
 
+ROUNDING = 1e-6
+"""The least tolerance of sums."""
 LARGEST_TABLE = 16
 """Variables of a law that has a truth table; a larger one is a count."""
 
@@ -42,8 +44,13 @@ class Relaxation:
         inner = interior_point(weight, target, self.groups)
         return relaxed_bound(weight, target, self.groups, inner.forces)
 
-    def best_world(self, coefficients: NDArray[np.float64], seconds: float) -> tuple[NDArray[np.uint8] | None, float]:
-        """The world of the least sum of coefficients of events that hold, as far as found, and a bound on that sum."""
+    def best_world(
+        self, coefficients: NDArray[np.float64], seconds: float, tolerance: float = 0.0
+    ) -> tuple[NDArray[np.uint8] | None, float]:
+        """The world of the least sum of coefficients of events that hold, as far as found, and a bound on that sum.
+
+        The bound may be lower by the tolerance, or more at the limit.
+        """
         import highspy
 
         solver = highspy.Highs()
@@ -51,6 +58,7 @@ class Relaxation:
         solver.setOptionValue("time_limit", seconds)
         solver.setOptionValue("threads", 1)
         solver.setOptionValue("mip_rel_gap", 0.0)
+        solver.setOptionValue("mip_abs_gap", max(tolerance, ROUNDING))
         solver.passModel(self._program(coefficients))
         _run(solver)
         info = solver.getInfo()
