@@ -71,10 +71,11 @@ def test_worked_examples(events, weight, y, expected, way):
 )
 def test_the_closed_forms_are_the_general_projection(event, weight, y):
     rows = vectors("p", "q", event)
-    np.testing.assert_allclose(by_rule(rows, weight, y), by_hull(rows, weight, y), rtol=0, atol=1e-12)
+    rounding = 1e-12 + 1e-15 * weight.max() / weight  # a coordinate of little weight may move for the sake of the others
+    assert (np.abs(by_rule(rows, weight, y) - by_hull(rows, weight, y)) <= rounding).all()
     turned = [2, 0, 1]
     permuted = by_rule(rows[:, turned], weight[turned], y[turned])
-    np.testing.assert_allclose(by_rule(rows, weight, y)[turned], permuted, rtol=0, atol=1e-12)
+    assert (np.abs(by_rule(rows, weight, y)[turned] - permuted) <= rounding[turned]).all()
 
 
 @st.composite
