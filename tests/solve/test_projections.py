@@ -71,7 +71,9 @@ def test_worked_examples(events, weight, y, expected, way):
 )
 def test_the_closed_forms_are_the_general_projection(event, weight, y):
     rows = vectors("p", "q", event)
-    rounding = 1e-12 + 1e-15 * weight.max() / weight  # a coordinate of little weight may move for the sake of the others
+    rounding = (
+        1e-12 + 1e-15 * weight.max() / weight
+    )  # a coordinate of little weight may move for the sake of the others
     assert (np.abs(by_rule(rows, weight, y) - by_hull(rows, weight, y)) <= rounding).all()
     turned = [2, 0, 1]
     permuted = by_rule(rows[:, turned], weight[turned], y[turned])

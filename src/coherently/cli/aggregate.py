@@ -7,143 +7,65 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from coherently.cli.gathering import gathered
+from coherently.cli.methods import Choice
 from coherently.cli.options import (
     AsJson,
     ByRows,
-    Clip,
-    Columns,
-    CovarianceFile,
-    Exponent,
-    GroupDesign,
     HistoryFile,
     LabelsFile,
-    LawsFile,
-    LossWord,
-    MethodWord,
-    Missing,
-    MissingChoice,
     OutcomesFile,
     Output,
-    Over,
-    PanelFile,
-    Percent,
-    PlainEvents,
-    Prior,
-    Quiet,
-    Reliability,
-    Repeats,
-    RepeatsChoice,
     ReportFile,
-    Scale,
-    Seed,
-    Steps,
-    Sweeps,
-    Then,
-    Threads,
-    TimeLimit,
-    Tolerance,
     TraceFile,
-    Trim,
     WeightingWord,
     WeightsFile,
 )
-from coherently.cli.reading import read
+from coherently.cli.reading import Source
 from coherently.cli.reports import check_report, traced, write_result
 from coherently.cli.terminal import progress_bar, say, show, show_json
 from coherently.cli.weighting import choose_weights
 
 if TYPE_CHECKING:
-    from coherently.panel import Options
-    from coherently.problem import Loss
     from coherently.result import Result
 
 INTERRUPTED = 130
 
 
+@gathered
 def aggregate(
-    panel_file: PanelFile,
-    method: MethodWord = "auto",
-    groups: GroupDesign = None,
-    loss: LossWord = "brier",
-    clip: Clip = None,
-    sweeps: Sweeps = None,
-    tolerance: Tolerance = None,
-    time_limit: TimeLimit = None,
-    threads: Threads = None,
-    columns: Columns = None,
-    steps: Steps = None,
-    seed: Seed = None,
-    then: Then = None,
-    trim: Trim = None,
-    exponent: Exponent = None,
-    prior: Prior = None,
-    reliability: Reliability = None,
-    covariance: CovarianceFile = None,
-    over: Over = None,
-    scale: Scale = None,
+    *,
+    choice: Choice,
     trace: TraceFile = None,
     output: Output = None,
     report: ReportFile = None,
     by_rows: ByRows = False,
     as_json: AsJson = False,
-    laws: LawsFile = None,
     outcomes: OutcomesFile = None,
     labels: LabelsFile = None,
     weights: WeightsFile = None,
     weighting: WeightingWord = None,
     history: HistoryFile = None,
-    percent: Percent = False,
-    missing: MissingChoice = Missing.ERROR,
-    repeats: RepeatsChoice = Repeats.KEEP,
-    plain_events: PlainEvents = False,
-    quiet: Quiet = False,
+    source: Source,
 ) -> None:
     """Make one set of forecasts of a panel's."""
     from coherently.panel import check_output
     from coherently.result import aggregate as run
-    from coherently.result import choose
 
-    pooling = {"trim": trim, "exponent": exponent, "prior": prior}
-    chosen = choose(
-        then or method,
-        groups=groups,
-        sweeps=sweeps,
-        tolerance=tolerance,
-        time_limit=time_limit,
-        threads=threads,
-        columns=columns,
-        steps=steps,
-        seed=seed,
-        trace=True if trace else None,
-        reliability=reliability,
-        covariance=covariance,
-        over=over,
-        scale=scale,
-        **({} if then else pooling),
-    )
-    if then:
-        chosen = choose(method, then=chosen, **pooling)
-    measure = _find_loss(loss, clip)
+    method, loss = choice.find_method(trace=trace is not None), choice.find_loss()
     for file in filter(None, (output, trace)):
         check_output(file)
     check_report(report)
-    reading: Options = {
-        "laws": laws,
-        "percent": percent,
-        "missing": missing.value,
-        "repeats": repeats.value,
-        "plain_events": plain_events,
-    }
-    judges = choose_weights(weights, weighting, history, **reading)
-    reading |= {"outcomes": outcomes, "labels": labels}
-    panel = read(panel_file, quiet=quiet, **reading)
+    judges = choose_weights(weights, weighting, history, **source.options)
+    panel = source.read(outcomes=outcomes, labels=labels)
     if report is not None:
-        chosen = traced(chosen, panel)
+        method = traced(method, panel)
+    quiet = source.quiet
     with progress_bar("Aggregating", quiet=quiet) as progress:
-        result = run(panel, chosen, measure, weights=judges, progress=progress)
+        result = run(panel, method, loss, weights=judges, progress=progress)
     _say_notes(result, quiet=quiet)
     _write(result, output, trace, by_rows=by_rows, quiet=quiet or as_json)
-    write_result(result, report, panel_file, time_limit=time_limit, quiet=quiet or as_json)
+    write_result(result, report, source.panel_file, time_limit=choice.time_limit, quiet=quiet or as_json)
     if as_json:
         show_json(_as_json(result, by_rows=by_rows))
     elif output is None:
@@ -181,17 +103,6 @@ def _show(result: Result, *, by_rows: bool, quiet: bool) -> None:
     show(row_table(result) if by_rows else forecasts_table(result))
     if not quiet:
         show(summary(result))
-
-
-def _find_loss(loss: str, clip: float | None) -> Loss:
-    from coherently.errors import MethodError
-    from coherently.problem import Log, find_loss
-
-    if clip is None:
-        return find_loss(loss)
-    if loss != "log":
-        raise MethodError(f"--clip goes with --loss log, not with {loss}")
-    return Log(clip)
 
 
 def _as_json(result: Result, *, by_rows: bool) -> dict[str, Any]:

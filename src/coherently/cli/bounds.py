@@ -6,22 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coherently.cli.gathering import gathered
 from coherently.cli.options import (
     AsJson,
-    LawsFile,
-    Missing,
-    MissingChoice,
     Output,
-    PanelFile,
-    Percent,
-    PlainEvents,
-    Quiet,
-    Repeats,
-    RepeatsChoice,
     Seed,
     Tolerance,
 )
-from coherently.cli.reading import read
+from coherently.cli.reading import Source
 from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
@@ -30,8 +22,9 @@ if TYPE_CHECKING:
     from coherently.result import Bounds, Result
 
 
+@gathered
 def bounds(
-    panel_file: PanelFile,
+    source: Source,
     events: Annotated[
         list[str], typer.Argument(metavar="EVENT...", show_default=False, help="Events, whether forecast or not.")
     ],
@@ -46,12 +39,6 @@ def bounds(
     seed: Seed = None,
     output: Output = None,
     as_json: AsJson = False,
-    laws: LawsFile = None,
-    percent: Percent = False,
-    missing: MissingChoice = Missing.ERROR,
-    repeats: RepeatsChoice = Repeats.KEEP,
-    plain_events: PlainEvents = False,
-    quiet: Quiet = False,
 ) -> None:
     """Bound any events: the least and the greatest probability that the coherent forecasts leave them."""
     from coherently.panel import check_output, write_table
@@ -61,23 +48,15 @@ def bounds(
     chosen = choose(method, tolerance=tolerance, time_limit=limit, seed=seed)
     if output is not None:
         check_output(output)
-    panel = read(
-        panel_file,
-        quiet=quiet,
-        laws=laws,
-        percent=percent,
-        missing=missing.value,
-        repeats=repeats.value,
-        plain_events=plain_events,
-    )
+    panel = source.read()
     for event in events:
         read_event(event, panel.events.fresh())
-    with progress_bar("Aggregating", quiet=quiet) as progress:
+    with progress_bar("Aggregating", quiet=source.quiet) as progress:
         result = aggregate(panel, chosen, progress=progress)
-    columns = _columns(events, _bound(result, events, time_limit, quiet=quiet))
+    columns = _columns(events, _bound(result, events, time_limit, quiet=source.quiet))
     if output is not None:
         write_table(columns, output)
-        say(f"{output}: {len(events):,} rows written", quiet=quiet or as_json)
+        say(f"{output}: {len(events):,} rows written", quiet=source.quiet or as_json)
     if as_json:
         from coherently.panel import records
 

@@ -6,34 +6,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coherently.cli.gathering import gathered
 from coherently.cli.options import (
     AsJson,
     LabelsFile,
-    LawsFile,
-    Missing,
-    MissingChoice,
     Output,
-    PanelFile,
-    Percent,
-    PlainEvents,
-    Quiet,
-    Repeats,
-    RepeatsChoice,
     ReportFile,
 )
-from coherently.cli.reading import read
+from coherently.cli.reading import Source
 from coherently.cli.reports import check_report, write_check
 from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
     from coherently.certify import Check
+    from coherently.panel import Panel
 
 INCOHERENT = 1
 WORST_IN_JSON = 100
 
 
+@gathered
 def check(
-    panel_file: PanelFile,
+    *,
     judge: Annotated[
         str | None, typer.Option("--judge", metavar="NAME", help="Check the forecasts of this judge alone.")
     ] = None,
@@ -44,13 +38,8 @@ def check(
     output: Output = None,
     report: ReportFile = None,
     as_json: AsJson = False,
-    laws: LawsFile = None,
     labels: LabelsFile = None,
-    percent: Percent = False,
-    missing: MissingChoice = Missing.ERROR,
-    repeats: RepeatsChoice = Repeats.KEEP,
-    plain_events: PlainEvents = False,
-    quiet: Quiet = False,
+    source: Source,
 ) -> None:
     """Find who contradicts what: each judge and the panel's means. Exit code 1 if anything is incoherent."""
     from coherently.certify import check as run
@@ -59,40 +48,35 @@ def check(
     if output is not None:
         check_output(output)
     check_report(report)
-    panel = read(
-        panel_file,
-        quiet=quiet,
-        laws=laws,
-        labels=labels,
-        percent=percent,
-        missing=missing.value,
-        repeats=repeats.value,
-        plain_events=plain_events,
-    )
+    panel = source.read(labels=labels)
     if judge is not None:
         panel = panel.judge(judge)
     limit = {} if time_limit is None else {"time_limit": time_limit}
-    with progress_bar("Checking", quiet=quiet) as progress:
+    with progress_bar("Checking", quiet=source.quiet) as progress:
         found = run(panel, progress=progress, **limit)
     for note in found.notes:
-        say(f"note: {note}", quiet=quiet)
+        say(f"note: {note}", quiet=source.quiet)
     if output is not None:
         write_table(found.columns(), output)
-        say(f"{output}: {len(found.judges):,} rows written", quiet=quiet or as_json)
-    write_check(found, report, panel_file, quiet=quiet or as_json)
+        say(f"{output}: {len(found.judges):,} rows written", quiet=source.quiet or as_json)
+    write_check(found, report, source.panel_file, quiet=source.quiet or as_json)
     if as_json:
         show_json(_as_json(found))
     elif output is None:
-        from coherently.report import book_table, contradictions_text, findings_summary, findings_table
-
-        show(findings_table(found), findings_summary(found))
-        if found.incoherent:
-            show(contradictions_text(found))
-        show("", found.book.sentence())
-        if found.book:
-            show("", book_table(found.book, panel.labels))
+        _show(found, panel)
     if found.incoherent:
         raise typer.Exit(INCOHERENT)
+
+
+def _show(found: Check, panel: Panel) -> None:
+    from coherently.report import book_table, contradictions_text, findings_summary, findings_table
+
+    show(findings_table(found), findings_summary(found))
+    if found.incoherent:
+        show(contradictions_text(found))
+    show("", found.book.sentence())
+    if found.book:
+        show("", book_table(found.book, panel.labels))
 
 
 def _as_json(found: Check) -> dict[str, Any]:

@@ -8,20 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from coherently.cli.gathering import gathered
 from coherently.cli.options import (
     AsJson,
-    LawsFile,
-    Missing,
-    MissingChoice,
     OutcomesFile,
-    PanelFile,
-    Percent,
-    PlainEvents,
-    Quiet,
-    Repeats,
-    RepeatsChoice,
 )
-from coherently.cli.reading import read
+from coherently.cli.reading import Source
 from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
@@ -38,13 +30,13 @@ class Over(StrEnum):
     EVENTS = "events"
 
 
+@gathered
 def compare(
-    panel_file: PanelFile,
+    *,
     methods: Annotated[
         list[str] | None,
         typer.Option("--method", metavar="METHOD", help="One more method to compare; may be given several times."),
     ] = None,
-    laws: LawsFile = None,
     outcomes: OutcomesFile = None,
     over: Annotated[Over, typer.Option("--over", help="What intervals are over: other judges, events or both.")] = (
         Over.BOTH
@@ -70,27 +62,14 @@ def compare(
     as_json: AsJson = False,
     latex: Annotated[bool, typer.Option("--latex", help="Give a LaTeX table.")] = False,
     html: Annotated[bool, typer.Option("--html", help="Give a page in HTML.")] = False,
-    percent: Percent = False,
-    missing: MissingChoice = Missing.ERROR,
-    repeats: RepeatsChoice = Repeats.KEEP,
-    plain_events: PlainEvents = False,
-    quiet: Quiet = False,
+    source: Source,
 ) -> None:
     """Compare raw, individual, averaged and coherent forecasts with what came true, as the paper does."""
     from coherently.scoring import compare as run
 
     _check(output, as_json=as_json, latex=latex, html=html)
-    panel = read(
-        panel_file,
-        quiet=quiet,
-        laws=laws,
-        outcomes=outcomes,
-        percent=percent,
-        missing=missing.value,
-        repeats=repeats.value,
-        plain_events=plain_events,
-    )
-    with progress_bar("Comparing", quiet=quiet) as progress:
+    panel = source.read(outcomes=outcomes)
+    with progress_bar("Comparing", quiet=source.quiet) as progress:
         comparison = run(
             panel,
             methods or (),
@@ -103,8 +82,8 @@ def compare(
             progress=progress,
         )
     for note in comparison.notes:
-        say(f"note: {note}", quiet=quiet)
-    _give(comparison, over.value, output, as_json=as_json, latex=latex, html=html, quiet=quiet)
+        say(f"note: {note}", quiet=source.quiet)
+    _give(comparison, over.value, output, as_json=as_json, latex=latex, html=html, quiet=source.quiet)
     if comparison.interrupted:
         raise typer.Exit(INTERRUPTED)
 

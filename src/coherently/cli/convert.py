@@ -47,17 +47,8 @@ def convert(
 ) -> None:
     """Turn an export of Metaculus, ForecastBench or consistency checks into the files of a panel."""
     from coherently.conversion import convert as run
-    from coherently.errors import MethodError
-    from coherently.panel import check_output
 
-    if output is None and scores is None:
-        raise MethodError("nothing to write: give -o DIR for a panel, or --scores FILE for consistency scores")
-    if scores is not None:
-        if format_ != "consistency":
-            raise MethodError(f"--scores goes with --from consistency, not with --from {format_}")
-        check_output(scores)
-        if scores.exists() and not force:
-            raise MethodError(f"{scores} is there already: give another name, or --force to replace it")
+    _check(format_, output, scores, force=force)
     if output is not None:
         made = run(
             format_,
@@ -75,6 +66,22 @@ def convert(
         say(str(made), quiet=quiet)
     if scores is not None:
         _write_scores(sources, scores, clip, joint=joint, quiet=quiet)
+
+
+def _check(format_: str, output: Path | None, scores: Path | None, *, force: bool) -> None:
+    """Refuse what cannot be written before any work is done for it."""
+    from coherently.errors import MethodError
+    from coherently.panel import check_output
+
+    if output is None and scores is None:
+        raise MethodError("nothing to write: give -o DIR for a panel, or --scores FILE for consistency scores")
+    if scores is None:
+        return
+    if format_ != "consistency":
+        raise MethodError(f"--scores goes with --from consistency, not with --from {format_}")
+    check_output(scores)
+    if scores.exists() and not force:
+        raise MethodError(f"{scores} is there already: give another name, or --force to replace it")
 
 
 def _write_scores(sources: list[Path], path: Path, clip: float, *, joint: bool, quiet: bool) -> None:

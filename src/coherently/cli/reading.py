@@ -2,22 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
+from coherently.cli.options import (
+    LawsFile,
+    Missing,
+    MissingChoice,
+    PanelFile,
+    Percent,
+    PlainEvents,
+    Quiet,
+    Repeats,
+    RepeatsChoice,
+)
 from coherently.cli.terminal import progress_bar, say
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from coherently.panel import Options, Panel
 
 
-def read(panel_file: Path, *, quiet: bool, **options: Unpack[Options]) -> Panel:
-    """Read a panel with a progress bar and say its notes."""
-    from coherently.panel import read_panel
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The panel's file, and how it is read."""
 
-    with progress_bar("Reading", quiet=quiet) as progress:
-        panel = read_panel(panel_file, progress=progress, **options)
-    for note in panel.notes:
-        say(f"note: {note}", quiet=quiet)
-    return panel
+    panel_file: PanelFile
+    laws: LawsFile = None
+    percent: Percent = False
+    missing: MissingChoice = Missing.ERROR
+    repeats: RepeatsChoice = Repeats.KEEP
+    plain_events: PlainEvents = False
+    quiet: Quiet = False
+
+    @property
+    def options(self) -> Options:
+        """How it, and what belongs to it, is read."""
+        return {
+            "laws": self.laws,
+            "percent": self.percent,
+            "missing": self.missing.value,
+            "repeats": self.repeats.value,
+            "plain_events": self.plain_events,
+        }
+
+    def read(self, **more: Unpack[Options]) -> Panel:
+        """Read it with a progress bar and say its notes."""
+        from coherently.panel import read_panel
+
+        options: Options = {**self.options, **more}
+        with progress_bar("Reading", quiet=self.quiet) as progress:
+            panel = read_panel(self.panel_file, progress=progress, **options)
+        for note in panel.notes:
+            say(f"note: {note}", quiet=self.quiet)
+        return panel

@@ -1,0 +1,57 @@
+"""Options that go together, as one argument of a command."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+def gathered(command: Callable[..., None]) -> Callable[..., None]:
+    """Give the program an option for each field of the dataclasses that a command has for arguments.
+
+    >>> @dataclasses.dataclass
+    ... class Size:
+    ...     width: int = 1
+    ...     height: int = 2
+    >>> @gathered
+    ... def show(size: Size, *, loud: bool = False) -> None:
+    ...     print(size, loud)
+    >>> inspect.signature(show)
+    <Signature (*, width: int = 1, height: int = 2, loud: bool = False)>
+    >>> show(height=3)
+    Size(width=1, height=3) False
+    """
+    hints = get_type_hints(command)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if dataclasses.is_dataclass(kind)}
+
+    def run(**given: Any) -> None:
+        for name, kind in groups.items():
+            own = {field.name: given.pop(field.name) for field in dataclasses.fields(kind) if field.name in given}
+            given[name] = kind(**own)
+        command(**given)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    options = [each for name in inspect.signature(command).parameters for each in _options(command, name)]
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in options}
+    return run
+
+
+def _options(command: Callable[..., None], name: str) -> Iterator[inspect.Parameter]:
+    """What stands in the program for an argument: itself, or the fields of it."""
+    kind = get_type_hints(command, include_extras=True)[name]
+    if dataclasses.is_dataclass(kind):
+        hints = get_type_hints(kind, include_extras=True)
+        for field in dataclasses.fields(kind):
+            default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
+            yield _option(field.name, default, hints[field.name])
+    else:
+        yield _option(name, inspect.signature(command).parameters[name].default, kind)
+
+
+def _option(name: str, default: object, kind: object) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
