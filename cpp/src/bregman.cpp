@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "dot.hpp"
+
 namespace coherently {
 namespace {
 
@@ -29,12 +31,6 @@ double curvature(Loss loss, Chance x) {
 }
 
 double softplus(double z) { return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))); }
-
-double dot(const double* a, const double* b, std::size_t n) {
-    double sum = 0;
-    for (std::size_t i = 0; i < n; ++i) sum += a[i] * b[i];
-    return sum;
-}
 
 // p + q - 1 - r, summed so that nothing but the true difference cancels.
 double excess(Chance p, Chance q, Chance r) {

@@ -4,19 +4,12 @@
 #include <bit>
 #include <cmath>
 
+#include "dot.hpp"
+
 namespace coherently {
 namespace {
 
 constexpr double least_pivot = 1e-11;  // of a column's squared length
-
-double dot(const double* a, const double* b, std::size_t n) {
-    double sums[4] = {};
-    std::size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (std::size_t k = 0; k < 4; ++k) sums[k] += a[i + k] * b[i + k];
-    for (; i < n; ++i) sums[0] += a[i] * b[i];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
 
 bool bit(std::span<const std::uint8_t> bits, std::size_t j) { return bits[j / 8] >> (j % 8) & 1; }
 

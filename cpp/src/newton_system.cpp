@@ -4,20 +4,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "dot.hpp"
+
 namespace coherently {
 namespace {
 
 constexpr double regularisation = 1e-15;
-
-// Partial sums let the compiler use vector registers.
-double dot(const double* a, const double* b, std::size_t n) {
-    double sums[8] = {};
-    std::size_t k = 0;
-    for (; k + 8 <= n; k += 8)
-        for (std::size_t lane = 0; lane < 8; ++lane) sums[lane] += a[k + lane] * b[k + lane];
-    for (; k < n; ++k) sums[0] += a[k] * b[k];
-    return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
-}
 
 }  // namespace
 
@@ -72,12 +64,12 @@ void NewtonSystem::factorise_and_solve(const Quadratic& function) {
         const std::size_t end = std::min(top + 4, n_);
         for (std::size_t j = 0; j < end; ++j)
             for (std::size_t i = std::max(j, top); i < end; ++i) {
-                const double rest = row(i)[j] - dot(row(i), row(j), j);
+                const double rest = row(i)[j] - dot<8>(row(i), row(j), j);
                 row(i)[j] = i == j ? std::sqrt(std::max(rest, 1e-300)) : rest / row(j)[j];
             }
     }
     for (std::size_t i = 0; i < n_; ++i)
-        step[i] = ((free_[i] ? -function.gradient[i] : 0) - dot(row(i), step.data(), i)) / row(i)[i];
+        step[i] = ((free_[i] ? -function.gradient[i] : 0) - dot<8>(row(i), step.data(), i)) / row(i)[i];
     for (std::size_t i = n_; i-- > 0;) {
         step[i] /= row(i)[i];
         for (std::size_t k = 0; k < i; ++k) step[k] -= row(i)[k] * step[i];

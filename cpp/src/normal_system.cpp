@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dot.hpp"
+
 namespace coherently {
 namespace {
 
 constexpr std::size_t block = 32;  // rows of the matrix that stay in the cache
-
-double dot(const double* a, const double* b, std::size_t n) {
-    double sums[4] = {};
-    std::size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (std::size_t k = 0; k < 4; ++k) sums[k] += a[i + k] * b[i + k];
-    for (; i < n; ++i) sums[0] += a[i] * b[i];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
 
 }  // namespace
 

@@ -5,20 +5,12 @@
 #include <limits>
 #include <numeric>
 
+#include "dot.hpp"
+
 namespace coherently {
 namespace {
 
 constexpr double tiny = 1e-14;
-
-// Four sums at a time, none of which waits for another.
-double dot(const double* a, const double* b, std::size_t n) {
-    double sum = 0, parts[4] = {};
-    std::size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (std::size_t k = 0; k < 4; ++k) parts[k] += a[i + k] * b[i + k];
-    for (; i < n; ++i) sum += a[i] * b[i];
-    return sum + ((parts[0] + parts[1]) + (parts[2] + parts[3]));
-}
 
 }  // namespace
 

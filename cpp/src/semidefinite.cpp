@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "coherently/random.hpp"
-
+#include "dot.hpp"
 
 namespace coherently {
 namespace {
@@ -19,13 +19,7 @@ bool is_convex(const std::vector<double>& matrix, const std::vector<double>& y, 
     for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t j = 0; j <= i; ++j) {
             double rest = i == j ? shift - y[i] : matrix[i * n + j];
-            const double *a = &factor[i * n], *b = &factor[j * n];
-            double sums[4] = {};
-            std::size_t k = 0;
-            for (; k + 4 <= j; k += 4)
-                for (std::size_t l = 0; l < 4; ++l) sums[l] += a[k + l] * b[k + l];
-            for (; k < j; ++k) sums[0] += a[k] * b[k];
-            rest -= (sums[0] + sums[1]) + (sums[2] + sums[3]);
+            rest -= dot(&factor[i * n], &factor[j * n], j);
             if (i == j && !(rest > 0)) return false;
             factor[i * n + j] = i == j ? std::sqrt(rest) : rest / factor[j * n + j];
         }

@@ -5,12 +5,11 @@ import json
 import time
 
 import numpy as np
-from scipy.optimize import nnls
 
 import coherently as co
 from coherently.problem import pose
 from coherently.solve import nearest
-from tests.solve.reference import every_world, truth
+from tests.solve.reference import every_world, nearest_point, truth
 
 
 def random_panel(rng, n_variables, n_rows, most=4, weighted=True):
@@ -30,22 +29,9 @@ def random_panel(rng, n_variables, n_rows, most=4, weighted=True):
 
 
 def by_nnls(panel):
-    """The nearest mixture of all worlds, by the active set of Lawson and Hanson: the x of each merged event.
-
-    That solver goes wrong now and then, so that it is asked on several scales and must pass the test of optimality.
-    """
+    """The nearest mixture of all worlds: the x of each merged event."""
     merged = pose(panel).merged
-    weight = merged.weight
-    vertices = np.unique(truth(panel, merged.event), axis=0)
-    away = np.sqrt(weight) * np.where(weight > 0, vertices - merged.mean, 0.0)
-    for factor in (1.0, 0.1, 10.0, 0.01, 100.0):
-        # The nearest point to the origin of a polytope, up to scale (Lawson and Hanson 1974, chapter 23).
-        scale = factor * (np.sqrt(np.mean(np.sum(away**2, axis=1))) or 1.0)
-        share, _ = nnls(np.vstack([away.T, np.full(len(away), scale)]), np.append(np.zeros(away.shape[1]), scale))
-        near = share / share.sum() @ away
-        if near @ near - np.min(away @ near) <= 1e-12 * max(1.0, weight.sum()):
-            return share / share.sum() @ vertices
-    raise AssertionError("the reference did not converge")
+    return nearest_point(np.unique(truth(panel, merged.event), axis=0), merged.weight, merged.mean)
 
 
 def check_result(panel, result, tolerance=1e-6):

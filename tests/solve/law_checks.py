@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import nnls
 
 import coherently as co
 from coherently.problem import Block, Space, holds, pose
 from coherently.solve import nearest
 from tests.problem.test_terms import under, worlds_of
 from tests.solve.exact_checks import random_panel
+from tests.solve.reference import nearest_point
 
 FORCED = {"elimination": {}, "search": {"EAGER_STATES": 0, "MOST_STATES": 0}, "both": {"EAGER_STATES": 1}}
 """What is changed in the solver so that it takes a route."""
@@ -36,17 +36,9 @@ def obeying(merged):
 
 
 def by_nnls(merged):
-    """The nearest mixture of the worlds of the space, by the active set of Lawson and Hanson (1974, chapter 23)."""
-    weight = merged.weight
+    """The nearest mixture of the worlds of the space."""
     vertices = np.unique(holds(merged, obeying(merged)).astype(float), axis=0)
-    away = np.sqrt(weight) * np.where(weight > 0, vertices - merged.mean, 0.0)
-    for factor in (1.0, 0.1, 10.0, 0.01, 100.0):
-        scale = factor * (np.sqrt(np.mean(np.sum(away**2, axis=1))) or 1.0)
-        share, _ = nnls(np.vstack([away.T, np.full(len(away), scale)]), np.append(np.zeros(away.shape[1]), scale))
-        near = share / share.sum() @ away
-        if near @ near - np.min(away @ near) <= 1e-12 * max(1.0, weight.sum()):
-            return share / share.sum() @ vertices
-    raise AssertionError("the reference did not converge")
+    return nearest_point(vertices, merged.weight, merged.mean)
 
 
 def random_laws(rng, names, count):

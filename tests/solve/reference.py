@@ -176,3 +176,19 @@ def check_relaxed(problem, solution, *, even):
     assert np.sum(merged.weight[weighty] * (x - other)[weighty] ** 2) <= 1e-9 * unit
     if even:
         np.testing.assert_allclose(x[weighty], other[weighty], rtol=0, atol=1e-7)
+
+
+def nearest_point(vertices, weight, mean):
+    """The nearest mixture of vertices, by the active set of Lawson and Hanson.
+
+    That solver goes wrong now and then, so that it is asked on several scales and must pass the test of optimality.
+    """
+    away = np.sqrt(weight) * np.where(weight > 0, vertices - mean, 0.0)
+    for factor in (1.0, 0.1, 10.0, 0.01, 100.0):
+        # The nearest point to the origin of a polytope, up to scale (Lawson and Hanson 1974, chapter 23).
+        scale = factor * (np.sqrt(np.mean(np.sum(away**2, axis=1))) or 1.0)
+        share, _ = nnls(np.vstack([away.T, np.full(len(away), scale)]), np.append(np.zeros(away.shape[1]), scale))
+        near = share / share.sum() @ away
+        if near @ near - np.min(away @ near) <= 1e-12 * max(1.0, weight.sum()):
+            return share / share.sum() @ vertices
+    raise AssertionError("the reference did not converge")

@@ -5,10 +5,10 @@ import random
 import re
 
 import numpy as np
-from scipy.optimize import nnls
 
 import coherently as co
 from tests.events.oracle import truths
+from tests.solve.reference import nearest_point
 
 DOMAINS = {
     "p": (False, True),
@@ -73,14 +73,7 @@ def nearest(domains, rows, allowed):
         [np.broadcast_to(truths(event, domains), len(allowed))[allowed] for _, event, _, _ in rows], float
     ).T
     weight, p = (np.array([row[i] for row in rows]) for i in (3, 2))
-    away = np.sqrt(weight) * (truth - p)
-    for factor in (1.0, 0.1, 10.0, 0.01, 100.0):
-        scale = factor * (np.sqrt(np.mean(np.sum(away**2, axis=1))) or 1.0)
-        share, _ = nnls(np.vstack([away.T, np.full(len(away), scale)]), np.append(np.zeros(away.shape[1]), scale))
-        near = share / share.sum() @ away
-        if near @ near - np.min(away @ near) <= 1e-12 * max(1.0, weight.sum()):
-            return share / share.sum() @ truth
-    raise AssertionError("the reference did not converge")
+    return nearest_point(truth, weight, p)
 
 
 def recoded(text):
