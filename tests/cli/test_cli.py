@@ -367,3 +367,11 @@ def test_the_summary_names_the_distance_of_the_loss(table_2):
     assert "Weighted divergence (loss log)" in " ".join(
         run("aggregate", table_2, "--loss", "log", check=0).stdout.split()
     )
+
+
+def test_the_summary_speaks_of_groups_only_where_there_are_groups(table_2):
+    by_groups = " ".join(run("aggregate", table_2, "--method", "dykstra", check=0).stdout.split())
+    assert "every group of events is coherent" in by_groups
+    by_worlds = " ".join(run("aggregate", table_2, "--method", "annealing", check=0).stdout.split())
+    assert "group" not in by_worlds
+    assert "coherent all together" in by_worlds

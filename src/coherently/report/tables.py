@@ -82,7 +82,7 @@ def panel_table(panel: Panel) -> Table:
 
 def summary(result: Result) -> Text:
     """What was done and what it promises, in words."""
-    parts = [f"{result.panel.summary()}.", result.solution.status.sentence]
+    parts = [f"{result.panel.summary()}.", result.solution.sentence]
     if result.worlds is not None:
         count = sum(len(part.weight) for part in result.worlds.parts)
         parts.append(f"They are coherent all together: a mixture of {count:,} possible worlds.")

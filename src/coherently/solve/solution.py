@@ -109,6 +109,13 @@ class Solution:
     conditionals: str | None = None
     degenerate: tuple[int, ...] = ()
 
+    @property
+    def sentence(self) -> str:
+        """How the method ended: what converged without groups is made of whole worlds."""
+        if self.status is Status.CONVERGED and self.coherence == "global":
+            return "The method converged: these are its forecasts."
+        return self.status.sentence
+
 
 ROUNDING = 1e-7
 """A loss, relative to the weights, that the root of a gap of rounding errors stands for."""
