@@ -69,9 +69,9 @@ public:
     }
     // Whether proofs are possible: under laws, of at most two variables each.
     bool can_prove() { return proof().is_possible(); }
-    void start_proof(double cutoff, bool sharp) {
+    void start_proof(double cutoff, double seconds) {
         nb::gil_scoped_release release;
-        proof().start(cutoff, coefficients_, sharp);
+        proof().start(cutoff, coefficients_, seconds);
     }
     const char* prove(double seconds) {
         nb::gil_scoped_release release;
@@ -122,7 +122,7 @@ void bind_oracle(nb::module_& module) {
         .def("eliminate", &Oracle::eliminate)
         .def("can_prove", &Oracle::can_prove)
         .def("raise_fines", &Oracle::raise_fines)
-        .def("start_proof", &Oracle::start_proof, nb::arg("cutoff"), nb::arg("sharp") = false)
+        .def("start_proof", &Oracle::start_proof, nb::arg("cutoff"), nb::arg("seconds") = 0.0)
         .def("prove", &Oracle::prove, nb::arg("seconds"))
         .def("bound", &Oracle::bound)
         .def("better", &Oracle::better);

@@ -17,9 +17,9 @@ public:
         bound_ = std::make_unique<DiagonalBound>(space ? priced_->energy() : energy, seed);
     }
     bool is_possible() const { return !priced_ || priced_->is_quadratic(); }
-    void start(double cutoff, std::span<const double> coefficients, bool sharp = false) {
+    void start(double cutoff, std::span<const double> coefficients, double seconds = 0) {
         if (priced_) priced_->set(coefficients);
-        bound_->start(cutoff - constant(), sharp);
+        bound_->start(cutoff - constant(), seconds);
     }
     const char* run(double seconds) {
         const auto outcome = bound_->run(after(seconds));

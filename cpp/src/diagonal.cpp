@@ -11,11 +11,16 @@ namespace {
 
 constexpr int retune_every = 6;   // levels of the tree
 constexpr int most_sweeps = 50;   // of coordinate descent at a node
-constexpr Precision sharp_precision{1e-9, 6}, root_precision{1e-6, 2}, node_precision{1e-3, 2};
+constexpr Precision root_precision{1e-6, 2}, node_precision{1e-3, 2};
 constexpr double worth_it = 0.1;  // of the way to the cutoff that a sweep must gain
 constexpr std::size_t largest_heap = 20000;  // nodes
 constexpr int between_clocks = 16;
 constexpr std::size_t patience = 1000;  // nodes
+
+Precision sharp(double seconds) {
+    const std::chrono::duration<double> time(seconds);
+    return {1e-9, 6, std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(time)};
+}
 
 }  // namespace
 
@@ -49,7 +54,7 @@ void DiagonalBound::read() {
     }
 }
 
-void DiagonalBound::start(double cutoff, bool sharp) {
+void DiagonalBound::start(double cutoff, double seconds) {
     read();
     cutoff_ = cutoff;
     nodes_ = 0;
@@ -62,7 +67,7 @@ void DiagonalBound::start(double cutoff, bool sharp) {
     root.s.assign(n_, 0.0);
     root.constant = constant_;
     root.tuning = root_;
-    tune(root, sharp ? sharp_precision : root_precision);
+    tune(root, seconds > 0 ? sharp(seconds) : root_precision);
     root_ = root.tuning;
     measure(root);
     settle(root);

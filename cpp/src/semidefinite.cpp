@@ -43,12 +43,13 @@ public:
         : matrix_(matrix), field_(field), n_(field.size()), vectors_(vectors), pull_(vectors.width), strength_(n_ + 1) {}
 
     // The length of the pull on each vector but the first, when the objective hardly changes any more.
-    std::vector<double> run(double steady) {
+    std::vector<double> run(const Precision& precision) {
         double before = 0;
         for (int sweep = 0; sweep < most_sweeps; ++sweep) {
             double total = 0;
             for (std::size_t i = 0; i <= n_; ++i) total += strength_[i] = turn(i);
-            if (sweep > 0 && std::abs(total - before) <= steady * total) break;
+            if (sweep > 0 && std::abs(total - before) <= precision.steady * total) break;
+            if (std::chrono::steady_clock::now() >= precision.deadline) break;
             before = total;
         }
         return {strength_.begin() + 1, strength_.end()};
@@ -93,7 +94,7 @@ Vectors Vectors::random(std::size_t n_variables, std::uint64_t seed) {
 
 std::vector<double> best_diagonal(const std::vector<double>& matrix, const std::vector<double>& field, Precision precision,
                                   Vectors& vectors, double& shift) {
-    std::vector<double> y = Mixing(matrix, field, vectors).run(precision.steady), factor;
+    std::vector<double> y = Mixing(matrix, field, vectors).run(precision), factor;
     double largest = 0;
     for (double& value : y) largest = std::max(largest, value), value = -value;
     if (largest == 0) return y;

@@ -1,6 +1,7 @@
 // The diagonal that makes a quadratic form over signs convex at the least loss.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -16,11 +17,12 @@ struct Vectors {
     const double* row(std::size_t i) const { return &values[i * width]; }
 };
 
-// The relative change of the objective in a sweep at which the relaxation is solved, and how often what convexity costs is
-// lessened.
+// The relative change of the objective in a sweep at which the relaxation is solved, how often what convexity costs is
+// lessened, and when sweeps end in any case.
 struct Precision {
     double steady;
     int trials;
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
 // For min s' A s + field s over s in {-1, 1}^n, A given by rows (n x n, zero diagonal): y with A - diag(y) positive

@@ -31,7 +31,7 @@ def test_the_relaxed_point_is_the_nearest_of_the_relaxed_set(seed):
     relaxed = RelaxedNearest(part)
     x = relaxed.settle(time.monotonic() + 60, lambda: None)
     bound = SpectralBound(part)
-    bound._look(x, 0.0, sharp=True)
+    bound._look(x, 0.0, seconds=60.0)
     assert (1 - 1e-4) * relaxed.objective(x) <= bound.bound <= relaxed.objective(x)
 
 

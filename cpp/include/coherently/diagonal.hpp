@@ -24,8 +24,9 @@ public:
 
     explicit DiagonalBound(const Energy& energy, std::uint64_t seed);
 
-    // Begins with the energy's present coefficients. A sharp first bound takes longer, and branching gains nothing by it.
-    void start(double cutoff, bool sharp = false);
+    // Begins with the energy's present coefficients. In some seconds the first bound becomes sharper, by which branching
+    // gains nothing.
+    void start(double cutoff, double seconds = 0);
     Outcome run(std::chrono::steady_clock::time_point deadline);
     // A valid bound on the energy of every world, at most the cutoff.
     double bound() const;

@@ -23,6 +23,8 @@ AMBITION = 0.6
 """How far branching is to raise the bound, of the most that the known answer allows."""
 NEAR = 1e-3
 """The relative gap of the relaxed problem past which vectors of more entries are tried."""
+LOOKING, LEAST = 0.5, 0.01
+"""The part of the time that is kept for the bound of the nearest point, and the least of it in seconds."""
 SLICE = 0.05
 
 
@@ -44,19 +46,22 @@ class SpectralBound:
     def raise_until(self, deadline: float, objective: float, tell: Callable[[], None]) -> float:
         """The best bound that can be had in the time, given the objective of a known answer."""
         relaxed = RelaxedNearest(self.part)
-        while time.monotonic() < deadline:
-            x = relaxed.settle(deadline, tell)
-            self._look(x, 0.0, sharp=True)
+        while (left := deadline - time.monotonic()) > 0:
+            x = relaxed.settle(deadline - LOOKING * left, tell)
+            self._look(x, 0.0, seconds=max(LEAST, 0.5 * (deadline - time.monotonic())))
             if self.bound >= (1 - NEAR) * relaxed.objective(x) or not relaxed.widen():
                 self._branch(x, deadline, objective, tell)
                 break
         return self.bound
 
-    def _look(self, x: Vector, raised: float, *, sharp: bool = False) -> None:
-        """Bound by the direction from the forecasts to x, with proofs that aim at its level and so much more."""
+    def _look(self, x: Vector, raised: float, *, seconds: float = 0.0) -> None:
+        """Bound by the direction from the forecasts to x, with proofs that aim at its level and so much more.
+
+        Where no proof is to follow, some seconds sharpen the bound.
+        """
         gradient = self.part.weight * (x - self.target)
         self.oracle.set(gradient)
-        self.oracle.start_proof(float(gradient @ x) + raised, sharp)
+        self.oracle.start_proof(float(gradient @ x) + raised, seconds)
         self._note(gradient, x)
 
     def _note(self, gradient: Vector, x: Vector) -> None:
