@@ -92,6 +92,7 @@ class Figures:
 
 
 T = TypeVar("T")
+ARRAYS = [field.name for field in dataclasses.fields(Merged) if field.name not in ("space", "terms")]
 Found: TypeAlias = dict[tuple[str, str, str, str], Figures]
 """By the problem, its weights, the panel and the solver."""
 
@@ -107,7 +108,7 @@ def run() -> None:
     print(f"\nOne thread a solver; the load on {os.cpu_count()} processors was {os.getloadavg()[0]:.1f} at the start")
     with tempfile.TemporaryDirectory() as folder:
         for size, problem in problems.items():
-            np.savez(_file(folder, size), **dataclasses.asdict(problem.merged))
+            store(problem.merged, _file(folder, size))
         for work, weights in WORKS:
             _print_work(folder, work, weights, events, found)
     _print_whole(panels, found)
@@ -118,6 +119,11 @@ def run() -> None:
 
 def _file(folder: str, size: str) -> str:
     return str(Path(folder) / f"{size}.npz")
+
+
+def store(merged: Merged, file: str) -> None:
+    """Write a problem without laws, conditionals and so on."""
+    np.savez(file, **{name: getattr(merged, name) for name in ARRAYS})
 
 
 def _peers(size: str) -> list[str]:
@@ -139,9 +145,10 @@ def _in_a_process(case: Case) -> Figures:
     return Figures(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def _measure(case: Case) -> Figures:
+def measure(case: Case) -> Figures:
+    """Time a solver on a stored problem."""
     with np.load(case.file) as stored:
-        merged = Merged(**{name: stored[name] for name in stored} | {"n_variables": int(stored["n_variables"])})
+        merged = Merged(**{name: stored[name] for name in ARRAYS})
     if case.flat:
         merged = dataclasses.replace(merged, weight=np.ones(len(merged)))
     return _measure_ours(merged, case) if case.solver == OURS else _measure_peer(merged, case)
@@ -307,4 +314,4 @@ def _time(seconds: float) -> str:
 
 
 if __name__ == "__main__":
-    print(json.dumps(dataclasses.asdict(_measure(Case(**json.loads(sys.argv[1]))))))
+    print(json.dumps(dataclasses.asdict(measure(Case(**json.loads(sys.argv[1]))))))

@@ -1,0 +1,32 @@
+"""The benchmarks run, on small panels: they are not part of what the tests install, and nobody else would notice."""
+
+import numpy as np
+import pytest
+
+import coherently as co
+from bench import exact, relaxed
+from bench.draw import sparse_panel
+from bench.measure import in_a_row
+from bench.runs import solve_and_verify
+from coherently.problem import pose
+
+
+@pytest.mark.parametrize("design", ["logical", "pairs"])
+@pytest.mark.parametrize("flat", [False, True])
+def test_the_relaxed_problem_goes_through_a_file(tmp_path, design, flat):
+    file = str(tmp_path / "panel.npz")
+    relaxed.store(pose(co.simulate(judges=5, variables=12, seed=1)).merged, file)
+    assert relaxed.measure(relaxed.Case(file, design, flat, relaxed.OURS)).is_accurate()
+
+
+def test_non_negative_least_squares_over_all_atoms_finds_the_same():
+    ours, theirs = exact._beside_nnls(co.simulate(judges=4, variables=10, seed=2), in_a_row)
+    assert ours.gap <= 1e-9
+    assert theirs.gap <= 1e-9
+
+
+@pytest.mark.parametrize("kind", list(exact.SPARSE_GAPS))
+def test_sparse_panels_are_aggregated(kind):
+    panel = sparse_panel(40, 90, kind, seed=0)
+    assert len(np.unique(panel.event_index)) == 90
+    assert solve_and_verify(panel, co.Exact(time_limit=5)).gap <= 1e-6
