@@ -221,16 +221,25 @@ def test_help_and_version():
     assert run("--version", check=0).stdout == f"coherently {co.__version__}\n"
 
 
-def test_help_does_not_import_numpy():
+def heavy_imports(*arguments):
     code = (
-        "import sys; sys.argv = ['coherently', '--help']\n"
+        "import sys\n"
         "from coherently.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print({'numpy', 'pandas', 'polars', 'pyarrow', 'scipy'} & set(sys.modules), file=sys.stderr)"
+        "print(*sorted({'numpy', 'pandas', 'polars', 'pyarrow', 'scipy'} & set(sys.modules)), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr.strip() == "set()"
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stderr.split()
+
+
+def test_help_does_not_import_numpy():
+    assert heavy_imports("--help") == []
+
+
+def test_a_small_panel_does_not_need_scipy(table_2):
+    assert heavy_imports("aggregate", table_2, "--quiet") == ["numpy"]
 
 
 BAD_FILES = {

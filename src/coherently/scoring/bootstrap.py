@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from coherently.scoring.rules import brier, log_score
 
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+    from scipy import sparse
 
     from coherently.panel import Panel
 
@@ -70,6 +69,9 @@ def units_of(panel: Panel) -> Units:
 
 def _tied(panel: Panel) -> NDArray[np.int64]:
     """Label each variable with the set that laws and declarations tie it to."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     starts, members = panel.events.supports(panel.laws.side // 2)
     rows = [members[a:b] for a, b in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
     rows += [choice.atoms for choice in panel.events.choices()]
@@ -77,7 +79,7 @@ def _tied(panel: Panel) -> NDArray[np.int64]:
     none = np.empty(0, np.int64)
     first = np.concatenate([none, *(np.broadcast_to(row[:1], max(len(row) - 1, 0)) for row in rows)])
     other = np.concatenate([none, *(row[1:] for row in rows)])
-    ties = sparse.coo_array((np.ones(len(first)), (first, other)), (count, count))
+    ties = coo_array((np.ones(len(first)), (first, other)), (count, count))
     label: NDArray[np.int64] = connected_components(ties, directed=False)[1]
     return label.astype(np.int64)
 
@@ -104,6 +106,8 @@ class Tally:
         clip: float,
     ) -> Tally:
         """`forecast` has a row a method and a column for each forecast that is scored; `shape` is judges, events."""
+        from scipy.sparse import coo_array
+
         true = (outcome == 1).astype(np.float64)
         kinds = [true, 1 - true]
         for own in forecast:
@@ -111,7 +115,7 @@ class Tally:
         judges, events = shape
         row = np.concatenate([kind * judges + judge for kind in range(len(kinds))])
         column = np.tile(event, len(kinds))
-        sums = sparse.coo_array((np.concatenate(kinds), (row, column)), (len(kinds) * judges, events))
+        sums = coo_array((np.concatenate(kinds), (row, column)), (len(kinds) * judges, events))
         return Tally(sums.tocsr(), judges, len(forecast))
 
     def judge_scores(self, event_weights: NDArray[np.float64]) -> NDArray[np.float64]:

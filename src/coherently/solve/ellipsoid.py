@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import linalg
 
 from coherently.problem import holds
 
@@ -44,9 +43,8 @@ class Metric:
     @staticmethod
     def of(coordinates: NDArray[np.int64], centre: NDArray[np.float64], precision: NDArray[np.float64]) -> Metric:
         """The form of a positive definite matrix, or of the diagonal of one."""
-        return Metric(
-            coordinates, centre, np.sqrt(precision) if precision.ndim == 1 else linalg.cholesky(precision, True)
-        )
+        root = np.sqrt(precision) if precision.ndim == 1 else np.linalg.cholesky(precision)
+        return Metric(coordinates, centre, root.astype(np.float64))
 
     def from_centre(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rows of probabilities as points whose squared length is the form."""
@@ -171,6 +169,8 @@ def _affine(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
     They have the direction of y in (G + c 11') y = 1, with the inner products G and any c > 0 (Wolfe 1976).
     """
+    from scipy import linalg
+
     scale = max(1.0, float(np.abs(points).max(initial=0.0))) ** 2
     try:
         factor = linalg.cho_factor(points @ points.T + scale)

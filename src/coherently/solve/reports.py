@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import linalg
 
 from coherently.errors import MethodError
 from coherently.panel import by_appearance
@@ -99,7 +98,7 @@ def merge_reports(problem: Detailed, errors: Errors) -> Reports:
     if precision.ndim == 1:
         return Reports(told, pull[told] / precision[told], precision[told], log_odds)
     some = precision[np.ix_(told, told)]
-    return Reports(told, linalg.solve(some, pull[told], assume_a="pos"), some, log_odds)
+    return Reports(told, _solve(some, pull[told]), some, log_odds)
 
 
 def _by_judges(
@@ -122,7 +121,7 @@ def _by_judges(
             continue
         spread = np.sqrt(total[rows])
         block = covariance[np.ix_(judge[rows], judge[rows])] / np.outer(spread, spread)
-        share = linalg.solve(block, np.ones(len(rows)), assume_a="pos")
+        share = _solve(block, np.ones(len(rows)))
         j = problem.coordinate[unit[rows[0]]]
         precision[j] += share.sum()
         pull[j] += share @ mean[rows]
@@ -141,7 +140,7 @@ def _by_events(
         w = 1.0 / covariance[told]
         return np.bincount(own, w, count).astype(np.float64), np.bincount(own, w * mean, count).astype(np.float64)
     sign = np.where(problem.complemented[told], -1.0, 1.0)
-    inverse = linalg.inv(covariance[np.ix_(told, told)] * np.outer(sign, sign))
+    inverse = np.linalg.inv(covariance[np.ix_(told, told)] * np.outer(sign, sign))
     precision, pull = np.zeros((count, count)), np.zeros(count)
     np.add.at(precision, (own[:, None], own[None, :]), 0.5 * (inverse + inverse.T))
     np.add.at(pull, own, inverse @ mean)
@@ -164,3 +163,11 @@ def _prior(
         turned = 1.0 - float(value) if problem.complemented[unit] else float(value)
         centre[j], known[j] = to_scale(np.array(turned), log_odds=log_odds), 1.0
     return centre, known
+
+
+def _solve(positive: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Solve a linear system whose matrix is positive definite."""
+    from scipy.linalg import solve
+
+    answer: NDArray[np.float64] = solve(positive, right, assume_a="pos")
+    return answer
