@@ -25,7 +25,7 @@ def gathered(command: Callable[..., None]) -> Callable[..., None]:
     >>> show(height=3)
     Size(width=1, height=3) False
     """
-    hints = get_type_hints(command)
+    hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if dataclasses.is_dataclass(kind)}
 
     def run(**given: Any) -> None:
@@ -34,23 +34,20 @@ def gathered(command: Callable[..., None]) -> Callable[..., None]:
             given[name] = kind(**own)
         command(**given)
 
+    options: list[inspect.Parameter] = []
+    for name, each in inspect.signature(command).parameters.items():
+        options += _fields(groups[name]) if name in groups else [_option(name, each.default, hints[name])]
     run.__name__, run.__doc__ = command.__name__, command.__doc__
-    options = [each for name in inspect.signature(command).parameters for each in _options(command, name)]
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in options}
     return run
 
 
-def _options(command: Callable[..., None], name: str) -> Iterator[inspect.Parameter]:
-    """What stands in the program for an argument: itself, or the fields of it."""
-    kind = get_type_hints(command, include_extras=True)[name]
-    if dataclasses.is_dataclass(kind):
-        hints = get_type_hints(kind, include_extras=True)
-        for field in dataclasses.fields(kind):
-            default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
-            yield _option(field.name, default, hints[field.name])
-    else:
-        yield _option(name, inspect.signature(command).parameters[name].default, kind)
+def _fields(kind: Any) -> Iterator[inspect.Parameter]:
+    hints = get_type_hints(kind, include_extras=True)
+    for field in dataclasses.fields(kind):
+        default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
+        yield _option(field.name, default, hints[field.name])
 
 
 def _option(name: str, default: object, kind: object) -> inspect.Parameter:
