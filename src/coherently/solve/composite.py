@@ -80,10 +80,8 @@ class CompositeNearest:
         self.share: Vector
         self.truth: Vector
         self.short = np.inf  # how far the best world known lies below the level, at the last look
-        self.slope, self.least = (
-            np.zeros(len(part)),
-            -np.inf,
-        )  # the last of which a least sum over all worlds was proved
+        self.slope = np.zeros(len(part))  # the last one of which a least sum over all worlds was proved, and that
+        self.least = -np.inf
         self._start()
 
     @property

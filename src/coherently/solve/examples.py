@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Truth: TypeAlias = "NDArray[np.uint8]"
 
 _LARGEST_TABLE = 16  # variables; a larger event is a cardinality, given by the numbers of true literals that it allows
-_PATIENCE, _EFFORT = 2.0, (0, 1e-4)
+_PATIENCE, _EFFORT = 2.0, (0, 1e-4)  # seconds; doublings of the length of a search, and what it must bring
 
 
 def example_worlds(part: Merged, oracle: Oracle) -> Truth:
