@@ -25,7 +25,7 @@ def test_non_negative_least_squares_over_all_atoms_finds_the_same():
     assert theirs.gap <= 1e-9
 
 
-@pytest.mark.parametrize("kind", list(exact.SPARSE_GAPS))
+@pytest.mark.parametrize("kind", exact.SPARSE_KINDS)
 def test_sparse_panels_are_aggregated(kind):
     panel = sparse_panel(40, 90, kind, seed=0)
     assert len(np.unique(panel.event_index)) == 90
