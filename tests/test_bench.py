@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from bench import exact, relaxed
+from bench import exact, relaxed, tightness
 from bench.draw import sparse_panel
 from bench.measure import in_a_row
 from bench.runs import solve_and_verify
@@ -30,3 +30,10 @@ def test_sparse_panels_are_aggregated(kind):
     panel = sparse_panel(40, 90, kind, seed=0)
     assert len(np.unique(panel.event_index)) == 90
     assert solve_and_verify(panel, co.Exact(time_limit=5)).gap <= 1e-6
+
+
+def test_what_is_missing_to_coherence_is_missing_to_the_bound():
+    bound, found = tightness.measure(30, 90, seed=0)
+    nearest = co.aggregate(sparse_panel(30, 90, "simulated", seed=0), co.Exact(time_limit=30))
+    assert found
+    assert bound + sum(found) <= nearest.objective * (1 + 1e-9)

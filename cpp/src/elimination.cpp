@@ -92,11 +92,6 @@ std::vector<double> expand(std::span<const std::uint64_t> words, std::size_t siz
     return values;
 }
 
-// The place of the least entry.
-std::size_t least_of(const double* table, std::size_t count) {
-    return static_cast<std::size_t>(std::min_element(table, table + count) - table);
-}
-
 }  // namespace
 
 double Elimination::cost(const EventView& events, double limit) {
@@ -186,8 +181,8 @@ void Elimination::minimise(std::span<const double> coefficients, World& world) {
         }
     }
     gather(last, coefficients);
-    const std::size_t count = std::size_t{1} << cliques_[last].variables.size();
-    trace(least_of(table_.data(), count), world);
+    const auto end = table_.begin() + (std::ptrdiff_t{1} << cliques_[last].variables.size());
+    trace(static_cast<std::size_t>(std::min_element(table_.begin(), end) - table_.begin()), world);
 }
 
 // The world of an entry of the last table.
