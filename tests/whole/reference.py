@@ -99,10 +99,11 @@ def _merged(case, share, loss, form, clip):
 def _intervals(case, share, form):
     """The losses of the intervals, by the Brier loss."""
     for row in case.rows:
-        if row.get("lower") is not None:
+        if row.get("lower") is not None or row.get("upper") is not None:
+            low, high = row.get("lower") or 0.0, 1.0 if row.get("upper") is None else row["upper"]
             joint, given = case.truth(row["event"])
             a, h = joint @ share, given @ share
-            miss = cp.pos(row["lower"] * h - a) + cp.pos(a - row["upper"] * h)
+            miss = cp.pos(low * h - a) + cp.pos(a - high * h)
             yield row.get("weight", 1.0) * (
                 cp.square(miss) if given.all() or form == "linearised" else cp.quad_over_lin(miss, h)
             )
