@@ -44,6 +44,13 @@ class Case:
         joint, given = found if isinstance(found, tuple) else (found, np.ones(count, bool))
         return tuple(np.broadcast_to(one, count)[self.allowed].astype(float) for one in (joint, given))
 
+    def lost(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+        """The same for what a forecast loses: where H settles E, the forecast is of a certain or impossible event."""
+        joint, given = self.truth(text)
+        if given.any() and (not joint.any() or (joint == given).all()):
+            return np.full(len(given), float(joint.any())), np.ones(len(given))
+        return joint, given
+
 
 @dataclass
 class Solved:
@@ -75,7 +82,7 @@ def _merged(case, share, loss, form, clip):
     groups = defaultdict(list)
     for row in case.rows:
         if row.get("lower") is None and row.get("upper") is None:
-            joint, given = case.truth(row["event"])
+            joint, given = case.lost(row["event"])
             other, p = given - joint, row["probability"]
             if other.tobytes() < joint.tobytes():
                 joint, p = other, 1 - p
@@ -101,7 +108,7 @@ def _intervals(case, share, form):
     for row in case.rows:
         if row.get("lower") is not None or row.get("upper") is not None:
             low, high = row.get("lower") or 0.0, 1.0 if row.get("upper") is None else row["upper"]
-            joint, given = case.truth(row["event"])
+            joint, given = case.lost(row["event"])
             a, h = joint @ share, given @ share
             miss = cp.pos(low * h - a) + cp.pos(a - high * h)
             yield row.get("weight", 1.0) * (
