@@ -2,39 +2,91 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+from contextlib import suppress
 
 from coherently.errors import CoherentlyError, ContradictionError
 
-BAD_INPUT, CONTRADICTION, INTERNAL_ERROR = 2, 3, 70
+BAD_INPUT, CONTRADICTION, INTERNAL_ERROR, INTERRUPTED, CLOSED_OUTPUT = 2, 3, 70, 130, 141
+"""Exit codes; 130 and 141 are those that shells give a program ended by SIGINT or SIGPIPE."""
+EXIT_CODES = (
+    "Exit codes: 0 fine; 1 check found incoherence; 2 bad input or options; 3 contradictory laws; 70 internal error; "
+    "130 interrupted; 141 the output was closed."
+)
 
 
 def main() -> None:
     """Run the command line; every error is a message and an exit code, never a traceback."""
-    from coherently.cli.app import app
-
+    _open_streams()
     try:
-        app()
-        sys.stdout.flush()
-    except CoherentlyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(CONTRADICTION if isinstance(error, ContradictionError) else BAD_INPUT)
-    except BrokenPipeError:
-        # The reader of our output has gone; leave nothing for the interpreter to flush to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except OSError as error:
-        print(f"error: the output cannot be written: {error.strerror or error}", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(BAD_INPUT)
-    except Exception as error:
-        if os.environ.get("COHERENTLY_DEBUG"):
+        from coherently.cli.app import app
+
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except BaseException as error:
+        if os.environ.get("COHERENTLY_DEBUG") and not isinstance(error, SystemExit | CoherentlyError):
             raise
-        print(
-            f"internal error: {type(error).__name__}: {error}\n"
-            "This is a fault of Coherently, not of your input. "
-            "Set COHERENTLY_DEBUG=1 and run again for the details to report.",
-            file=sys.stderr,
-        )
-        sys.exit(INTERNAL_ERROR)
+        code = _explain(_reason(error))
+    sys.exit(code)
+
+
+def _open_streams() -> None:
+    """Stand in for standard streams that are closed: what is printed fails, what is said beside it is lost."""
+    # A file opened for reading refuses what is written to it, and keeps the number 1 from the files that we write.
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+def _reason(error: BaseException) -> BaseException:
+    """Find what libraries turn into an exit: a reader of our output that has gone, or an interruption."""
+    link: BaseException | None = error
+    while isinstance(error, SystemExit) and link is not None:
+        if isinstance(link, BrokenPipeError | KeyboardInterrupt):
+            return link
+        link = link.__cause__ or link.__context__
+    return error
+
+
+def _explain(error: BaseException) -> int | str | None:
+    """Say what went wrong, and give the exit code."""
+    if isinstance(error, SystemExit):
+        return error.code
+    if isinstance(error, CoherentlyError):
+        _say(f"error: {error}")
+        return CONTRADICTION if isinstance(error, ContradictionError) else BAD_INPUT
+    if isinstance(error, KeyboardInterrupt):
+        _say("error: interrupted before an answer was written")
+        return INTERRUPTED
+    if isinstance(error, OSError):
+        return _output_failed(error)
+    _say(
+        f"internal error: {type(error).__name__}: {error}\n"
+        "This is a fault of Coherently, not of your input. "
+        "Set COHERENTLY_DEBUG=1 and run again for the details to report."
+    )
+    return INTERNAL_ERROR
+
+
+def _output_failed(error: OSError) -> int:
+    # What is left in the buffer must not fail again when the interpreter ends.
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        os.dup2(devnull, sys.stderr.fileno())
+        return CLOSED_OUTPUT
+    if error.errno == errno.EBADF:
+        _say("error: the standard output is closed, so nothing can be printed: write to a file with -o FILE")
+        return CLOSED_OUTPUT
+    _say(f"error: the output cannot be written: {error.strerror or error}")
+    return BAD_INPUT
+
+
+def _say(message: str) -> None:
+    with suppress(OSError):
+        print(message, file=sys.stderr, flush=True)

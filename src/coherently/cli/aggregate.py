@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from coherently.cli import INTERRUPTED
 from coherently.cli.gathering import gathered
 from coherently.cli.methods import Choice
 from coherently.cli.options import (
@@ -28,8 +29,6 @@ from coherently.cli.weighting import choose_weights
 
 if TYPE_CHECKING:
     from coherently.result import Result
-
-INTERRUPTED = 130
 
 
 @gathered

@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 import coherently
-from coherently.cli import aggregate, bounds, check, compare, convert, demo, score, simulate
+from coherently.cli import EXIT_CODES, aggregate, bounds, check, compare, convert, demo, score, simulate
 
 app = typer.Typer(
     name="coherently",
-    help="One coherent set of forecasts out of a panel's incoherent ones. Start with: coherently demo",
+    help="Turn a panel's incoherent forecasts into one coherent set. Start with: coherently demo",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

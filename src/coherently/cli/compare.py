@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from coherently.cli import INTERRUPTED
 from coherently.cli.gathering import gathered
 from coherently.cli.options import (
     AsJson,
@@ -18,8 +19,6 @@ from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
     from coherently.scoring import Comparison
-
-INTERRUPTED = 130
 
 
 class Over(StrEnum):
