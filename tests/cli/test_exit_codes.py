@@ -60,12 +60,14 @@ def test_an_interruption_before_there_is_an_answer_says_so(tmp_path):
     source, output = tmp_path / "panel.csv", tmp_path / "out.csv"
     os.mkfifo(source)
     arguments = [*PROGRAM, "aggregate", source, "-o", output]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        with source.open("w") as pipe:  # opens once the program has opened it to read
-            pipe.write("event,Ann\n")
-            pipe.flush()
-            running.send_signal(signal.SIGINT)
-            printed, said = running.communicate()
+    with (
+        subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running,
+        source.open("w") as pipe,  # opens once the program has opened it to read
+    ):
+        pipe.write("event,Ann\n")
+        pipe.flush()
+        running.send_signal(signal.SIGINT)
+        printed, said = running.communicate()
     assert running.returncode == 130
     assert (printed, said) == ("", "error: interrupted before an answer was written\n")
     assert not output.exists()

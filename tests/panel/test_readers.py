@@ -279,5 +279,5 @@ def test_parquet_that_cannot_be_read(tmp_path, write):
 
 def test_parquet_without_pyarrow(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingDependencyError, match=r"panel\.parquet needs .* pip install 'coherently\[parquet\]'"):
+    with pytest.raises(MissingDependencyError, match=r"panel\.parquet needs .* pip install pyarrow"):
         read_table(write(b"PAR1", "panel.parquet"))

@@ -125,7 +125,7 @@ def test_an_output_that_has_no_place(tmp_path):
 
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setattr(writers, "find_spec", lambda name: None if name == "pyarrow" else util.find_spec(name))
-    with pytest.raises(MissingDependencyError, match=r"pip install 'coherently\[parquet\]'"):
+    with pytest.raises(MissingDependencyError, match=r"pip install pyarrow"):
         check_output(tmp_path / "out.parquet")
     check_output(tmp_path / "out.csv")
 

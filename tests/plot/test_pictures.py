@@ -130,5 +130,5 @@ def test_given_axes_are_drawn_on():
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(co.MissingDependencyError, match=r"pip install 'coherently\[report\]'"):
+    with pytest.raises(co.MissingDependencyError, match=r"pip install matplotlib"):
         co.plot.graph(co.Panel.from_records(LOOSE))

@@ -4,6 +4,7 @@ from coherently.panel.build import Options, build, read_panel
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws, Pins, read_laws
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED, Panel, WrittenEvents
+from coherently.panel.printing import text_table
 from coherently.panel.readers import Progress
 from coherently.panel.table import Columns, Table
 from coherently.panel.texts import by_appearance
@@ -27,6 +28,7 @@ __all__ = [
     "read_laws",
     "read_panel",
     "records",
+    "text_table",
     "to_frame",
     "write_columns",
     "write_table",

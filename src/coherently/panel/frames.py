@@ -106,5 +106,6 @@ def to_frame(columns: Columns, library: str | None) -> Any:
         return (module.table if name == "pyarrow" else module.DataFrame)(dict(columns))
     wanted = library or "pandas, polars or pyarrow"
     raise MissingDependencyError(
-        f"a frame needs {wanted}, which is not installed: pip install {library or LIBRARIES[0]}"
+        f"a frame needs {wanted}, which is not installed: pip install {library or LIBRARIES[0]} "
+        f"(print() shows results without one)"
     )

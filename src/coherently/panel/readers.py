@@ -238,7 +238,7 @@ def _read_parquet(file: io.FileIO, source: str) -> Table:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise MissingDependencyError(f"{source} needs pyarrow to be read: pip install 'coherently[parquet]'") from error
+        raise MissingDependencyError(f"{source} needs pyarrow to be read: pip install pyarrow") from error
     try:
         frame = pq.ParquetFile(file).read()
     except (pa.ArrowException, OSError) as error:

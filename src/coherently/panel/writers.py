@@ -43,7 +43,7 @@ def check_output(path: str | os.PathLike[str]) -> None:
         if not path.parent.is_dir():
             raise PanelError(f"{path.parent} is no folder: create it first")
     if path.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
-        raise MissingDependencyError(f"{path} needs pyarrow to be written: pip install 'coherently[parquet]'")
+        raise MissingDependencyError(f"{path} needs pyarrow to be written: pip install pyarrow")
 
 
 def write_table(columns: Columns, path: str | os.PathLike[str]) -> None:

@@ -126,5 +126,5 @@ def _axes(ax: Any) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise MissingDependencyError("pictures need matplotlib: pip install 'coherently[report]'") from error
+        raise MissingDependencyError("pictures need matplotlib: pip install matplotlib") from error
     return plt.subplots(layout="constrained")[1]

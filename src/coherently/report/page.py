@@ -44,7 +44,7 @@ def check_page_path(path: str | os.PathLike[str]) -> None:
     """Refuse a path that a page cannot be written to, before any work is done for it."""
     path = Path(path)
     if find_spec("jinja2") is None:
-        raise MissingDependencyError("a report needs jinja2: pip install 'coherently[report]'")
+        raise MissingDependencyError("a report needs jinja2: pip install jinja2")
     if path.suffix.lower() not in ENDINGS:
         raise PanelError(f"{path} has an ending that a report does not have: use {' or '.join(ENDINGS)}")
     if path.is_dir():

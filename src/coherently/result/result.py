@@ -10,7 +10,7 @@ import numpy as np
 
 from coherently.errors import EventError
 from coherently.events import NEVER
-from coherently.panel import to_frame
+from coherently.panel import text_table, to_frame
 from coherently.result import record
 from coherently.result.bounds import find_bounds
 from coherently.result.worlds import Mixture
@@ -59,6 +59,9 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<Result: {len(self.panel.written):,} events by {self.method.name}, {self.status}>"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{text_table(self.columns())}"
 
     @property
     def status(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently.errors import MethodError, PanelError
-from coherently.panel import records, to_frame
+from coherently.panel import records, text_table, to_frame
 from coherently.scoring.calibration import Calibration, calibration
 from coherently.scoring.rules import brier, by_group, log_score, slopes
 
@@ -47,6 +47,9 @@ class Scores:
 
     def __repr__(self) -> str:
         return f"<Scores: {int(self.scored.sum()):,} forecasts of {len(self.judges):,} judges>"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{text_table(self.columns())}"
 
     def columns(self) -> Columns:
         """The columns of `frame`."""

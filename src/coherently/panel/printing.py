@@ -1,0 +1,56 @@
+"""Columns as text, for people who print a result and have no frame library."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.panel.table import Cells, Columns
+
+ROWS = 20
+"""How many rows are printed before the rest is only counted."""
+WIDTH = 60
+"""How many characters of a text are printed."""
+DECIMALS = 4
+
+
+def text_table(columns: Columns) -> str:
+    """Print columns side by side, texts to the left and numbers to the right.
+
+    >>> print(text_table({"event": ["rain", "wind"], "raw": np.array([0.675, np.nan]), "weight": np.array([2.0, 0.0])}))
+    event    raw  weight
+    rain   0.675       2
+    wind       -       0
+    """
+    count = len(next(iter(columns.values())))
+    printed = [_column(name, cells[:ROWS]) for name, cells in columns.items()]
+    lines = ["  ".join(row).rstrip() for row in zip(*printed, strict=True)]
+    return "\n".join([*lines, f"... and {count - ROWS:,} more rows"] if count > ROWS else lines)
+
+
+def _column(name: str, cells: Cells) -> list[str]:
+    if isinstance(cells, np.ndarray):
+        texts = [name, *_numbers(cells)]
+        return [text.rjust(max(map(len, texts))) for text in texts]
+    texts = [name, *(_text(cell) for cell in cells)]
+    return [text.ljust(max(map(len, texts))) for text in texts]
+
+
+def _numbers(values: NDArray[np.float64 | np.int64]) -> list[str]:
+    """Write numbers with as many decimals, up to four, as the column needs; a dash where there is none."""
+    rounded = np.round(values.astype(np.float64), DECIMALS) + 0.0  # no minus before a zero
+    known = rounded[np.isfinite(rounded)]
+    enough = (d for d in itertools.count() if d == DECIMALS or np.array_equal(np.round(known, d), known))
+    decimals = next(enough)
+    return ["-" if np.isnan(value) else f"{value:,.{decimals}f}" for value in rounded.tolist()]
+
+
+def _text(cell: object) -> str:
+    text = str(cell)
+    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: WIDTH + 1])
+    return plain if len(plain) <= WIDTH else f"{plain[: WIDTH - 4]} ..."
