@@ -11,7 +11,7 @@ import numpy as np
 from coherently.certify import check
 from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel, by_appearance, read_panel
-from coherently.panel.weights import Weighting, name_some
+from coherently.panel.texts import name_some
 from coherently.problem import BRIER, pose
 from coherently.problem.losses import merged_mean
 from coherently.scoring import score
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import os
 
     from numpy.typing import NDArray
+
+    from coherently.panel.weights import Weighting
 
 
 @dataclass(frozen=True, slots=True)

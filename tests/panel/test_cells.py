@@ -309,3 +309,26 @@ def test_dates_and_numbers_do_not_mix():
         "panel.csv row 4, column x has '2024-05-31' but panel.csv row 2, column x has '3': "
         "write all times as dates or all as numbers"
     )
+
+
+@pytest.mark.parametrize("number", [1 + 2**-52, "1.0000000000000002", Decimal("1.0000000000000002"), 1 + 9e-13])
+def test_what_rounding_has_put_past_1_is_1(number):
+    assert probabilities(number).tolist() == [1.0]
+    assert probabilities(number, "0.5").tolist() == [1.0, 0.5]
+
+
+@pytest.mark.parametrize("number", [-1e-17, "-1e-17", np.float64(-1e-17), -9e-13])
+def test_what_rounding_has_put_below_0_is_0(number):
+    assert probabilities(number).tolist() == [0.0]
+    assert probabilities(number, "50%").tolist() == [0.0, 0.5]
+
+
+def test_rounding_of_percentages():
+    assert probabilities("100.00000000000001%", "-1e-15%").tolist() == [1.0, 0.0]
+    assert probabilities(np.array([100.00000000000001, 35.0]), percent=True).tolist() == [1.0, 0.35]
+
+
+@pytest.mark.parametrize("number", [1 + 2e-12, -2e-12, "1.000001", -1e-9])
+def test_what_is_further_out_is_refused(number):
+    with pytest.raises(PanelError, match=r"is above 1|is below 0"):
+        probabilities(number)

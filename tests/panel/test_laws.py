@@ -1,4 +1,5 @@
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -300,3 +301,12 @@ class TestIntervals:
         with pytest.raises(co.PanelError) as raised:
             self.read(f"event,probability,lower,upper\n{row}\n", tmp_path)
         assert str(raised.value).startswith(message)
+
+
+def test_a_text_that_is_no_file_is_taken_for_a_statement_that_should_be_in_a_list():
+    for text in ("x -> y", "x" * 5_000, "x\0y", "nowhere/laws.txt"):
+        message = refused(text)
+        assert "there is no such file" in message
+        assert "pass statements as a list, laws=['" in message
+        assert len(message) < 300
+    assert "does not exist" in refused(Path("x -> y"))

@@ -113,3 +113,34 @@ def test_derived_outcomes_are_true_in_the_world_they_come_from(values, told):
     found = outcomes(events, {event: truth[event] for event in told})
     assert all(found[event] in (UNRESOLVED, truth[event]) for event in events)
     assert all(found[event] == truth[event] for event in told)
+
+
+def notes_of(outcomes, rows=(("Ann", "rain", 0.5), ("Ann", "wind", 0.4)), **options):
+    return co.Panel.from_records(rows, outcomes=outcomes, **options).notes
+
+
+def test_outcomes_of_misspelt_events_are_named():
+    (note,) = notes_of({"rian": True, "rain": True, "snow": False})
+    assert note == (
+        "outcomes: outcomes of events that no forecast or law mentions: 'rian' (did you mean 'rain'?), 'snow'"
+    )
+
+
+def test_outcomes_that_settle_something_are_not_named():
+    assert notes_of({"rain & wind": True}) == ()
+    assert notes_of({"storm": True}, laws=["storm -> wind"]) == ()
+    assert notes_of({"rain": None, "rian": None}) == ()
+
+
+def test_the_first_ten_unused_outcomes_are_named_and_the_rest_counted():
+    (note,) = notes_of({f"other_{i}": True for i in range(25)})
+    assert "'other_9' and 15 more" in note
+    assert "'other_10'" not in note
+
+
+def test_misspelt_names_with_spaces_are_named():
+    rows = [("Ann", '"Supplier delay"', 0.5)]
+    (note,) = notes_of({'"Suplier delay"': True}, rows)
+    assert "did you mean 'Supplier delay'?" in note
+    (note,) = [n for n in notes_of({"Suplier delay": True}, [("A", "Supplier delay", 0.5)], plain_events=True)]
+    assert "did you mean 'Supplier delay'?" in note

@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -217,3 +219,51 @@ class TestRepeats:
     def test_none_is_none(self):
         for repeats in ("keep", "last", "mean", "error"):
             assert forecasts(co.Panel.from_records(TABLE_2, repeats=repeats)) == TABLE_2
+
+
+def arrays(panel):
+    """Every array that a panel has, by where it is."""
+    for owner in (panel, panel.written, panel.laws, panel.laws.pins):
+        for field in dataclasses.fields(owner):
+            value = getattr(owner, field.name)
+            if isinstance(value, np.ndarray):
+                yield f"{type(owner).__name__}.{field.name}", value
+
+
+def full_panel():
+    rows = [
+        {"judge": "Ann", "event": "p", "probability": 0.5, "weight": 2.0, "lower": 0.4, "upper": 0.6, "time": 1},
+        {"judge": "Bob", "event": "p & q", "probability": 0.3, "weight": 1.0, "lower": 0.2, "upper": 0.6, "time": 2},
+    ]
+    return co.Panel.from_records(rows, laws=["q -> p", "P(q) <= 0.9"], outcomes={"p": True})
+
+
+@pytest.mark.parametrize(
+    "make", [lambda p: p, lambda p: p.judge("Bob"), lambda p: co.weighted(p, {"Ann": 1, "Bob": 2})]
+)
+def test_every_array_of_a_panel_is_read_only(make):
+    found = dict(arrays(make(full_panel())))
+    assert len(found) == 16
+    for name, array in found.items():
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
+        assert not array.flags.writeable, name
+
+
+def test_a_panel_leaves_arrays_of_others_as_they_are():
+    own = np.array([0.1, 0.2])
+    panel = dataclasses.replace(full_panel(), probability=own)
+    own[0] = 0.15
+    assert own.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        panel.probability[0] = 5.0
+
+
+def test_no_such_judge_names_those_that_are_near():
+    panel = co.Panel.from_records([("gpt-4-turbo", "p", 0.5), ("gpt-5-mini", "p", 0.4), ("claude", "p", 0.3)])
+    with pytest.raises(co.PanelError, match=r"among 3 \(did you mean 'gpt-4-turbo' or 'gpt-5-mini'\?\)"):
+        panel.judge("gpt")
+    with pytest.raises(co.PanelError, match=r"did you mean 'claude'\?"):
+        panel.judge("Claud")
+    with pytest.raises(co.PanelError, match=r"no judge is named 'Zoe' among 3$"):
+        panel.judge("Zoe")

@@ -2,6 +2,7 @@
 
 from coherently.events.choices import Choice, Value
 from coherently.events.satisfaction import find_conflict, find_world
+from coherently.events.spaces import parts
 from coherently.events.table import CERTAIN, NEVER, Events, Fault, Reading, quote_name, tidy
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Value",
     "find_conflict",
     "find_world",
+    "parts",
     "quote_name",
     "tidy",
 ]

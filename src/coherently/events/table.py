@@ -11,6 +11,7 @@ import numpy as np
 from coherently import _core
 from coherently.errors import EventError
 from coherently.events.choices import make_choices
+from coherently.events.spaces import spaced_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +29,7 @@ MAX_CHARACTERS = 10_000
 _FaultRow: TypeAlias = tuple[int, str, int, str]
 _NAME_START, _NAME_PART, _SPACE = 1, 2, 3  # CharClass in lexer.hpp
 _CARET_WINDOW = 60
+_LONGEST_HINT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,28 @@ class Fault:
 
     def __str__(self) -> str:
         """Say what is wrong and point at it."""
+        message = self._message()
         if self.column == 0:
-            return self.message
+            return message
         start = max(0, self.column - 1 - _CARET_WINDOW)
         shown = self.text[start : self.column + _CARET_WINDOW].translate(_ONE_LINE)
         caret = " " * (self.column - 1 - start) + "^"
-        return f"{self.message} (column {self.column})\n    {shown}\n    {caret}"
+        return f"{message} (column {self.column})\n    {shown}\n    {caret}"
+
+    @property
+    def spaced(self) -> str | None:
+        """The name with spaces that the text may mean at the place of the fault, in quotes."""
+        name = spaced_name(self.text, self.column) if self.kind == "syntax" and self.column else None
+        return quote_name(name) if name and len(name) <= _LONGEST_HINT else None
+
+    def _message(self) -> str:
+        if self.spaced is None:
+            return self.message
+        joined = "_".join(self.spaced.strip('"').split())
+        other = f", or is written {joined}" if quote_name(joined) == joined else ""
+        hint = f"a name with spaces goes in quotes: {self.spaced}{other}"
+        # A word that can begin no name is a word of this one.
+        return hint if self.text[self.column - 1].isdigit() else f"{self.message}; {hint}"
 
 
 @dataclass(frozen=True, slots=True)

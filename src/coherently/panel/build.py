@@ -14,12 +14,12 @@ from coherently.events import Events, Reading
 from coherently.panel import cells
 from coherently.panel.laws import NO_LAWS, Laws, count_idle, impossible_conditions, read_laws
 from coherently.panel.layout import Long, Wide, pick, recognise
-from coherently.panel.outcomes import Facts, read_outcomes, resolve
+from coherently.panel.outcomes import Facts, read_outcomes, resolve, unused_outcomes
 from coherently.panel.panel import UNRESOLVED, Panel, WrittenEvents
 from coherently.panel.readers import read_table
 from coherently.panel.repeats import Repeats, settle_repeats
 from coherently.panel.table import Problems
-from coherently.panel.texts import by_appearance, encode, number_texts
+from coherently.panel.texts import by_appearance, encode, number_texts, plain_notes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,8 +124,12 @@ def build(
     if not len(answered):
         raise PanelError(f"{table.source} has no forecast: every probability is missing")
     panel = asked if len(answered) == len(asked) else asked.select(answered)
-    notes = _notes(table, layout, asked, panel)
-    panel = replace(panel, notes=notes, labels=_read_labels(labels), library=table.library)
+    notes = [
+        *_notes(table, layout, asked, panel),
+        *_relation_notes(table, panel, plain_events=plain_events),
+        *([] if nothing_said else unused_outcomes(facts[-1], asked)),
+    ]
+    panel = replace(panel, notes=tuple(notes), labels=_read_labels(labels), library=table.library)
     return settle_repeats(panel, repeats, lambda i: table.place(int(forecasts.row[answered[i]])))
 
 
@@ -221,7 +225,7 @@ def _check_conditions(table: Table, reading: Reading, laws: Laws, events: Events
     problems.check()
 
 
-def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> tuple[str, ...]:
+def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> list[str]:
     """Say what the panel leaves out of what the table asks."""
     notes = []
     if isinstance(layout, Long):
@@ -240,10 +244,17 @@ def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> tup
     unanswered = len(asked.written) - len(panel.written)
     if unanswered:
         notes.append(f"{table.source}: events without a forecast: {unanswered:,}")
-    idle = count_idle(panel.laws, panel.events, np.concatenate([panel.written.event, panel.written.condition]))
-    if idle:
-        notes.append(f"laws on variables that no forecast uses: {idle:,}")
-    return tuple(notes)
+    return notes
+
+
+def _relation_notes(table: Table, panel: Panel, *, plain_events: bool) -> list[str]:
+    """Say which laws and which names that look like formulas relate nothing."""
+    laws, written = panel.laws, panel.written
+    idle = count_idle(laws, panel.events, np.concatenate([written.event, written.condition]))
+    notes = [f"laws on variables that no forecast uses: {idle:,}"] if idle else []
+    if plain_events:
+        notes += plain_notes(table.source, written.text, related=len(laws) + len(laws.pins) > idle)
+    return notes
 
 
 def _read_labels(labels: Labels | None) -> Mapping[str, str]:

@@ -33,6 +33,9 @@ NUMERIC = (str, int, np.integer, Decimal, *FLOATS)
 NULLS = frozenset({"NoneType", "NAType", "NaTType"})
 """Types that stand for no value, by name because those of pandas are not imported."""
 OUTCOMES = {"true": 1, "yes": 1, "false": 0, "no": 0}
+ROUNDING = 1e-12
+"""How far past 0 or 1 a probability may lie to be taken for it: a sum of n probabilities is off by at most n 2^-53, so
+that this is what sums of some 9,000 of them can have lost to rounding."""
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 
 PROBABILITY = {
@@ -60,9 +63,10 @@ def probabilities(table: Table, column: str, *, percent: bool, missing: Missing)
     abstain = missing == "abstain"
     values = _plain_numbers(table.columns[column])
     if values is not None:
-        fine = (values >= 0) & (values <= scale)
-        if np.all(fine | np.isnan(values) if abstain else fine):
-            return values / scale
+        share = values / scale
+        fine = (share >= -ROUNDING) & (share <= 1 + ROUNDING)
+        if np.all(fine | np.isnan(share) if abstain else fine):
+            return np.clip(share, 0.0, 1.0)
     convert = partial(_probability, scale=scale, abstain=abstain)
     return np.array(_converted(table, column, convert), dtype=np.float64)
 
@@ -255,12 +259,13 @@ def _probability(cell: object, scale: int, abstain: bool) -> float | Refusal:
         return Refusal("{} is not a number", (PROBABILITY[scale],))
     if math.isnan(value):
         return value if abstain else Refusal("no probability", (ABSTENTION,))
-    if value < 0:
+    share = value / top
+    if share < -ROUNDING:
         return Refusal("{} is below 0", (PROBABILITY[scale],))
-    if value > top:
+    if share > 1 + ROUNDING:
         hint = (PERCENT,) if top == 1 and value <= 100 else ()
         return Refusal(f"{{}} is above {top}", (PROBABILITY[scale], *hint))
-    return value / top
+    return min(max(share, 0.0), 1.0)
 
 
 def _weight(cell: object) -> float | Refusal:

@@ -10,6 +10,7 @@ import numpy as np
 from coherently.errors import ContradictionError, PanelError, summarise
 from coherently.events import CERTAIN, Events, find_conflict, find_world
 from coherently.panel.statements import MAX_CHARACTERS, Pin, Statement, read_pin, split_statements
+from coherently.panel.table import read_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,9 @@ class Pins:
     low: NDArray[np.float64] = field(default_factory=_no_numbers)
     high: NDArray[np.float64] = field(default_factory=_no_numbers)
 
+    def __post_init__(self) -> None:
+        read_only(self, "event", "condition", "low", "high")
+
     def __len__(self) -> int:
         return len(self.text)
 
@@ -58,6 +62,9 @@ class Laws:
     side: NDArray[np.int32] = field(default_factory=_no_sides)
     pins: Pins = field(default_factory=Pins)
     declarations: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        read_only(self, "side")
 
     def __len__(self) -> int:
         return len(self.text)
@@ -189,7 +196,7 @@ def impossible_conditions(laws: Laws, events: Events, conditions: NDArray[np.int
     pending = np.unique(conditions[conditions > CERTAIN])
     if not len(laws) or not len(pending):
         return {}
-    pending = pending[_touch(events, pending, laws.side)]
+    pending = pending[touching(events, pending, laws.side)]
     world = find_world(events, laws.side)
     found = {}
     while len(pending) and world is not None:
@@ -208,11 +215,11 @@ def count_idle(laws: Laws, events: Events, used: NDArray[np.int32]) -> int:
     """Count the laws and pins that have variables, but none that the sides in use have."""
     stated = np.concatenate([laws.side, laws.pins.event])
     about = np.concatenate([laws.side, laws.pins.condition])
-    touched = _touch(events, stated, used) | _touch(events, about, used)
+    touched = touching(events, stated, used) | touching(events, about, used)
     return int(((stated > CERTAIN) & ~touched).sum())
 
 
-def _touch(events: Events, sides: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:
+def touching(events: Events, sides: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Tell which sides share a variable of the user's with any of the others."""
     owner = events.user_variables()
     among = np.zeros(len(owner), np.bool_)

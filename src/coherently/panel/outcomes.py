@@ -13,12 +13,12 @@ from coherently.errors import SHOWN, PanelError, summarise
 from coherently.events import find_conflict
 from coherently.panel import cells
 from coherently.panel.frames import table_from_frame
-from coherently.panel.laws import NO_LAWS, Laws
+from coherently.panel.laws import NO_LAWS, Laws, touching
 from coherently.panel.layout import ROLES, pick
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED
 from coherently.panel.readers import read_table
 from coherently.panel.table import Table
-from coherently.panel.texts import number_texts
+from coherently.panel.texts import name_some, number_texts, suggest
 from coherently.panel.values import declared_rows, value_facts
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.events import Events, Reading
+    from coherently.panel.panel import Panel
 
 Outcomes: TypeAlias = str | os.PathLike[str] | Mapping[str, object] | object
 """A file, a mapping from event to outcome, or a frame."""
@@ -52,10 +53,13 @@ class Facts:
         unique, first = np.unique(sides, return_index=True)
         return Facts(table, event_column, unique, rows[first])
 
+    def text(self, index: int) -> str:
+        """Quote the event."""
+        return str(self.table.columns[self.event_column][int(self.row[index])]).strip()
+
     def say(self, index: int) -> str:
         """Quote the fact and its place."""
-        row = int(self.row[index])
-        return f"{self.table.place(row)}: the outcome of '{self.table.columns[self.event_column][row]}'"
+        return f"{self.table.place(int(self.row[index]))}: the outcome of '{self.text(index)}'"
 
 
 def read_outcomes(source: Outcomes, events: Events, *, plain_events: bool) -> Facts:
@@ -90,6 +94,19 @@ def _read_events(
     outcome = cells.outcomes(table, outcome_column)
     reading = number_texts(table, texts, events, plain_events=plain_events)
     return Facts.gather(table, event_column, reading, outcome)
+
+
+def unused_outcomes(facts: Facts, panel: Panel) -> list[str]:
+    """Name the outcomes of events that share no variable with a forecast or a law: they settle nothing."""
+    written, laws = panel.written, panel.laws
+    used = np.concatenate([written.event, written.condition, laws.side, laws.pins.event, laws.pins.condition])
+    unused = np.flatnonzero(~touching(panel.events, facts.side, used))
+    texts = list(dict.fromkeys(facts.text(index) for index in unused[np.argsort(facts.row[unused])].tolist()))
+    if not texts:
+        return []
+    known = [panel.events.variables[v] for v in np.unique(panel.events.supports(used // 2)[1]).tolist()]
+    named = name_some(f"{text!r}{suggest(text, known)}" for text in texts)
+    return [f"{facts.table.source}: outcomes of events that no forecast or law mentions: {named}"]
 
 
 def resolve(events: Events, sources: Sequence[Facts], reading: Reading, laws: Laws = NO_LAWS) -> NDArray[np.int8]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -11,7 +10,8 @@ import numpy as np
 from coherently.errors import PanelError
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws
-from coherently.panel.texts import by_appearance
+from coherently.panel.table import read_only
+from coherently.panel.texts import by_appearance, suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,6 +42,9 @@ class WrittenEvents:
     rest: NDArray[np.int32]
     outcome: NDArray[np.int8]
 
+    def __post_init__(self) -> None:
+        read_only(self, "event", "condition", "rest", "outcome")
+
     def __len__(self) -> int:
         return len(self.text)
 
@@ -63,7 +66,8 @@ class Panel:
     A forecast is one entry of each array: `judge_index` points into `judges`, `event_index` into `written`,
     `probability` lies in [0, 1], `weight` is finite and not negative. `lower` and `upper` (NaN where not
     given) and `time` are None where the source has no such column. `laws` hold in every possible world. `notes`
-    says what a reader should know of how the source was read.
+    says what a reader should know of how the source was read. Arrays are read-only:
+    `dataclasses.replace(panel, probability=...)` makes a panel with other numbers.
 
     >>> panel = Panel.from_records([("Ann", "p", 0.7), ("Ann", "p & q", 0.4), ("Bob", "~(~p | ~q)", 0.2)])
     >>> panel
@@ -86,6 +90,9 @@ class Panel:
     notes: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     library: str | None = None
+
+    def __post_init__(self) -> None:
+        read_only(self, "judge_index", "event_index", "probability", "weight", "lower", "upper", "time")
 
     @staticmethod
     def from_frame(frame: object, **options: Unpack[Options]) -> Panel:
@@ -155,9 +162,7 @@ class Panel:
     def judge(self, name: str) -> Panel:
         """Give the panel of one judge alone."""
         if name not in self.judges:
-            close = difflib.get_close_matches(name, self.judges, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise PanelError(f"no judge is named {name!r} among {len(self.judges)}{hint}")
+            raise PanelError(f"no judge is named {name!r} among {len(self.judges):,}{suggest(str(name), self.judges)}")
         return self.select(self.judge_index == self.judges.index(name))
 
     def select(self, rows: NDArray[Any]) -> Panel:

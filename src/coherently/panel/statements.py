@@ -59,6 +59,11 @@ class Pin:
 
 def split_statements(source: LawsSource) -> list[Statement]:
     """Take comments and empty lines out of a laws file or a list of statements."""
+    if isinstance(source, str) and not os.path.exists(source):  # noqa: PTH110 - texts that no path can be are no files
+        raise PanelError(
+            f"laws is {reprlib.repr(source)}, and there is no such file: check the name and the folder, or pass "
+            f"statements as a list, laws=[{reprlib.repr(source)}]"
+        )
     if isinstance(source, str | os.PathLike):
         name = Path(source).name
         pairs = [(line, f"{name} line {number}") for number, line in enumerate(read_lines(source), 1)]

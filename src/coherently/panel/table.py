@@ -52,6 +52,16 @@ class Table:
         return replace(self, columns=columns, rows=np.array([self.rows[i] for i in index], np.int64))
 
 
+def read_only(owner: object, *names: str) -> None:
+    """Replace arrays of a frozen object by views that cannot be written to; arrays that are so already stay."""
+    for name in names:
+        array = getattr(owner, name)
+        if array is not None and array.flags.writeable:
+            view = array.view()
+            view.flags.writeable = False
+            object.__setattr__(owner, name, view)
+
+
 class Problems:
     """Gathers what is wrong with a source and raises it as one error, in the order of the rows."""
 

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.events import Reading
+from coherently.errors import SHOWN
+from coherently.events import Reading, parts
 from coherently.panel.table import Problems
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from coherently.events import Events
     from coherently.panel.table import Table
+
+MOST_NAMES = 5_000
+"""Names among which the nearest is looked for: some tens of milliseconds."""
+SPACES = (
+    "Inside a cell of a CSV file each quote is written twice: {}. "
+    "If each cell is one name, pass --plain-events (plain_events=True)."
+)
 
 
 def encode(values: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
@@ -53,7 +62,55 @@ def number_texts(table: Table, texts: Sequence[str], events: Events, *, plain_ev
     if reading.faults:
         faults = {fault.index: fault for fault in reading.faults}
         rows = np.flatnonzero(np.isin(codes, list(faults))).tolist()
+        spaced = next((fault.spaced for fault in reading.faults if fault.spaced), None)
+        remedies = [SPACES.format(spaced.replace('"', '""').join('""'))] if spaced else []
         problems = Problems()
-        problems.add(rows, lambda row: f"{table.place(row)}: {faults[int(codes[row])]}")
+        problems.add(rows, lambda row: f"{table.place(row)}: {faults[int(codes[row])]}", remedies)
         problems.check()
     return Reading(reading.sides[codes], ())
+
+
+def name_some(names: Iterable[str]) -> str:
+    """Name the first few, and count the rest."""
+    listed = list(names)
+    more = f" and {len(listed) - SHOWN:,} more" if len(listed) > SHOWN else ""
+    return ", ".join(listed[:SHOWN]) + more
+
+
+def suggest(name: str, names: Sequence[str]) -> str:
+    """Ask whether one of the names was meant that is spelt nearly so, or else that contains it.
+
+    >>> suggest("rian", ["rain", "wind"]), suggest("gpt", ["gpt-4-turbo", "gpt-5-mini"]), suggest("snow", ["rain"])
+    (" (did you mean 'rain'?)", " (did you mean 'gpt-4-turbo' or 'gpt-5-mini'?)", '')
+    """
+    plain = {known.casefold(): known for known in names} if len(names) <= MOST_NAMES else {}
+    wanted = name.strip('" ').casefold()
+    close = difflib.get_close_matches(wanted, plain, 1) or [known for known in plain if wanted and wanted in known]
+    return f" (did you mean {' or '.join(repr(plain[known]) for known in close[:3])}?)" if close else ""
+
+
+def plain_notes(source: str, texts: Sequence[str], *, related: bool) -> list[str]:
+    """Say what names of plain events look like formulas of other names, and whether anything is `related` at all.
+
+    >>> plain_notes("panel.csv", ["rain", "wind", "rain and not wind"], related=True)
+    ["panel.csv: with plain events 'rain and not wind' is a name, unrelated to 'rain' and 'wind'; if they are ..."]
+    """
+    known = {text.casefold(): text for text in texts}
+    alike = {text: [part.casefold() for _, part in parts(text) if part != text] for text in dict.fromkeys(texts)}
+    formulas = {text: list(dict.fromkeys(filter(known.__contains__, found))) for text, found in alike.items()}
+    formulas = {text: found for text, found in formulas.items() if found}
+    notes = []
+    if formulas:
+        text, found = next(iter(formulas.items()))
+        others = " and ".join(repr(known[name]) for name in found)
+        more = f", and so are {len(formulas) - 1:,} more such cells" if len(formulas) > 1 else ""
+        notes.append(
+            f"{source}: with plain events {text!r} is a name, unrelated to {others}{more}; if they are related, put "
+            f"the names in quotes instead"
+        )
+    if not related and len(known) > 1:
+        notes.append(
+            f"{source}: with plain events and no laws about them nothing relates one event to another, so that no "
+            f"forecasts of two events can contradict each other"
+        )
+    return notes

@@ -15,10 +15,9 @@ from coherently.panel.frames import table_from_frame
 from coherently.panel.layout import ROLES, pick
 from coherently.panel.readers import read_table
 from coherently.panel.table import Problems, Table
+from coherently.panel.texts import name_some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from coherently.panel.panel import Panel
@@ -97,13 +96,6 @@ def find_weighting(weights: Weights) -> Weighting:
     if isinstance(weights, Callable):  # type: ignore[arg-type]
         return weights  # type: ignore[return-value]
     return _listed(table_from_frame(weights, "weights"))
-
-
-def name_some(names: Iterable[str]) -> str:
-    """Name the first few, and count the rest."""
-    listed = list(names)
-    more = f" and {len(listed) - SHOWN:,} more" if len(listed) > SHOWN else ""
-    return ", ".join(listed[:SHOWN]) + more
 
 
 def _listed(table: Table) -> ListedWeights:
