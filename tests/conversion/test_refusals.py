@@ -97,7 +97,7 @@ def test_malformed_json_has_its_place(tmp_path):
             "forecasts[0]: expected source; found id, forecast, resolution_date",
         ),
         (lambda c: c["forecasts"][2].update(direction=[1]), "a combination of 2 needs as many directions of 1 or -1"),
-        (lambda c: c["forecasts"][1].update(forecast=20), "forecasts[1]: the forecast 20 is outside 0 to 1"),
+        (lambda c: c["forecasts"][1].update(forecast=20), "forecasts[1]: the probability 20 is outside 0 to 1"),
         (lambda c: c["forecasts"][1].update(forecast="high"), "expected a probability, found 'high'"),
         (lambda c: c.pop("forecast_due_date"), "expected forecast_due_date; found organization, model"),
         (lambda c: c["forecasts"].insert(0, 3), "forecasts[0]: expected an object, found 3"),

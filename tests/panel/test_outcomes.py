@@ -142,5 +142,5 @@ def test_misspelt_names_with_spaces_are_named():
     rows = [("Ann", '"Supplier delay"', 0.5)]
     (note,) = notes_of({'"Suplier delay"': True}, rows)
     assert "did you mean 'Supplier delay'?" in note
-    (note,) = [n for n in notes_of({"Suplier delay": True}, [("A", "Supplier delay", 0.5)], plain_events=True)]
+    (note,) = notes_of({"Suplier delay": True}, [("A", "Supplier delay", 0.5)], plain_events=True)
     assert "did you mean 'Supplier delay'?" in note

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
+import reprlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from coherently.errors import SHOWN
+from coherently.errors import SHOWN, PanelError
 from coherently.events import quote_name
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from coherently.panel import Columns
+
+REMEDY = "correct it, or delete the entry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +32,14 @@ class Forecast:
 
 @dataclass(slots=True)
 class Draft:
-    """A panel in the making; `outcomes` and `labels` are by event text, in the order in which they came up."""
+    """A panel in the making; `outcomes` and `labels` are by event text, in the order in which they came up.
+
+    An outcome is None where sources contradict each other.
+    """
 
     forecasts: list[Forecast] = field(default_factory=list)
     laws: list[str] = field(default_factory=list)
-    outcomes: dict[str, int] = field(default_factory=dict)
+    outcomes: dict[str, int | None] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -110,3 +117,42 @@ def declaration(name: str, values: Iterable[str], *, complete: bool) -> str:
     if complete and len(named) > 1:
         return f"variable {name}: {', '.join(map(quote_name, named))}"
     return f"variable {name}: {', '.join([*(quote_name(value) for value in named if value != 'other'), '...'])}"
+
+
+def settle(draft: Draft, resolutions: Mapping[str, set[bool]]) -> None:
+    """Take the resolutions of events; those that were resolved both ways are left blank."""
+    draft.outcomes |= {event: int(min(said)) if len(said) == 1 else None for event, said in resolutions.items()}
+    torn = [event for event, said in resolutions.items() if len(said) > 1]
+    if torn:
+        draft.notes.append(f"questions resolved both ways, left unresolved: {listed(torn)}")
+
+
+def read_probability(value: object, place: str) -> float:
+    """A probability, or an error that says what is there instead."""
+    number = read_number(value, place)
+    if not 0.0 <= number <= 1.0:
+        raise PanelError(f"{place}: the probability {number:g} is outside 0 to 1; {REMEDY}")
+    return number
+
+
+def read_number(value: object, place: str) -> float:
+    """A finite number, or an error that says what is there instead."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise PanelError(f"{place}: expected a probability, found {kind_of(value)}; {REMEDY}")
+    return float(value)
+
+
+def read_text(value: object, place: str) -> str:
+    """A text or a number as a text, or an error that says what is there instead."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise PanelError(f"{place}: expected a text, found {kind_of(value)}; {REMEDY}")
+    return str(value)
+
+
+def kind_of(value: object) -> str:
+    """What a JSON value is, for messages."""
+    if value is None:
+        return "null"
+    if isinstance(value, dict | list):
+        return f"{'an object' if isinstance(value, dict) else 'a list'}, {reprlib.repr(value)}"
+    return reprlib.repr(value)

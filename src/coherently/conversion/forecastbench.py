@@ -6,17 +6,26 @@ Zhang and Tetlock (2025), ForecastBench: A Dynamic Benchmark of AI Forecasting C
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from coherently.conversion.draft import Draft, Forecast, listed, plural
+from coherently.conversion.draft import (
+    Draft,
+    Forecast,
+    kind_of,
+    listed,
+    plural,
+    read_number,
+    read_probability,
+    read_text,
+    settle,
+)
 from coherently.conversion.sources import parse_json
 from coherently.errors import PanelError
 from coherently.events import quote_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coherently.conversion.sources import Source
 
@@ -114,9 +123,12 @@ def read_forecastbench(sources: Sequence[Source]) -> Draft:
     for source, kind, content in sets:
         if kind == "forecasts":
             asked |= _add_forecasts(draft, source, content, titles)
+    resolved: dict[str, set[bool]] = {}
     for source, kind, content in sets:
         if kind == "resolutions":
-            _add_outcomes(draft, source, content, asked)
+            for event, outcome in _resolutions(draft, source, content, asked):
+                resolved.setdefault(event, set()).add(outcome)
+    settle(draft, resolved)
     return draft
 
 
@@ -130,7 +142,7 @@ def _parse(source: Source) -> tuple[str, dict[str, Any]]:
     for index, item in enumerate(content[kind]):
         place = f"{source.name}, {kind}[{index}]"
         if not isinstance(item, dict):
-            raise PanelError(f"{place}: expected an object, found {item!r}")
+            raise PanelError(f"{place}: expected an object, found {kind_of(item)}")
         missing = [field for field in NEEDED[kind] if field not in item]
         if missing:
             raise PanelError(f"{place}: expected {', '.join(missing)}; found {listed(item) or 'no field'}")
@@ -144,7 +156,7 @@ def _check_one_round(sets: Sequence[tuple[Source, str, Mapping[str, Any]]]) -> N
         due = content.get("forecast_due_date")
         if due in NONE:
             raise PanelError(f"{source.name}: expected forecast_due_date; found {listed(content)}")
-        rounds.setdefault(str(due)[:10], source.name)
+        rounds.setdefault(read_text(due, f"{source.name}, forecast_due_date")[:10], source.name)
     if len(rounds) > 1:
         seen = ", ".join(f"{due} ({name})" for due, name in rounds.items())
         raise PanelError(f"the sets are of several rounds: {seen}; convert each round by itself")
@@ -158,15 +170,16 @@ def _event(item: Mapping[str, Any], place: str) -> tuple[str, list[str]]:
     """
     ids, direction = item["id"], item.get("direction")
     date = item.get("resolution_date")
-    suffix = "" if date in NONE else f":{str(date)[:10]}"
+    suffix = "" if date in NONE else f":{read_text(date, f'{place}, resolution_date')[:10]}"
+    parts = ids if isinstance(ids, list) else [ids]
+    source = read_text(item["source"], f"{place}, source")
+    names = [quote_name(f"{source}:{read_text(one, f'{place}, id')}{suffix}") for one in parts]
     if not isinstance(ids, list):
-        name = quote_name(f"{item['source']}:{ids}{suffix}")
-        return name, [name]
-    if not isinstance(direction, list) or len(direction) != len(ids) or not set(direction) <= {1, -1}:
+        return names[0], names
+    if not isinstance(direction, list) or len(direction) != len(ids) or any(sign not in (1, -1) for sign in direction):
         raise PanelError(
-            f"{place}: a combination of {len(ids)} needs as many directions of 1 or -1, found {direction!r}"
+            f"{place}: a combination of {len(ids)} needs as many directions of 1 or -1, found {kind_of(direction)}"
         )
-    names = [quote_name(f"{item['source']}:{one}{suffix}") for one in ids]
     signed = [name if sign == 1 else f"~{name}" for name, sign in zip(names, direction, strict=True)]
     return " & ".join(signed), names
 
@@ -179,14 +192,16 @@ def _titles(questions: Sequence[Mapping[str, Any]], name: str) -> dict[str, str]
             if not isinstance(part, dict) or not {"id", "source", "question"} <= set(part):
                 raise PanelError(f"{name}, questions[{index}]: expected id, source and question of each part")
             if not isinstance(part["id"], list):
-                titles[f"{part['source']}:{part['id']}"] = str(part["question"])
+                title = read_text(part["question"], f"{name}, questions[{index}], question")
+                titles[f"{part['source']}:{part['id']}"] = title
     return titles
 
 
 def _add_forecasts(draft: Draft, source: Source, content: Mapping[str, Any], titles: Mapping[str, str]) -> set[str]:
     """Add a set's forecasts; returns the variables that they are about."""
     silent, untitled, asked = 0, set(), set()
-    team = "/".join(str(content[field]) for field in ("organization", "model") if content.get(field) not in NONE)
+    said = [field for field in ("organization", "model") if content.get(field) not in NONE]
+    team = "/".join(read_text(content[field], f"{source.name}, {field}") for field in said)
     due = str(content["forecast_due_date"])[:10]
     for index, item in enumerate(content["forecasts"]):
         place = f"{source.name}, forecasts[{index}]"
@@ -194,8 +209,10 @@ def _add_forecasts(draft: Draft, source: Source, content: Mapping[str, Any], tit
         if item["forecast"] in NONE:
             silent += 1
             continue
-        judge = str(item["user_id"]) if item.get("user_id") not in NONE else team or source.file.removesuffix(".json")
-        draft.forecasts.append(Forecast(judge, event, _probability(item["forecast"], place), due))
+        judge = team or source.file.removesuffix(".json")
+        if item.get("user_id") not in NONE:
+            judge = read_text(item["user_id"], f"{place}, user_id")
+        draft.forecasts.append(Forecast(judge, event, read_probability(item["forecast"], place), due))
         date = item.get("resolution_date")
         ids = item["id"] if isinstance(item["id"], list) else [item["id"]]
         asked.update(names)
@@ -212,8 +229,10 @@ def _add_forecasts(draft: Draft, source: Source, content: Mapping[str, Any], tit
     return asked
 
 
-def _add_outcomes(draft: Draft, source: Source, content: Mapping[str, Any], asked: set[str]) -> None:
-    """Take what resolved to 0 or 1; a market question counts for its dateless event whenever it resolved."""
+def _resolutions(
+    draft: Draft, source: Source, content: Mapping[str, Any], asked: set[str]
+) -> Iterator[tuple[str, bool]]:
+    """Give what resolved to 0 or 1; a market question counts for its dateless event whenever it resolved."""
     left = Counter[str]()
     for index, item in enumerate(content["resolutions"]):
         place = f"{source.name}, resolutions[{index}]"
@@ -223,19 +242,11 @@ def _add_outcomes(draft: Draft, source: Source, content: Mapping[str, Any], aske
         value = item["resolved_to"]
         if not asked.issuperset(names):
             left["of events that nobody forecast, left out"] += 1
-        elif item.get("resolved") is False or value in NONE:
+        elif item.get("resolved") is False or value in NONE or str(value) in NONE:
             left["still open, left unresolved"] += 1
-        elif value in {0, 1}:
-            draft.outcomes[event] = int(value)
+        elif read_number(value, place) in {0.0, 1.0}:
+            yield event, bool(value)
         else:
             left["between 0 and 1, left unresolved"] += 1
     for why, count in left.items():
         draft.notes.append(f"{source.name}: {plural(count, 'resolution')} {why}")
-
-
-def _probability(value: object, place: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise PanelError(f"{place}: expected a probability, found {value!r}")
-    if not 0.0 <= value <= 1.0:
-        raise PanelError(f"{place}: the forecast {value:g} is outside 0 to 1")
-    return float(value)

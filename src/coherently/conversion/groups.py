@@ -50,11 +50,15 @@ _NUMBER: Final = r"([$€£]?)\s*(-?\d[\d,]*(?:\.\d+)?|-?\.\d+)\s*(%|[a-z]*)"
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The events of a group's questions, in their order, and the law that relates them; `kind` is for people."""
+    """The events of a group's questions, in their order, and the law that relates them; `kind` is for people.
+
+    `complete` is false of brackets that leave values out.
+    """
 
     kind: str
     events: tuple[str, ...]
     law: str
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +69,25 @@ class _Amount:
 
 @dataclass(frozen=True, slots=True)
 class _Bracket:
-    """A range of a quantity; None is no bound."""
+    """A range of a quantity; None is no bound, and a bound itself belongs to the range unless it is open there."""
 
     low: Decimal | None
     high: Decimal | None
+    open_low: bool = False
+    open_high: bool = False
 
 
 def recognise(name: str, labels: Sequence[str], title: str) -> Grouping | None:
     """Read the labels of a group as thresholds or brackets of one quantity; None where they say nothing of the kind.
 
-    >>> recognise("g7", ["Before 2030", "Before July 2031"], "Will it fly?")
-    Grouping(kind='ladder of dates', events=('g7 < 2030-01-01', 'g7 < 2031-07-01'), law='variable g7: date')
+    >>> recognise("g7", ["Before 2030", "Before July 2031"], "Will it fly?").events
+    ('g7 < 2030-01-01', 'g7 < 2031-07-01')
     >>> recognise("g8", ["≥ 5%", "≥ 7.5%"], "Rate?").events
     ('g8 >= 5', 'g8 >= 7.5')
     >>> recognise("g9", ["Less than 10", "10-19", "20 or more"], "How many?").law
     'variable g9: "Less than 10", "10-19", "20 or more"'
+    >>> recognise("g9", ["< 10", "10-19", "> 20"], "How many?").law
+    'variable g9: "< 10", "10-19", "> 20", ...'
     >>> recognise("g1", ["Spain", "Italy"], "Who wins?")
     """
     if len(set(map(_plain, labels))) < max(2, len(labels)):
@@ -194,16 +202,27 @@ def _brackets(name: str, labels: Sequence[str]) -> Grouping | None:
         return None
     lowest = Decimal("-Infinity")
     ordered = sorted(ranges, key=lambda item: lowest if item.low is None else item.low)
-    gaps = []
+    step = _step(ranges)
+    joined = []
     for left, right in pairwise(ordered):
         if left.high is None or right.low is None or left.high > right.low:
             return None
-        gaps.append(right.low - left.high)
-    step = _step(ranges)
-    complete = ordered[0].low is None and ordered[-1].high is None and all(gap in {0, step} for gap in gaps)
-    return Grouping(
-        "brackets", tuple(choice(name, label) for label in labels), declaration(name, labels, complete=complete)
-    )
+        joined.append(_meet(left, right, right.low - left.high, step))
+    complete = ordered[0].low is None and ordered[-1].high is None and all(joined)
+    events = tuple(choice(name, label) for label in labels)
+    return Grouping("brackets", events, declaration(name, labels, complete=complete), complete)
+
+
+def _meet(left: _Bracket, right: _Bracket, gap: Decimal, step: Decimal) -> bool:
+    """Whether no value lies between two ranges: one has the bound they share, or both have bounds a step apart.
+
+    >>> ten, twenty = Decimal(10), Decimal(20)
+    >>> _meet(_Bracket(None, ten, open_high=True), _Bracket(ten, None, open_low=True), Decimal(0), Decimal(1))
+    False
+    """
+    if gap == 0:
+        return not (left.open_high and right.open_low)
+    return gap == step and not (left.open_high or right.open_low)
 
 
 def _step(ranges: Sequence[_Bracket]) -> Decimal:
@@ -217,14 +236,16 @@ def _bracket(label: str) -> _Bracket | None:
     single = _threshold(label)
     if single is not None:
         sign, amount = single
-        return _Bracket(None, amount.value) if sign[0] == "<" else _Bracket(amount.value, None)
-    match = re.fullmatch(r"(?:between |from )?(?:≥|>=|>)?\s*(.+?)\s*(?:-| to | and )\s*(?:<|<=|≤)?\s*(\S+.*)", label)
+        if sign[0] == "<":
+            return _Bracket(None, amount.value, open_high=sign == "<")
+        return _Bracket(amount.value, None, open_low=sign == ">")
+    match = re.fullmatch(r"(?:between |from )?(≥|>=|>)?\s*(.+?)\s*(?:-| to | and )\s*(<=|<|≤)?\s*(\S+.*)", label)
     if match is None:
         return None
-    low, high = _amount(match[1]), _amount(match[2])
+    low, high = _amount(match[2]), _amount(match[4])
     if low is None or high is None or not low.value < high.value or (low.unit and low.unit != high.unit):
         return None
-    return _Bracket(low.value, high.value)
+    return _Bracket(low.value, high.value, open_low=match[1] == ">", open_high=match[3] == "<")
 
 
 def _write(value: Decimal) -> str:

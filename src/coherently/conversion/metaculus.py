@@ -72,17 +72,35 @@ def read_metaculus(sources: Sequence[Source], options: Options) -> Draft:
             names = listed(source.name for source in sources)
             raise PanelError(f"no {kind}.csv (with a column {column!r}) among {names}: give both files of the download")
     questions: dict[str, _Question] = {}
+    again: dict[str, set[str]] = {}
     for table in asked:
         table.check_header(draft, QUESTION_NEEDS, QUESTION_KNOWN)
         for index, cells in enumerate(table.rows):
+            if cells["Question ID"] in questions:
+                again.setdefault(cells["Question ID"], set()).add(cells["Resolution"])
+                continue
             question = _read_question(draft, cells, table.place(index), options)
             questions[question.id] = question
+    _settle_repeats(draft, questions, again)
     _relate_groups(draft, questions, options)
     rows = rows_that_count(draft, given, questions, options)
     for row in rows:
         _add_forecast(draft, questions[row.question], row)
     _add_outcomes(draft, questions, {row.question for row in rows})
     return draft
+
+
+def _settle_repeats(draft: Draft, questions: dict[str, _Question], again: dict[str, set[str]]) -> None:
+    """Say which questions are there more than once; one that is resolved in two ways is left unresolved."""
+    if again:
+        draft.notes.append(
+            f"questions that question_data has more than once, of which the first counts: {listed(again)}"
+        )
+    torn = [name for name, resolutions in again.items() if resolutions != {questions[name].resolution}]
+    for name in torn:
+        questions[name].resolution = ""
+    if torn:
+        draft.notes.append(f"questions resolved in two ways, left unresolved: {listed(torn)}")
 
 
 def _read_question(draft: Draft, row: dict[str, str], place: str, options: Options) -> _Question:
@@ -166,13 +184,14 @@ def _relate_groups(draft: Draft, questions: dict[str, _Question], options: Optio
             f"no group of binary questions has the post {unknown[0]}; the groups are {listed(posts) or 'none'}"
         )
     related: Counter[str] = Counter()
-    unrelated = []
+    unrelated, partial = [], []
     for post, members in posts.items():
         grouping = _grouping(post, members, options)
         if grouping is None:
             unrelated += [post] if len(members) > 1 else []
             continue
         related[grouping.kind] += 1
+        partial += [] if grouping.complete else [post]
         draft.laws.append(grouping.law)
         for question, event in zip(members, grouping.events, strict=True):
             draft.labels.pop(f"q{question.id}", None)
@@ -180,6 +199,11 @@ def _relate_groups(draft: Draft, questions: dict[str, _Question], options: Optio
             draft.label(event, question.title)
     if related:
         draft.notes.append("groups: " + ", ".join(f"{count} {kind}" for kind, count in related.items()))
+    if partial:
+        draft.notes.append(
+            f"groups of brackets that leave values out, so that none of them may come true: posts {listed(partial)}; "
+            f"if exactly one does say --partition POST"
+        )
     if unrelated:
         draft.notes.append(
             f"groups whose labels do not say how their questions are related, so that no law relates them: posts "

@@ -9,7 +9,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from coherently.conversion.draft import Draft, Forecast, listed, one_line, plural
+from coherently.conversion.draft import (
+    Draft,
+    Forecast,
+    kind_of,
+    listed,
+    one_line,
+    plural,
+    read_probability,
+    settle,
+)
 from coherently.conversion.sources import open_sources, parse_json
 from coherently.conversion.tuples import (
     CHECKS,
@@ -17,9 +26,6 @@ from coherently.conversion.tuples import (
     Question,
     Tuple,
     check_answers,
-    kind_of,
-    read_probability,
-    settle,
 )
 from coherently.errors import PanelError
 
@@ -198,4 +204,4 @@ def _read_ground_truth(source: Source, draft: Draft) -> None:
         draft.label(event, question.title)
         if question.resolution is not None:
             resolutions.setdefault(event, set()).add(question.resolution)
-    settle(draft, resolutions, 0)
+    settle(draft, resolutions)

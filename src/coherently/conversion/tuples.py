@@ -7,11 +7,10 @@ Language Model Forecasters, ICLR (arXiv:2412.18544).
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from coherently.conversion.draft import Draft, Forecast, listed, plural
+from coherently.conversion.draft import Draft, Forecast, plural, read_probability, settle
 from coherently.errors import PanelError
 
 if TYPE_CHECKING:
@@ -123,22 +122,12 @@ def tuples_draft(tuples: Sequence[Tuple], draft: Draft | None = None) -> Draft:
                 resolutions.setdefault(event, set()).add(question.resolution)
             unused += event != question.variable and question.resolution is not None
     draft.laws += laws
-    settle(draft, resolutions, unused)
-    return draft
-
-
-def settle(draft: Draft, resolutions: Mapping[str, set[bool]], unused: int) -> None:
-    """Take the resolutions of single questions; those of compound ones follow by logic."""
-    torn = [event for event, said in resolutions.items() if len(said) > 1]
-    for event, said in resolutions.items():
-        if len(said) == 1:
-            draft.outcomes[event] = int(next(iter(said)))
-    if torn:
-        draft.notes.append(f"questions resolved both ways, left unresolved: {listed(torn)}")
+    settle(draft, resolutions)
     if unused:
         draft.notes.append(
             f"{plural(unused, 'resolution')} of compound questions not used: they follow from those of their parts"
         )
+    return draft
 
 
 def _names(asked: Tuple, number: int, draft: Draft) -> dict[str, str]:
@@ -155,21 +144,3 @@ def _names(asked: Tuple, number: int, draft: Draft) -> dict[str, str]:
         else:
             names[letter] = f"{letter.lower()}{number}"
     return names
-
-
-def read_probability(value: object, place: str) -> float:
-    """A probability, or an error that says what is there instead."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise PanelError(f"{place}: expected a probability, found {kind_of(value)}")
-    if not 0.0 <= value <= 1.0:
-        raise PanelError(f"{place}: the probability {value:g} is outside 0 to 1")
-    return float(value)
-
-
-def kind_of(value: object) -> str:
-    """What a JSON value is, for messages."""
-    if value is None:
-        return "null"
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    return repr(value)
