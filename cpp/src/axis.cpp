@@ -30,7 +30,7 @@ void Axis::add_named(const Comparison& comparison) {
         if (value < 0) {
             const std::string near = declaration_->nearest(comparison.values[i]);
             mismatch(comparison.value_positions[i],
-                     comparison.written_values[i] + " is no value of " + comparison.written_name + " (" +
+                     comparison.written_values[i] + " is not a value of " + comparison.written_name + " (" +
                          declaration_->describe() + ")" + (near.empty() ? "" : "; did you mean " + near + "?"));
         }
         mentions_.emplace_back(value, static_cast<std::int32_t>(truths_.size() - 1));
@@ -44,7 +44,7 @@ double Axis::quantity(const Comparison& comparison, std::size_t i) const {
     mismatch(comparison.value_positions[i],
              comparison.written_name + " is declared as " + declaration_->describe() + "; " +
                  comparison.written_values[i] +
-                 (date ? " is no date such as 2027-01-31" : " is no number such as 2.5"));
+                 (date ? " is not a date such as 2027-01-31" : " is not a number such as 2.5"));
 }
 
 // Dates before the first and after the last that can be written do not exist.

@@ -155,7 +155,7 @@ def test_books_know_laws_and_declared_variables():
         book.profit({"winner": "Bob", "rain": False, "wet": True}), 0.005 + 0.02 + 0.1, atol=1e-9
     )
     assert set(book.worst_world) == {"winner", "rain", "wet"}
-    with pytest.raises(co.EventError, match="'Zoe' is no value of winner"):
+    with pytest.raises(co.EventError, match="'Zoe' is not a value of winner"):
         book.profit({"winner": "Zoe", "rain": False, "wet": True})
 
 

@@ -139,6 +139,13 @@ def test_labels_are_shown(table_2):
     assert "Rain tomorrow" in run("aggregate", table_2, "--labels", labels, check=0).stdout
 
 
+def test_outcomes_of_misspelt_events_are_named(table_2):
+    outcomes = table_2.with_name("outcomes.csv")
+    outcomes.write_text("event,outcome\nq,yes\nrainy_day,no\n")
+    said = run("score", table_2, "--outcomes", outcomes, check=0).stderr
+    assert said == "note: outcomes.csv: outcomes of events that no forecast or law mentions: 'rainy_day'\n"
+
+
 def test_simulate_then_score(tmp_path):
     panel = tmp_path / "panel.csv"
     run("simulate", "--judges", 8, "--variables", 12, "--seed", 3, "-o", panel, check=0)
@@ -292,7 +299,7 @@ def test_missing_files_and_folders(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--method", "magic"], "'magic' is no method"),
+        (["--method", "magic"], "unknown method 'magic'"),
         (["--groups", "pairs"], "auto has no option groups; projections and dykstra have it"),
         (["--method", "dykstra", "--groups", "pears"], "Did you mean 'pairs'"),
         (["--method", "projections", "--tolerance", "-1"], "tolerance is -1"),

@@ -91,7 +91,7 @@ def test_one_judge_is_told_that_there_are_no_intervals(tmp_path):
         (("--json", "--latex"), "exclude each other"),
         (("--html", "-o", "/nowhere/at/all.html"), "name a file in a folder that is there"),
         (("-o", "rows.pdf"), "ending that is not written"),
-        (("--method", "average"), "is no method"),
+        (("--method", "average"), "unknown method"),
         (("--confidence", "95"), "confidence is 95.0; it must lie between 0 and 1"),
     ],
 )

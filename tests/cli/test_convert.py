@@ -29,4 +29,4 @@ def test_convert_needs_something_to_write(tmp_path):
     assert "give -o DIR" in run("convert", "--from", "metaculus", DATA / "metaculus", check=2).stderr
     wrong = run("convert", "--from", "metaculus", DATA / "metaculus", "--scores", tmp_path / "s.csv", check=2).stderr
     assert "--scores goes with --from consistency" in wrong
-    assert "is no format that is read" in run("convert", "--from", "kalshi", DATA, "-o", tmp_path / "o", check=2).stderr
+    assert "unknown format 'kalshi'" in run("convert", "--from", "kalshi", DATA, "-o", tmp_path / "o", check=2).stderr

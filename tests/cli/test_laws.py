@@ -28,7 +28,9 @@ def test_laws_that_cannot_be_read_are_bad_input(panel, tmp_path):
     laws = tmp_path / "wrong.laws"
     laws.write_text("variable winner: Ann, Bob\n\nwinner = Cid -> tax\n")
     for command in commands(panel):
-        assert run(*command, "--laws", laws, check=2).stderr.startswith("error: wrong.laws line 3: Cid is no value of")
+        assert run(*command, "--laws", laws, check=2).stderr.startswith(
+            "error: wrong.laws line 3: Cid is not a value of"
+        )
 
 
 def test_score_with_declared_variables(panel, tmp_path):

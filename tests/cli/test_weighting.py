@@ -38,7 +38,7 @@ def test_weightings_multiply(panel):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--weighting", "coherent"], "'coherent' is no weighting; the weightings are equal, coherence, consensus"),
+        (["--weighting", "coherent"], "unknown weighting 'coherent'; the weightings are equal, coherence, consensus"),
         (["--weights", "nowhere.csv"], "nowhere.csv"),
         (["--history", "panel.csv"], "the history has no outcomes"),
     ],

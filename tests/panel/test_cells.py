@@ -205,7 +205,7 @@ def test_bounds():
 def test_bounds_the_wrong_way_round():
     crossed = table(low=["0.1", "0.7"], high=["0.2", "0.4"])
     assert refusal(cells.bounds, crossed, "low", "high", percent=False) == (
-        "panel.csv row 3: low 0.7 is above high 0.4\nA lower bound is at most the upper one: swap or mend them."
+        "panel.csv row 3: low 0.7 is above high 0.4\nA lower bound is at most the upper one: swap or fix them."
     )
 
 
@@ -255,7 +255,7 @@ def test_outcomes():
 @pytest.mark.parametrize("cell", ["maybe", "2", 0.5, "100%", [1], "1_0"])
 def test_no_outcome(cell):
     assert refusal(cells.outcomes, table("yes", cell), "x") == (
-        f"panel.csv row 3, column x: {cell!r} is no outcome\n"
+        f"panel.csv row 3, column x: {cell!r} is not an outcome\n"
         "An outcome is 0 or 1, true or false, yes or no, or empty while it is unresolved."
     )
 
@@ -292,10 +292,10 @@ def test_an_iso_text_is_its_moment(moments):
         ("", "no time"),
         (NAN, "no time"),
         (pd.NaT, "no time"),
-        ("31/05/2024", "'31/05/2024' is no time"),
-        ("2024-13-01", "'2024-13-01' is no time"),
-        ("inf", "'inf' is no time"),
-        (True, "True is no time"),
+        ("31/05/2024", "'31/05/2024' is not a time"),
+        ("2024-13-01", "'2024-13-01' is not a time"),
+        ("inf", "'inf' is not a time"),
+        (True, "True is not a time"),
     ],
 )
 def test_no_time(cell, reason):

@@ -103,7 +103,7 @@ def test_a_pandas_index_is_ignored():
 )
 def test_no_frame(value, kind):
     message = refusal(table_from_frame, value)
-    assert message.startswith(f"{kind} is no frame that can be read: pass a pandas or polars DataFrame or a pyarrow")
+    assert message.startswith(f"{kind} is not a frame that can be read: pass a pandas or polars DataFrame or a pyarrow")
     assert ".collect()" in message
 
 
@@ -116,7 +116,7 @@ def test_no_frame(value, kind):
         ),
         (pa.table([[1], [2]], names=["p", "p"]), "frame has two columns of one name: rename or delete one"),
         (pd.DataFrame([[1, 2]], columns=["p", "P "]), "frame has two columns named 'p' and 'P'"),
-        (pd.DataFrame([[1, 2]]), "frame: column 1 is named 0, which is no text: rename it"),
+        (pd.DataFrame([[1, 2]]), "frame: column 1 is named 0, which is not a text: rename it"),
         (pl.DataFrame({"p": []}), "frame has a header but no rows"),
         (pl.DataFrame(), "frame has no columns"),
     ],
@@ -178,9 +178,9 @@ def test_records_that_differ(records, problems):
     ("records", "message"),
     [
         ([], "records is empty. Each record is (judge, event, probability)"),
-        (3, "3 is no list of records. Each record is"),
+        (3, "3 is not a list of records. Each record is"),
         ([{"event": 1, "Event": 2}], "records has two columns named 'event' and 'Event'"),
-        ([{1: 2}], "records: column 1 is named 1, which is no text"),
+        ([{1: 2}], "records: column 1 is named 1, which is not a text"),
         ([{}], "records has no columns"),
     ],
 )

@@ -100,7 +100,7 @@ def test_all_statements_that_cannot_be_read_are_said_at_once():
         "    ^",
         f"laws statement 8: 'P(q) 0.3' begins as a pin and does not end as one. {pin}",
         "laws statement 9: w is declared before; declare a variable once, with all its values",
-        "laws statement 10: e is no value of w (a, b) (column 5)",
+        "laws statement 10: e is not a value of w (a, b) (column 5)",
         "    w = e",
         "        ^",
     ]
@@ -202,7 +202,7 @@ def test_plain_events_are_names_whatever_is_declared():
 
 def test_a_laws_file_that_is_not_there(tmp_path):
     assert "does not exist" in refused(tmp_path / "none.txt")
-    assert refused([3]) == "laws statement 1 is 3, which is no text"
+    assert refused([3]) == "laws statement 1 is 3, which is not a text"
 
 
 DECLARED = ["variable winner: Ann, Bob, ...", "variable rate: number", "variable due: date", "winner = Ann -> p"]
@@ -238,9 +238,9 @@ def test_outcomes_of_declared_variables_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("known", "words"),
     [
-        ({"winner": "Dan"}, "row 1, column outcome: 'Dan' is no value of winner; it may be Ann, Bob, None (other)"),
-        ({"rate": "high"}, "outcomes row 1, column outcome: 'high' is no value of rate; it is a finite number"),
-        ({"due": "soon"}, "'soon' is no value of due; it is an ISO date such as 2027-01-31"),
+        ({"winner": "Dan"}, "row 1, column outcome: 'Dan' is not a value of winner; it may be Ann, Bob, None (other)"),
+        ({"rate": "high"}, "outcomes row 1, column outcome: 'high' is not a value of rate; it is a finite number"),
+        ({"due": "soon"}, "'soon' is not a value of due; it is an ISO date such as 2027-01-31"),
         ({"winner": "Ann", '"winner"': "Bob"}, "outcomes row 2: winner is 'Bob', but outcomes row 1 says otherwise"),
         ({"winner": "Ann", "winner = Bob": 1}, "is given as true and as false"),
         ({"winner": "Ann", "winner in {Bob, other} | rate < 0": 1, "rate": 1}, "contradicts the other outcomes"),

@@ -129,3 +129,16 @@ def test_pick_refuses_none_and_two(header, wrong):
         pick(table(header), "title", ("title", "label"))
     assert f"panel.csv has {wrong} among" in str(caught.value)
     assert "name exactly one of them 'title' (also accepted: label)" in str(caught.value)
+
+
+def test_columns_of_a_market_are_suggested_as_quotes():
+    message = refusal("ticker,yes_bid,yes_ask,last_price")
+    assert "Perhaps rename 'ticker' to 'event', 'yes_bid' to 'lower', 'yes_ask' to 'upper'; prices in cents" in message
+    assert "'last_price' to" not in message
+    assert "Perhaps rename 'Risk' to 'event'.\n" in refusal("Risk,Ann,Bob")
+    assert "Perhaps rename 'price' to 'probability'; prices in cents need --percent" in refusal("event,price,judge")
+
+
+def test_the_first_column_may_hold_the_events():
+    assert "If the first column, 'Ereignis', holds the events, rename it to 'event'." in refusal("Ereignis,Ann")
+    assert "holds the events" not in refusal("judge,event,probabilty")

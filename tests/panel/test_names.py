@@ -103,3 +103,26 @@ def test_plain_events_without_a_law_are_unrelated():
     assert "with plain events and no laws about them nothing relates one event to another" in note
     assert len(plain_notes("p", "q", laws=["a -> b"])) == 2
     assert plain_notes("p") == ()
+
+
+def notes(*events, **options):
+    return co.Panel.from_records([("Ann", event, 0.5) for event in events], **options).notes
+
+
+def test_tickers_that_were_read_as_formulas_are_noted():
+    (note,) = notes("S&P500", "AT&T", "R|D", "x")
+    assert note == (
+        "records: read as formulas; put quotes around those that are names: S&P500 (2 variables), AT&T (2 variables), "
+        "R|D (2 variables)"
+    )
+
+
+def test_formulas_of_variables_that_others_use_are_not_noted():
+    assert notes("A", "B", "A&B") == notes("a&b") == notes("A & B") == notes('"S&P500"') == ()
+    assert notes("A&B", "A|B") == ()
+
+
+def test_summaries_of_a_sheet_are_noted(tmp_path):
+    file = tmp_path / "panel.csv"
+    file.write_text("event,Ann,Average\nrain,0.1,0.2\nMean,0.1,0.2\n")
+    assert co.read_panel(file).notes == ("panel.csv: taken for a judge or an event like the others: Average, Mean",)

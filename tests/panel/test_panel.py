@@ -267,3 +267,17 @@ def test_no_such_judge_names_those_that_are_near():
         panel.judge("Claud")
     with pytest.raises(co.PanelError, match=r"no judge is named 'Zoe' among 3$"):
         panel.judge("Zoe")
+
+
+def test_an_unknown_option_names_the_options():
+    with pytest.raises(
+        co.MethodError, match=r"there is no option 'lawz' \(did you mean 'laws'\?\); the options are laws,"
+    ):
+        co.Panel.from_records([("Ann", "p", 0.5)], lawz=["p -> q"])
+
+
+def test_aggregate_says_how_to_make_a_panel():
+    with pytest.raises(co.PanelError, match=r"found str; make one with co\.read_panel \(of a file\)"):
+        co.aggregate("models.csv")
+    with pytest.raises(co.PanelError, match=r"found DataFrame; make one with .* co\.Panel\.from_frame"):
+        co.aggregate(pd.DataFrame({"event": ["p"], "Ann": [0.5]}))

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import coherently as co
 from coherently.errors import MissingDependencyError, PanelError
 from coherently.panel.readers import CELL_LIMIT, CHUNK, read_table
 
@@ -148,7 +149,7 @@ def test_a_long_cell_is_read(write):
         ),
         (
             "event,p\np,0.5\n".encode("utf-16-le"),
-            "panel.csv line 1 holds a NUL byte, so it is no text. Save it",
+            "panel.csv line 1 holds a NUL byte, so it is not text. Save it",
         ),
         (
             "event,p\ncafé,0.5\n".encode("latin-1"),
@@ -169,7 +170,7 @@ def test_a_bad_byte_far_into_the_file_is_found(write, byte):
 
 def test_records_of_another_width_are_told_together(write):
     rows = ["a,1", "b", "c,1,2", "", *(["d,0,5"] * 20)]
-    expected = ["panel.csv row 3: 1 cells where the header has 2"]
+    expected = ["panel.csv row 3: 1 cell where the header has 2"]
     expected += [f"panel.csv row {row}: 3 cells where the header has 2" for row in (4, *range(6, 14))]
     hint = "Put a cell that holds ',' in quotes; write a missing cell as an empty one."
     expected += ["... and 12 more (22 in all)", hint]
@@ -281,3 +282,46 @@ def test_parquet_without_pyarrow(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingDependencyError, match=r"panel\.parquet needs .* pip install pyarrow"):
         read_table(write(b"PAR1", "panel.parquet"))
+
+
+@pytest.mark.parametrize("start", [b"PK\x03\x04\x14\x00\x06\x00", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"])
+def test_a_workbook_is_called_one(tmp_path, start):
+    file = tmp_path / "risks.xlsx"
+    file.write_bytes(start + bytes(100))
+    with pytest.raises(PanelError, match=r"risks\.xlsx is an Excel workbook .* save the sheet as 'CSV UTF-8'"):
+        read_table(file)
+
+
+def test_rows_without_any_value_are_left_out_and_counted(tmp_path):
+    file = tmp_path / "panel.csv"
+    file.write_text("event,Ann,Bob\n,,\nrain,0.1,0.2\n,,\n\nwind,,0.3\n,,\n")
+    table = read_table(file)
+    assert table.columns == {"event": ["rain", "wind"], "Ann": ["0.1", ""], "Bob": ["0.2", "0.3"]}
+    assert (table.rows.tolist(), table.blank) == ([3, 6], 3)
+    assert "panel.csv: blank rows, left out: 3" in co.read_panel(file).notes
+    file.write_text("event,Ann\n,0.5\n")
+    with pytest.raises(PanelError, match="the cell is empty"):
+        co.read_panel(file)
+
+
+def test_a_row_that_is_too_short_is_counted_in_words(tmp_path):
+    file = tmp_path / "panel.csv"
+    file.write_text("event,Ann,Bob\nrain\nwind,0.5\n")
+    with pytest.raises(PanelError, match=r"row 2: 1 cell where the header has 3\npanel.csv row 3: 2 cells where"):
+        read_table(file)
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("event;Müller, Dr.;Bob", ["event", "Müller, Dr.", "Bob"]),
+        ('event,"a;b;c",Bob', ["event", "a;b;c", "Bob"]),
+        ("event\tAnn, B.\tBob", ["event", "Ann, B.", "Bob"]),
+        ("event,Ann;Bob", ["event", "Ann;Bob"]),
+    ],
+)
+def test_the_separator_is_the_sign_that_the_header_has_most_of(tmp_path, header, columns):
+    sign = next(s for s in "\t;," if header.count(s) >= len(columns) - 1 and s not in "".join(columns))
+    file = tmp_path / "panel.csv"
+    file.write_text(f"{header}\n{sign.join('x' * len(columns))}\n")
+    assert list(read_table(file).columns) == columns

@@ -76,7 +76,7 @@ def test_a_header_is_stripped_and_may_begin_with_a_blank():
     [
         ([], "panel.csv has no columns"),
         (["event", " "], "panel.csv: column 2 has no name: name it or delete"),
-        (["event", 3], "panel.csv: column 2 is named 3, which is no text: rename"),
+        (["event", 3], "panel.csv: column 2 is named 3, which is not a text: rename"),
         (["Event", "p", " event "], "panel.csv has two columns named 'Event' and 'event'"),
     ],
 )

@@ -51,7 +51,7 @@ def test_the_result_is_that_of_the_weighted_panel_and_says_so():
         (lambda _: np.ones(3), "they must be 2 finite numbers of 0 or more, one for each judge"),
         (lambda _: np.array([1.0, -1.0]), "they must be 2 finite numbers"),
         (co.EqualWeights, "make an object of it: EqualWeights()"),
-        (7, "int is no frame that can be read"),
+        (7, "int is not a frame that can be read"),
         (pd.DataFrame({"judge": ["Ann", "Ann"], "weight": [1, 2]}), "row 2: the judge 'Ann' has a weight already"),
         (pd.DataFrame({"name": ["Ann"], "weight": [1]}), "weights has no judge column"),
     ],

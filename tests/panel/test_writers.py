@@ -118,7 +118,7 @@ def test_an_ending_that_is_not_written(tmp_path):
 def test_an_output_that_has_no_place(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     assert refusal(check_output, tmp_path / "folder.csv") == f"{tmp_path}/folder.csv is a folder: name a file in it"
-    assert refusal(check_output, tmp_path / "no" / "out.csv") == f"{tmp_path}/no is no folder: create it first"
+    assert refusal(check_output, tmp_path / "no" / "out.csv") == f"{tmp_path}/no is not a folder: create it first"
     check_output(tmp_path / "out.csv")
     assert names(tmp_path) == ["folder.csv"]
 

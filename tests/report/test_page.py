@@ -207,7 +207,7 @@ def _fail(*_):
     [
         ("out.csv", r"out.csv has an ending that a report does not have: use .html or .htm"),
         ("folder.html", r"folder.html is a folder: name a file in it"),
-        ("none/out.html", r"none is no folder: create it first"),
+        ("none/out.html", r"none is not a folder: create it first"),
     ],
 )
 def test_paths_that_a_report_cannot_have(tmp_path, name, message):

@@ -146,7 +146,7 @@ def test_a_panel_has_joint_scores_alone():
 @pytest.mark.parametrize(
     ("item", "words"),
     [
-        (("Ann", "Nor", {"P": 0.5}), "'Nor' is no check; the checks are Neg"),
+        (("Ann", "Nor", {"P": 0.5}), "unknown check 'Nor'; the checks are Neg"),
         (("Ann", "Neg", {"P": 0.5}), "Neg has the roles P, not_P; found P"),
         (("Ann", "Neg", {"P": 0.5, "not_P": 1.5}), "the probability 1.5 is outside 0 to 1"),
         (("Ann", "Neg", {"P": 0.5, "not_P": None}), "expected a probability, found null"),

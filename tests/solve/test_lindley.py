@@ -221,7 +221,7 @@ def test_log_odds_of_table_2_against_another_solver():
             {"covariance": {"Ann": {"Zoe": 1.0}}},
             "the covariances of 'Ann' must be a mapping from some of the names Ann",
         ),
-        ({"covariance": pd.DataFrame({"judge": ["Ann"], "Bob": [1], "Cid": [1]})}, "covariance is no covariance"),
+        ({"covariance": pd.DataFrame({"judge": ["Ann"], "Bob": [1], "Cid": [1]})}, "covariance is not a covariance"),
         ({"over": "pairs"}, "a covariance is over 'judges' or 'events'"),
         ({"scale": "odds"}, "errors are on the scale 'probability' or 'log-odds'"),
         ({"prior": 1.5}, "prior is 1.5"),

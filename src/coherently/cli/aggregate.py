@@ -47,7 +47,7 @@ def aggregate(
     history: HistoryFile = None,
     source: Source,
 ) -> None:
-    """Make one set of forecasts of a panel's."""
+    """Combine a panel's forecasts into one coherent set."""
     from coherently.panel import check_output
     from coherently.result import aggregate as run
 

@@ -37,20 +37,21 @@ def compare(
         typer.Option("--method", metavar="METHOD", help="One more method to compare; may be given several times."),
     ] = None,
     outcomes: OutcomesFile = None,
-    over: Annotated[Over, typer.Option("--over", help="What intervals are over: other judges, events or both.")] = (
+    over: Annotated[Over, typer.Option("--over", help="What intervals are over: judges, events or both.")] = (
         Over.BOTH
     ),
     bootstrap: Annotated[int, typer.Option("--bootstrap", help="Resamples for the intervals; 0 for none.")] = 1000,
-    confidence: Annotated[float, typer.Option("--confidence", help="How sure the intervals are.")] = 0.95,
+    confidence: Annotated[float, typer.Option("--confidence", help="Confidence level of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option("--seed", help="The seed of the resamples.")] = 0,
     remake: Annotated[
         bool, typer.Option("--remake", help="Make aggregates anew from the judges of each resample; slow.")
     ] = False,
     clip: Annotated[
-        float, typer.Option("--clip", help="The log score takes probabilities below this for this.")
+        float, typer.Option("--clip", help="The log score raises probabilities below this value to it.")
     ] = 1e-4,
     time_limit: Annotated[
-        float | None, typer.Option("--time-limit", metavar="SECONDS", help="The time for Aggregate (exact) (60).")
+        float | None,
+        typer.Option("--time-limit", metavar="SECONDS", help="Time limit of the row Aggregate (exact) (60)."),
     ] = None,
     output: Annotated[
         Path | None,

@@ -28,7 +28,7 @@ def convert(
         Path | None,
         typer.Option("--scores", metavar="FILE", help="consistency: write the scores of each tuple."),
     ] = None,
-    clip: Annotated[float, typer.Option("--clip", help="Scores take probabilities below this for this.")] = 1e-4,
+    clip: Annotated[float, typer.Option("--clip", help="Scores raise probabilities below this value to it.")] = 1e-4,
     joint: Annotated[bool, typer.Option("--joint/--no-joint", help="Scores also of all of a judge's tuples.")] = True,
     thresholds: Annotated[int, typer.Option(help="metaculus: thresholds of each continuous question.")] = 9,
     every: Annotated[

@@ -35,7 +35,7 @@ def demo() -> None:
         "Three judges forecast two events and their conjunction",
         "(Predd, Kulkarni, Poor and Osherson 2006, Table 2).\n",
         panel_table(panel),
-        "\nA judge who contradicts itself, and the smallest change that mends it:",
+        "\nA judge who contradicts itself, and the smallest change that fixes it:",
         *changed,
         "\nThe average of each event, which need not be coherent:\n",
         forecasts_table(average),

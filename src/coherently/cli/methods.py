@@ -81,7 +81,7 @@ class Choice:
         return choose(self.method, then=chosen, **pooling) if self.then else chosen
 
     def find_loss(self) -> Loss:
-        """What near means."""
+        """The distance to minimise."""
         from coherently.errors import MethodError
         from coherently.problem import Log, find_loss
 

@@ -54,19 +54,23 @@ WeightingWord: TypeAlias = Annotated[
     typer.Option(
         "--weighting",
         metavar="WORD",
-        help="Weigh judges: equal, coherence (their own), consensus (with the means) or coherence-consensus.",
+        help="Weight judges: equal, coherence (their own), consensus (with the means) or coherence-consensus.",
     ),
 ]
 HistoryFile: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--history", metavar="FILE", help="Weigh judges by past Brier scores: a panel with a column outcome."),
+    typer.Option(
+        "--history",
+        metavar="FILE",
+        help="Weight judges by past Brier scores, read from a panel with an outcome column.",
+    ),
 ]
 Percent: TypeAlias = Annotated[bool, typer.Option("--percent", help="Plain numbers are percentages.")]
 MissingChoice: TypeAlias = Annotated[
-    Missing, typer.Option("--missing", help="What a missing probability in a long table is.")
+    Missing, typer.Option("--missing", help="How to read a missing probability in a long table.")
 ]
 RepeatsChoice: TypeAlias = Annotated[
-    Repeats, typer.Option("--repeats", help="What becomes of several forecasts by one judge of one event.")
+    Repeats, typer.Option("--repeats", help="What to do with several forecasts by one judge of one event.")
 ]
 PlainEvents: TypeAlias = Annotated[
     bool, typer.Option("--plain-events", help="Each event cell is one name, not a formula.")
@@ -76,9 +80,7 @@ Output: TypeAlias = Annotated[
     typer.Option("-o", "--output", metavar="FILE", help="Write a table: .csv, .csv.gz, .tsv, .jsonl or .parquet."),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Quiet: TypeAlias = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing but errors and what was asked for.")
-]
+Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress notes (results are still printed).")]
 
 MethodWord: TypeAlias = Annotated[
     str,
@@ -97,13 +99,14 @@ Trim: TypeAlias = Annotated[
     float | None, typer.Option("--trim", help="Pool trimmed: the share of the weight cut off each end (0.2).")
 ]
 Exponent: TypeAlias = Annotated[
-    float | None, typer.Option("--exponent", help="Pool extremised: what log-odds are multiplied by (1.732).")
+    float | None, typer.Option("--exponent", help="Pool extremised: factor by which log-odds are multiplied (1.732).")
 ]
 Prior: TypeAlias = Annotated[
-    float | None, typer.Option("--prior", help="Pools extremised, neyman-roughgarden: away from what (0.5).")
+    float | None,
+    typer.Option("--prior", help="Pools extremised, neyman-roughgarden: the probability to move away from (0.5)."),
 ]
 Reliability: TypeAlias = Annotated[
-    float | None, typer.Option("--reliability", help="Dempster-shafer: how far forecasts are trusted (0.8).")
+    float | None, typer.Option("--reliability", help="Dempster-Shafer: how far forecasts are trusted (0.8).")
 ]
 CovarianceFile: TypeAlias = Annotated[
     Path | None,
@@ -120,19 +123,24 @@ GroupDesign: TypeAlias = Annotated[
     typer.Option("--groups", metavar="DESIGN", help="Which events are made coherent together: logical, pairs ..."),
 ]
 LossWord: TypeAlias = Annotated[
-    str, typer.Option("--loss", metavar="LOSS", help="What near means: brier, log or spherical.")
+    str, typer.Option("--loss", metavar="LOSS", help="Distance measure to minimise: brier, log or spherical.")
 ]
 Clip: TypeAlias = Annotated[
-    float | None, typer.Option("--clip", help="The log loss takes probabilities below this for this (1e-4).")
+    float | None, typer.Option("--clip", help="The log loss raises probabilities below this value to it (1e-4).")
 ]
-Sweeps: TypeAlias = Annotated[int | None, typer.Option("--sweeps", help="The most passes over the groups.")]
+Sweeps: TypeAlias = Annotated[int | None, typer.Option("--sweeps", help="Maximum number of passes over the groups.")]
 Tolerance: TypeAlias = Annotated[
     float | None, typer.Option("--tolerance", help="The relative gap at which a method is done.")
 ]
 TimeLimit: TypeAlias = Annotated[
-    float | None, typer.Option("--time-limit", metavar="SECONDS", help="Then the best answer so far (auto: 10).")
+    float | None,
+    typer.Option(
+        "--time-limit",
+        metavar="SECONDS",
+        help="Stop after this many seconds and return the best answer so far (auto: 10, exact: 60).",
+    ),
 ]
-Threads: TypeAlias = Annotated[int | None, typer.Option("--threads", help="Threads; 0 is one a processor.")]
+Threads: TypeAlias = Annotated[int | None, typer.Option("--threads", help="Threads; 0 = one thread per CPU.")]
 Columns: TypeAlias = Annotated[int | None, typer.Option("--columns", help="Annealing: equally likely worlds.")]
 Steps: TypeAlias = Annotated[int | None, typer.Option("--steps", help="Annealing: random flips before the descent.")]
 Seed: TypeAlias = Annotated[int | None, typer.Option("--seed", help="The seed of the random numbers.")]
@@ -143,5 +151,5 @@ ReportFile: TypeAlias = Annotated[
     Path | None, typer.Option("--report", metavar="FILE", help="Write a page to read and hand over: .html.")
 ]
 ByRows: TypeAlias = Annotated[
-    bool, typer.Option("--rows", help="A row for each forecast of the panel, not for each event.")
+    bool, typer.Option("--rows", help="Give one row per forecast of the panel, not per event.")
 ]

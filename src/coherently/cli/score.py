@@ -21,7 +21,7 @@ def score(
     *,
     outcomes: OutcomesFile = None,
     clip: Annotated[
-        float, typer.Option("--clip", help="The log score takes probabilities below this for this.")
+        float, typer.Option("--clip", help="The log score raises probabilities below this value to it.")
     ] = 1e-4,
     output: Output = None,
     as_json: AsJson = False,

@@ -42,6 +42,6 @@ def _find(word: str) -> Weighting:
     if word not in WEIGHTINGS:
         close = difflib.get_close_matches(word, WEIGHTINGS, 1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise MethodError(f"{word!r} is no weighting; the weightings are {', '.join(WEIGHTINGS)}.{hint}")
+        raise MethodError(f"unknown weighting {word!r}; the weightings are {', '.join(WEIGHTINGS)}.{hint}")
     weighting: Weighting = WEIGHTINGS[word]()
     return weighting

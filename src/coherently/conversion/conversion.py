@@ -80,7 +80,7 @@ def convert(
     if format not in FORMATS:
         close = difflib.get_close_matches(str(format), FORMATS, 1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise PanelError(f"{format!r} is no format that is read; the formats are {', '.join(FORMATS)}.{hint}")
+        raise PanelError(f"unknown format {format!r}; the formats are {', '.join(FORMATS)}.{hint}")
     paths = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     options = Options(thresholds, every, aggregates, tuple(map(str, partitions)), tuple(map(str, exclusive)))
     draft = _read(format, paths, options)

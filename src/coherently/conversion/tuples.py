@@ -83,7 +83,7 @@ def check_answers(check: str, answers: Mapping[str, object], place: str) -> dict
     {'P': 0.6, 'not_P': 0.5}
     """
     if check not in CHECKS:
-        raise PanelError(f"{place}: {check!r} is no check; the checks are {', '.join(CHECKS)}")
+        raise PanelError(f"{place}: unknown check {check!r}; the checks are {', '.join(CHECKS)}")
     roles = CHECKS[check]
     named = {SYNONYMS.get(check, {}).get(role, role) if role not in roles else role: p for role, p in answers.items()}
     if set(named) != set(roles):

@@ -85,7 +85,7 @@ class Choice:
         if self.kind == "named":
             if value not in self.values:
                 listed = ", ".join(str(one) if one is not None else "None (other)" for one in self.values)
-                raise EventError(f"{value!r} is no value of {self.name}; it may be {listed}")
+                raise EventError(f"{value!r} is not a value of {self.name}; it may be {listed}")
             return np.asarray(self.at == self.values.index(value))
         number = self._day(value) if self.kind == "date" else self._number(value)
         return np.asarray((number < self.at) | (self.inclusive & (number == self.at)))
@@ -93,13 +93,13 @@ class Choice:
     def _number(self, value: object) -> float:
         if isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value):
             return float(value)
-        raise EventError(f"{value!r} is no value of {self.name}; it is a finite number")
+        raise EventError(f"{value!r} is not a value of {self.name}; it is a finite number")
 
     def _day(self, value: object) -> float:
         try:
             return float((date.fromisoformat(str(value)) - EPOCH).days)
         except ValueError:
-            raise EventError(f"{value!r} is no value of {self.name}; it is an ISO date such as 2027-01-31") from None
+            raise EventError(f"{value!r} is not a value of {self.name}; it is an ISO date such as 2027-01-31") from None
 
 
 def _beyond(number: float, direction: float) -> float:

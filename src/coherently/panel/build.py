@@ -19,7 +19,7 @@ from coherently.panel.panel import UNRESOLVED, Panel, WrittenEvents
 from coherently.panel.readers import read_table
 from coherently.panel.repeats import Repeats, settle_repeats
 from coherently.panel.table import Problems
-from coherently.panel.texts import by_appearance, encode, number_texts, plain_notes
+from coherently.panel.texts import by_appearance, compact_notes, encode, number_texts, plain_notes, suggest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +33,8 @@ Labels: TypeAlias = str | os.PathLike[str] | Mapping[str, str]
 
 ONLY_JUDGE = "panel"
 """The judge of a table without a judge column."""
+SUMMARIES = frozenset({"average", "avg", "consensus", "mean", "median", "sum", "total"})
+"""What spreadsheets have beside judges and below events."""
 
 
 class Options(TypedDict, total=False):
@@ -98,8 +100,12 @@ def build(
     missing: cells.Missing = "error",
     repeats: Repeats = "keep",
     plain_events: bool = False,
+    **unknown: object,
 ) -> Panel:
     """Make a panel of a table; see `Options`."""
+    for name in unknown:
+        known = list(Options.__annotations__)
+        raise MethodError(f"there is no option {name!r}{suggest(name, known)}; the options are {', '.join(known)}")
     _check_choice("missing", missing, get_args(cells.Missing))
     _check_choice("repeats", repeats, get_args(Repeats))
     events = Events()
@@ -194,7 +200,7 @@ def _read_wide(table: Table, layout: Wide, *, percent: bool) -> _Forecasts:
 def _assemble(
     forecasts: _Forecasts, texts: list[str], reading: Reading, events: Events, laws: Laws, facts: list[Facts]
 ) -> Panel:
-    """Number judges and written events; `texts` and `reading` have an entry a row of the table."""
+    """Number judges and written events; `texts` and `reading` have one entry per row of the table."""
     judge_index, judges = encode(forecasts.judge)
     number, first = by_appearance(reading.event.astype(np.int64) << 32 | reading.condition)
     asked = Reading(reading.sides[first], ())
@@ -228,6 +234,8 @@ def _check_conditions(table: Table, reading: Reading, laws: Laws, events: Events
 def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> list[str]:
     """Say what the panel leaves out of what the table asks."""
     notes = []
+    if table.blank:
+        notes.append(f"{table.source}: blank rows, left out: {table.blank:,}")
     if isinstance(layout, Long):
         if layout.judge is None:
             notes.append(f"{table.source}: no judge column; every forecast is by one judge, {ONLY_JUDGE!r}")
@@ -236,6 +244,9 @@ def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> lis
             notes.append(f"{table.source}: ignored columns: {names}")
         if len(panel) < len(asked):
             notes.append(f"{table.source}: rows without a probability, left out: {len(asked) - len(panel):,}")
+    summaries = [name for name in (*panel.judges, *panel.written.text) if name.lower() in SUMMARIES]
+    if isinstance(layout, Wide) and summaries:
+        notes.append(f"{table.source}: taken for a judge or an event like the others: {', '.join(summaries)}")
     heard = set(panel.judges)
     silent = [name for name in asked.judges if name not in heard]
     if silent:
@@ -253,8 +264,8 @@ def _relation_notes(table: Table, panel: Panel, *, plain_events: bool) -> list[s
     idle = count_idle(laws, panel.events, np.concatenate([written.event, written.condition]))
     notes = [f"laws on variables that no forecast uses: {idle:,}"] if idle else []
     if plain_events:
-        notes += plain_notes(table.source, written.text, related=len(laws) + len(laws.pins) > idle)
-    return notes
+        return notes + plain_notes(table.source, written.text, related=len(laws) + len(laws.pins) > idle)
+    return notes + compact_notes(table.source, written.text, panel.events, written.event)
 
 
 def _read_labels(labels: Labels | None) -> Mapping[str, str]:

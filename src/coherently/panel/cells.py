@@ -97,7 +97,7 @@ def bounds(
         problems.add(
             np.flatnonzero(low > high).tolist(),
             lambda row: f"{table.place(row)}: {lower} {low[row]} is above {upper} {high[row]}",
-            ["A lower bound is at most the upper one: swap or mend them."],
+            ["A lower bound is at most the upper one: swap or fix them."],
         )
         problems.check()
     return low, high
@@ -121,7 +121,7 @@ def check_inside(
             lambda row, word=word, bound=bound: (
                 f"{table.place(row)}: {column} {probability[row]} is {word} {bound[row]}"
             ),  # type: ignore[misc]
-            ["A probability lies in its own interval: mend one of the three, or leave the probability empty."],
+            ["A probability lies in its own interval: fix one of the three, or leave the probability empty."],
         )
     problems.check()
 
@@ -292,7 +292,7 @@ def _outcome(cell: object) -> int | Refusal:
     value = OUTCOMES.get(word, _number(cell))
     if isinstance(value, Refusal) or value not in {0, 1}:
         absent = isinstance(value, float) and math.isnan(value)
-        return -1 if absent else Refusal("{} is no outcome", (OUTCOME,))
+        return -1 if absent else Refusal("{} is not an outcome", (OUTCOME,))
     return int(value)
 
 
@@ -304,5 +304,5 @@ def _moment(cell: object) -> float | datetime | Refusal:
         text = cell.isoformat() if isinstance(cell, date) else str(cell).strip()
         moment = datetime.fromisoformat(text)
     except ValueError:
-        return Refusal("{} is no time", (TIME,))
+        return Refusal("{} is not a time", (TIME,))
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

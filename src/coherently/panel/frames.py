@@ -37,7 +37,7 @@ def table_from_frame(frame: object, source: str = "frame") -> Table:
     except TypeError as error:
         kind = f"{type(frame).__module__.split('.')[0]}.{type(frame).__qualname__}"
         raise PanelError(
-            f"{kind} is no frame that can be read: pass a pandas or polars DataFrame or a pyarrow Table "
+            f"{kind} is not a frame that can be read: pass a pandas or polars DataFrame or a pyarrow Table "
             f"(a LazyFrame after .collect())"
         ) from error
     except nw.exceptions.DuplicateError as error:
@@ -67,7 +67,7 @@ def table_from_records(records: Iterable[Record]) -> Table:
     try:
         rows: list[Any] = list(records)
     except TypeError as error:
-        raise PanelError(f"{reprlib.repr(records)} is no list of records. {RECORDS}") from error
+        raise PanelError(f"{reprlib.repr(records)} is not a list of records. {RECORDS}") from error
     if not rows:
         raise PanelError(f"records is empty. {RECORDS}")
     kinds = [_kind(row) for row in rows]

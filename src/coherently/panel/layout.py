@@ -25,19 +25,27 @@ ROLES = {
 }
 """The names that each role goes by, its own first."""
 
+FOREIGN = {
+    "event": ("ticker", "market", "market_ticker", "contract", "symbol", "risk", "name", "title"),
+    "lower": ("bid", "yes_bid", "best_bid"),
+    "upper": ("ask", "yes_ask", "best_ask"),
+    "probability": ("price", "last_price", "yes_price", "mid", "likelihood", "chance"),
+}
+"""What other people call these columns: not taken for them, since they may mean something else, but suggested."""
+
 SHAPES = """\
-A long table has a row a forecast:
+A long table has one row per forecast:
   judge,event,probability
   Alice,rain,0.7
   Bob,rain,0.6
-A wide table has a row an event, the events in its first column and a column a judge:
+A wide table has one row per event, the events in its first column, and one column per judge:
   event,Alice,Bob
   rain,0.7,0.6"""
 
 
 @dataclass(frozen=True, slots=True)
 class Long:
-    """A row a forecast; each field is the header of the column that plays the role.
+    """One row per forecast; each field is the header of the column that plays the role.
 
     Without a column of probabilities there is one of lower or upper bounds.
     """
@@ -55,7 +63,7 @@ class Long:
 
 @dataclass(frozen=True, slots=True)
 class Wide:
-    """A row an event, a column a judge."""
+    """One row per event, one column per judge."""
 
     event: str
     judges: tuple[str, ...]
@@ -107,6 +115,7 @@ def _unrecognised(table: Table, roles: dict[str, str]) -> str:
         if guess or (roles and role not in roles and role != "judge"):
             hint = f" Did you mean {guess!r}? Rename it to {role!r}." if guess else ""
             lines.append(f"There is no {role} column (accepted names: {', '.join(ROLES[role])}).{hint}")
+    lines += _suggested_names(table, roles)
     first, *others = table.columns
     known = [header for header in others if header in roles.values()]
     if known and first in ("", roles.get("event")):
@@ -115,6 +124,22 @@ def _unrecognised(table: Table, roles: dict[str, str]) -> str:
             f"rename such a judge; outcomes of a wide table come from a file (--outcomes)."
         )
     return "\n".join([*lines, SHAPES])
+
+
+def _suggested_names(table: Table, roles: dict[str, str]) -> list[str]:
+    """Say what columns that go by names of other trades are called here, and which one may hold the events."""
+    spare = {header.lower(): header for header in table.columns}
+    meant = {role: [spare[name] for name in names if name in spare] for role, names in FOREIGN.items()}
+    if meant["lower"] or meant["upper"]:
+        meant["probability"] = []  # the last price may lie outside the quotes of now
+    pairs = [f"{found[0]!r} to {role!r}" for role, found in meant.items() if found and role not in roles]
+    priced = any(found for role, found in meant.items() if role != "event")
+    cents = "; prices in cents need --percent (percent=True)" if priced else ""
+    first = next(iter(table.columns))
+    lines = [f"Perhaps rename {', '.join(pairs)}{cents}."] if pairs else []
+    if first and "event" not in roles and not meant["event"]:
+        lines.append(f"If the first column, {first!r}, holds the events, rename it to 'event'.")
+    return lines
 
 
 def _listed(names: Iterable[str]) -> str:

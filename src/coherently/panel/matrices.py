@@ -104,7 +104,7 @@ def _from_table(table: Table) -> Covariance:
         return Covariance(names, _floats(table.columns[others[0]]))
     if set(others) != set(names) or len(set(names)) != len(names):
         raise MethodError(
-            f"{table.source} is no covariance: its first column names {len(names):,} things, and there must be one "
+            f"{table.source} is not a covariance: its first column names {len(names):,} things, and there must be one "
             f"other column of variances, or one for each of the same names"
         )
     columns = [_floats(table.columns[name]) for name in names]
@@ -115,7 +115,7 @@ def _floats(values: object) -> NDArray[np.float64]:
     try:
         return np.array(values, np.float64)
     except (TypeError, ValueError) as error:
-        raise MethodError(f"the covariance has what is no number ({error})") from error
+        raise MethodError(f"the covariance has something that is not a number ({error})") from error
 
 
 def _check(covariance: Covariance) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from coherently.errors import PanelError
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws
-from coherently.panel.table import read_only
+from coherently.panel.table import count, read_only
 from coherently.panel.texts import by_appearance, suggest
 
 if TYPE_CHECKING:
@@ -130,8 +130,8 @@ class Panel:
     def summary(self) -> str:
         """Count what the panel holds, in words."""
         return (
-            f"{_count(len(self), 'forecast')} by {_count(len(self.judges), 'judge')} "
-            f"on {_count(len(self.written), 'event')} over {_count(self._variables_used(), 'variable')}"
+            f"{count(len(self), 'forecast')} by {count(len(self.judges), 'judge')} "
+            f"on {count(len(self.written), 'event')} over {count(self._variables_used(), 'variable')}"
         )
 
     def _variables_used(self) -> int:
@@ -182,7 +182,3 @@ class Panel:
             upper=None if self.upper is None else self.upper[rows],
             time=None if self.time is None else self.time[rows],
         )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -22,7 +22,7 @@ import numpy as np
 
 from coherently.errors import MissingDependencyError, PanelError
 from coherently.panel.frames import table_from_frame
-from coherently.panel.table import Problems, Table, append_records, check_header
+from coherently.panel.table import Problems, Table, append_records, check_header, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,10 +34,13 @@ CHUNK = 500
 """Records read at a time: few enough (under 700) that they do not set off the garbage collector."""
 CELL_LIMIT = 2_000_000
 """Characters that one CSV cell may have."""
+QUOTED = re.compile(r'"[^"]*"')
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 JSON_LINES = 'JSON lines is one object a line, such as {"judge": "Alice", "event": "p", "probability": 0.3}.'
 QUOTE_OR_EMPTY = "Put a cell that holds {!r} in quotes; write a missing cell as an empty one."
-SAVE_AS_TEXT = "Save it as CSV in UTF-8, or give a file that ends in .parquet, .jsonl or .gz and is one."
+SAVE_AS_TEXT = "Save it as CSV in UTF-8, or pass a real .parquet, .jsonl or .gz file."
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""How Excel files begin: those of today are zip archives, older ones compound documents."""
 
 
 def read_table(path: str | os.PathLike[str], progress: Progress | None = None) -> Table:
@@ -108,7 +111,7 @@ class _Watched(io.BufferedReader):
         nul = block.find(b"\0")
         if nul >= 0:
             line = self.line_at(block, nul)
-            raise PanelError(f"{self.source} line {line} holds a NUL byte, so it is no text. {SAVE_AS_TEXT}")
+            raise PanelError(f"{self.source} line {line} holds a NUL byte, so it is not text. {SAVE_AS_TEXT}")
         return block
 
     def line_at(self, block: bytes, position: int) -> int:
@@ -119,9 +122,13 @@ class _Watched(io.BufferedReader):
 @contextmanager
 def _decoded(raw: io.FileIO | gzip.GzipFile, source: str) -> Iterator[io.TextIOWrapper]:
     watched = _Watched(raw, source)
-    head = watched.peek(3)
+    head = watched.peek(4)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise PanelError(f"{source} is UTF-16 text; only UTF-8 is read. Save it as UTF-8 ('CSV UTF-8').")
+    if head.startswith(WORKBOOKS):
+        raise PanelError(
+            f"{source} is an Excel workbook or another archive, not text. Open it and save the sheet as 'CSV UTF-8'."
+        )
     if head.startswith(codecs.BOM_UTF8):
         watched.read(len(codecs.BOM_UTF8))
     try:
@@ -136,13 +143,14 @@ def _read_csv(text: io.TextIOWrapper, source: str, delimiter: str | None, advanc
     csv.field_size_limit(CELL_LIMIT)
     first, line = next(((number, line) for number, line in enumerate(text, 1) if line.strip()), (0, ""))
     if not line:
-        raise PanelError(f"{source} is empty: a table has a header and a row a forecast")
-    delimiter = delimiter or next((sign for sign in ",\t;" if sign in line), ",")
+        raise PanelError(f"{source} is empty: a table has a header and one row per forecast")
+    delimiter = delimiter or max(",\t;", key=QUOTED.sub("", line).count)
     records = csv.reader(itertools.chain([line], text), delimiter=delimiter, strict=True)
     header = check_header(source, _take(records, 1, source, first)[0])
     columns: list[list[object]] = [[] for _ in header]
     numbers = [np.arange(0)]
     problems = Problems()
+    blank = 0
     row = first + 1
     while chunk := _take(records, CHUNK, source, row):
         rows = np.arange(row, row + len(chunk))
@@ -156,12 +164,16 @@ def _read_csv(text: io.TextIOWrapper, source: str, delimiter: str | None, advanc
             )
             rows = rows[[len(record) == len(header) for record in chunk]]
             chunk = [record for record in chunk if len(record) == len(header)]
+        if not all(map(any, chunk)):
+            kept = [any(record) for record in chunk]
+            blank += len(kept) - sum(kept)
+            rows, chunk = rows[kept], list(itertools.compress(chunk, kept))
         numbers.append(rows)
         for column, cells in zip(columns, zip(*chunk, strict=True), strict=False):
             column.extend(cells)
         advance()
     problems.check()
-    return Table(source, dict(zip(header, columns, strict=True)), np.concatenate(numbers))
+    return Table(source, dict(zip(header, columns, strict=True)), np.concatenate(numbers), blank=blank)
 
 
 def _take(records: Iterator[list[str]], count: int, source: str, row: int) -> list[list[str]]:
@@ -182,9 +194,9 @@ def _take(records: Iterator[list[str]], count: int, source: str, row: int) -> li
 
 
 def _ragged(chunk: list[list[str]], source: str, row: int, width: int) -> dict[int, str]:
-    """Describe by row the records, blank lines aside, that have not as many cells as the header."""
+    """Describe by row the records, blank lines aside, that do not have as many cells as the header."""
     return {
-        number: f"{source} row {number}: {len(record)} cells where the header has {width}"
+        number: f"{source} row {number}: {count(len(record), 'cell')} where the header has {width}"
         for number, record in enumerate(chunk, row)
         if len(record) != width and "".join(record).strip()
     }

@@ -82,7 +82,7 @@ def split_statements(source: LawsSource) -> list[Statement]:
 def _text(statement: object, number: int) -> str:
     if isinstance(statement, str):
         return statement
-    raise PanelError(f"laws statement {number} is {reprlib.repr(statement)}, which is no text")
+    raise PanelError(f"laws statement {number} is {reprlib.repr(statement)}, which is not a text")
 
 
 def read_pin(text: str) -> Pin | str:

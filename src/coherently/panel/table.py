@@ -24,17 +24,19 @@ class Table:
     """Cells as they stand in a source, before they mean anything.
 
     `source` is what errors call it, `columns` maps a stripped header to its cells, `rows` numbers each row
-    as a person counts it, and `library` is the frame library to answer in (None: whichever is installed).
+    as a person counts it, and `library` is the frame library to answer in (None: whichever is installed). `blank`
+    counts rows without any value that were left out.
     """
 
     source: str
     columns: Columns
     rows: NDArray[np.int64] | range
     library: str | None = None
+    blank: int = 0
 
     def __post_init__(self) -> None:
         if not len(self.rows):
-            raise PanelError(f"{self.source} has a header but no rows: add a row a forecast")
+            raise PanelError(f"{self.source} has a header but no rows: add one row per forecast")
 
     def place(self, row_index: int, column: str | None = None) -> str:
         """Say where a cell is: `panel.csv row 7, column probability`."""
@@ -50,6 +52,15 @@ class Table:
             for name, cells in self.columns.items()
         }
         return replace(self, columns=columns, rows=np.array([self.rows[i] for i in index], np.int64))
+
+
+def count(number: int, noun: str) -> str:
+    """Count things.
+
+    >>> count(1, "cell"), count(2000, "cell")
+    ('1 cell', '2,000 cells')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def read_only(owner: object, *names: str) -> None:
@@ -97,10 +108,11 @@ def check_header(source: str, names: Sequence[object]) -> list[str]:
     known: dict[str, str] = {}
     for number, name in enumerate(names, 1):
         if not isinstance(name, str):
-            raise PanelError(f"{source}: column {number} is named {name!r}, which is no text: rename it")
+            raise PanelError(f"{source}: column {number} is named {name!r}, which is not a text: rename it")
         stripped = name.strip()
         if not stripped and number > 1:
-            raise PanelError(f"{source}: column {number} has no name: name it or delete the column")
+            remedy = "name it or delete the column, or delete a title above the header"
+            raise PanelError(f"{source}: column {number} has no name: {remedy}")
         if stripped.lower() in known:
             raise PanelError(
                 f"{source} has two columns named {known[stripped.lower()]!r} and {stripped!r}, which differ "

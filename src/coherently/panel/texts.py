@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from coherently.errors import SHOWN
 from coherently.events import Reading, parts
-from coherently.panel.table import Problems
+from coherently.panel.table import Problems, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from coherently.events import Events
     from coherently.panel.table import Table
 
+TICKER = re.compile(r"[A-Z][\w.]*(?:[&|][A-Z][\w.]*)+")
+"""Capitals around an operator, as in S&P500."""
 MOST_NAMES = 5_000
 """Names among which the nearest is looked for: some tens of milliseconds."""
 SPACES = (
@@ -87,6 +90,19 @@ def suggest(name: str, names: Sequence[str]) -> str:
     wanted = name.strip('" ').casefold()
     close = difflib.get_close_matches(wanted, plain, 1) or [known for known in plain if wanted and wanted in known]
     return f" (did you mean {' or '.join(repr(plain[known]) for known in close[:3])}?)" if close else ""
+
+
+def compact_notes(source: str, written: Sequence[str], events: Events, sides: NDArray[np.int32]) -> list[str]:
+    """Say which texts look like tickers and were read as formulas: S&P500, of whose parts no other event has any."""
+    tight = [i for i, text in enumerate(written) if " " not in text and ("&" in text or "|" in text)]
+    tight = [i for i in tight if TICKER.fullmatch(written[i])]
+    if not tight:
+        return []
+    starts, members = events.supports(sides // 2)
+    uses = np.bincount(members)
+    alone = [i for i in tight if uses[members[starts[i] : starts[i + 1]]].max() == 1]
+    named = [f"{written[i]} ({count(int(starts[i + 1] - starts[i]), 'variable')})" for i in alone]
+    return [f"{source}: read as formulas; put quotes around those that are names: {name_some(named)}"] if alone else []
 
 
 def plain_notes(source: str, texts: Sequence[str], *, related: bool) -> list[str]:

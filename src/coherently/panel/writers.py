@@ -41,7 +41,7 @@ def check_output(path: str | os.PathLike[str]) -> None:
         if path.is_dir():
             raise PanelError(f"{path} is a folder: name a file in it")
         if not path.parent.is_dir():
-            raise PanelError(f"{path.parent} is no folder: create it first")
+            raise PanelError(f"{path.parent} is not a folder: create it first")
     if path.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
         raise MissingDependencyError(f"{path} needs pyarrow to be written: pip install pyarrow")
 

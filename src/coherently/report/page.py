@@ -50,7 +50,7 @@ def check_page_path(path: str | os.PathLike[str]) -> None:
     if path.is_dir():
         raise PanelError(f"{path} is a folder: name a file in it")
     if not path.parent.is_dir():
-        raise PanelError(f"{path.parent} is no folder: create it first")
+        raise PanelError(f"{path.parent} is not a folder: create it first")
 
 
 def write_page(page: str, path: str | os.PathLike[str]) -> None:

@@ -57,7 +57,7 @@ def aggregate(
     weights: Weights | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Make one set of forecasts of a panel's.
+    """Combine a panel's forecasts into one coherent set.
 
     `method` is a method object or the word for one with its default options: "auto" (exact where it can be, see
     `result.note`), "exact" (the nearest coherent forecasts, proved), "dykstra" (the nearest locally coherent ones),
@@ -77,7 +77,10 @@ def aggregate(
     1  p & q          0.1  0.1     1.0        ...
     """
     if not isinstance(panel, Panel):
-        raise PanelError(f"aggregate takes a Panel, not a {type(panel).__name__}; see Panel.from_frame")
+        raise PanelError(
+            f"aggregate takes a Panel, found {type(panel).__name__}; make one with co.read_panel (of a file), "
+            f"co.Panel.from_frame or co.Panel.from_records"
+        )
     chosen, measure = choose(method), find_loss(loss)
     given, panel = panel, panel if weights is None else weighted(panel, weights)
     problem = detail(pose(panel, measure), panel)
@@ -99,7 +102,7 @@ def choose(method: str | Method, **options: object) -> Method:
     if method not in METHODS:
         close = difflib.get_close_matches(str(method), METHODS, 1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise MethodError(f"{method!r} is no method; the methods are {', '.join(METHODS)}.{hint}")
+        raise MethodError(f"unknown method {method!r}; the methods are {', '.join(METHODS)}.{hint}")
     kind, fixed = METHODS[method]
     given = {name: value for name, value in options.items() if value is not None}
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
