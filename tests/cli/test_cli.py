@@ -312,7 +312,7 @@ def test_missing_files_and_folders(tmp_path):
         (["--method", "dykstra", "--loss", "logs"], "Did you mean 'log'"),
         (["--method", "dykstra", "--clip", "0.1"], "--clip goes with --loss log"),
         (["-o", "out.xlsx"], "ending"),
-        (["-o", "nowhere/out.csv"], "no folder"),
+        (["-o", "nowhere/out.csv"], "nowhere is not a folder: create it first"),
         (["--repeats", "never"], "--repeats"),
         (["--outcomes", "missing.csv"], "does not exist"),
         (["--colour"], "--colour"),
