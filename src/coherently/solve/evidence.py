@@ -11,7 +11,7 @@ import numpy as np
 
 from coherently.errors import SHOWN, MethodError
 from coherently.problem import holds, split
-from coherently.problem.detailed import Detailed
+from coherently.problem.detailed import forecasts_of
 from coherently.problem.frames import possible_worlds
 from coherently.solve.measure import distance
 from coherently.solve.solution import Component, Solution, Status, Worlds
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged, Problem
+    from coherently.problem.detailed import Detailed
     from coherently.solve.solution import Progress
 
 LARGEST_FRAME = 1024
@@ -70,8 +71,7 @@ class DempsterShafer:
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Combine the evidence of each component."""
-        if not isinstance(problem, Detailed):
-            raise MethodError("dempster-shafer is for co.aggregate, which tells it each forecast")
+        problem = forecasts_of(problem, self.name)
         if problem.conditional.any():
             raise MethodError("a conditional forecast is evidence about no set of worlds; use the method linear")
         if len(problem.merged.terms):

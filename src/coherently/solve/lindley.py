@@ -13,7 +13,7 @@ import numpy as np
 from coherently.errors import MethodError
 from coherently.panel.matrices import read_covariance
 from coherently.problem import BRIER
-from coherently.problem.detailed import Detailed
+from coherently.problem.detailed import forecasts_of
 from coherently.solve.ellipsoid import Metric, NearestByMetric
 from coherently.solve.exact import Exact
 from coherently.solve.measure import distance, probabilities
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from coherently.problem import Problem
+    from coherently.problem.detailed import Detailed
     from coherently.solve.ellipsoid import Nearby
     from coherently.solve.solution import Progress
 
@@ -93,8 +94,7 @@ class Lindley:
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Merge the reports of each event, then find the nearest coherent probabilities by their inverse covariance."""
-        if not isinstance(problem, Detailed):
-            raise MethodError("lindley is for co.aggregate, which tells it each forecast")
+        problem = forecasts_of(problem, self.name)
         if problem.loss.name != BRIER.name:
             raise MethodError(
                 f"lindley measures by its covariance, not by the loss {problem.loss.name}: leave that out"
