@@ -48,7 +48,7 @@ class Lindley:
     of the events as written (`over="events"`). It is a number, a mapping by name, a frame or a file with the names in
     its first column, or an array in the panel's order. Without it each forecast has the variance 1 over its weight, so
     the answer is that of `co.Exact`. `prior` is $\pi$, for all events as written or a mapping from some, with the
-    variance `prior_variance`.
+    variance `prior_variance`; an event and its complement that are both forecast have a prior each.
 
     With `scale="log-odds"` errors are those of the log-odds. The problem is not convex then: steps that linearise it
     end where none helps, and nothing is proved. On the scale of probabilities `result.note` says how far the answer may
