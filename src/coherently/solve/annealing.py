@@ -57,8 +57,8 @@ class Annealing:
     are columns times variables). `temperature` is the first one, in units of the mean change that a flip makes at
     the random start; it is multiplied by `cooling` after each hundredth of the steps. At last up to `passes` passes
     over all bits make every flip that lessens the energy; the method has converged when there is none left.
-    After 9 tenths of `time_limit` seconds the cooling ends where it is, and after all of them the descent: the answer so
-    far is coherent, too. The same `seed` gives the same answer, unless the time ran out.
+    After 9 tenths of `time_limit` seconds the cooling ends where it is, and after all of them the descent: the answer
+    so far is coherent, too. The same `seed` gives the same answer, unless the time ran out.
 
     Worlds obey declared variables and laws: where there are any, a step gives the variables that they tie together
     another of their possible joint states, or, where these are more than 4,096, those of a few laws, and keeps to the
