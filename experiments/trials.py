@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coherently.panel import Panel
     from experiments.standins import StandIn
 
-SAPA = co.Annealing(columns=1000, steps=20_000_000)
+SAPA = co.Annealing(columns=1000, steps=20_000_000, time_limit=3600)
 """The schedule for all judges at once; that of Osherson and Vardi is not known."""
 Z = 1.96
 

@@ -136,14 +136,20 @@ SpaceElimination::SpaceElimination(const EventView& events, const Space& space)
 
 // The truth of an event (truth -1), or where a law does not have its truth, along the entries of its scope.
 void SpaceElimination::fill_scope(const LargeEvent& function, Scope& scope, int truth) const {
-    std::vector<std::size_t> state(scope.nodes.size()), digit;
-    for (const std::int32_t v : function.variables)
-        digit.push_back(static_cast<std::size_t>(std::find(scope.nodes.begin(), scope.nodes.end(), nodes_.of(v)) - scope.nodes.begin()));
+    // What the variables of each node add to the row, by the node's state.
+    std::vector<std::vector<std::uint32_t>> parts(scope.nodes.size());
+    for (std::size_t k = 0; k < parts.size(); ++k) parts[k].resize(nodes_.states(static_cast<std::size_t>(scope.nodes[k])));
+    for (std::size_t i = 0; i < function.variables.size(); ++i) {
+        const std::int32_t v = function.variables[i];
+        auto& own = parts[static_cast<std::size_t>(std::find(scope.nodes.begin(), scope.nodes.end(), nodes_.of(v)) - scope.nodes.begin())];
+        for (std::size_t s = 0; s < own.size(); ++s) own[s] += function.part(i, nodes_.value(v, s));
+    }
+    std::vector<std::size_t> state(parts.size());
     bool before = false;
     for (std::size_t place = 0; place < scope.size; ++place) {
         std::uint32_t row = 0;
-        for (std::size_t i = 0; i < digit.size(); ++i) row += function.part(i, nodes_.value(function.variables[i], state[digit[i]]));
-        const bool holds = !digit.empty() && function.holds(row);
+        for (std::size_t k = 0; k < parts.size(); ++k) row += parts[k][state[k]];
+        const bool holds = !parts.empty() && function.holds(row);
         if (truth < 0) {
             if (place % scope.run == 0) before = false;
             if (holds != before)

@@ -1,4 +1,6 @@
+import itertools
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently import _core
 from coherently.problem import find_design, pose
-from coherently.solve import Status
+from coherently.solve import Status, annealing
 from coherently.solve.annealing import MAX_BITS, _distinct
 from tests.events import generate
 from tests.panels import TABLE_2, TABLE_3
@@ -275,6 +277,28 @@ def test_an_interruption_gives_the_answer_so_far():
     assert result.objective < start.objective
 
 
+def test_a_limit_of_no_time_gives_the_start():
+    panel = co.simulate(10, 12, seed=2)
+    result = anneal(panel, columns=50, time_limit=0.0)
+    assert result.solution.status is Status.TIME_LIMIT
+    check_promises(panel, result, 50)
+    assert result.objective == anneal(panel, columns=50, steps=0, passes=0).objective
+
+
+@pytest.mark.parametrize("looks", [30, 94, 101])
+def test_the_time_limit_ends_cooling_and_descent(looks, monkeypatch):
+    """A clock that goes on by a second at each look: 90 of 100 seconds are for cooling, which needs 100 looks."""
+    clock = itertools.count()
+    monkeypatch.setattr(annealing, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    panel = co.simulate(10, 12, seed=2)
+    result = anneal(panel, columns=100, steps=20_000, time_limit=float(looks))
+    assert result.solution.status is Status.TIME_LIMIT
+    assert next(clock) <= looks + 3
+    check_promises(panel, result, 100)
+    assert result.objective < anneal(panel, columns=100, steps=0, passes=0).objective
+    assert anneal(panel, columns=100, steps=20_000, time_limit=1e9).solution.status is Status.CONVERGED
+
+
 def test_a_descent_cut_short_says_so():
     panel = co.simulate(10, 12, seed=2)
     for passes, status in ((0, Status.PASS_LIMIT), (1, Status.PASS_LIMIT), (100, Status.CONVERGED)):
@@ -327,6 +351,7 @@ def test_each_judge_alone():
         ({"temperature": float("inf")}, "temperature is inf; it must be"),
         ({"temperature": float("nan")}, "temperature is nan; it must be"),
         ({"cooling": 0.0}, "cooling is 0.0; it must be above 0 and at most 1"),
+        ({"time_limit": -1.0}, "time_limit is -1.0; it must be a number of seconds, 0 or more"),
         ({"cooling": 1.1}, "cooling is 1.1; it must be above 0 and at most 1"),
     ],
 )

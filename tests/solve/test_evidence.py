@@ -42,7 +42,7 @@ def test_the_rule_is_commutative_associative_and_has_a_neutral_element(one, two,
 
 @given(MASSES)
 def test_pignistic_probability_lies_between_belief_and_plausibility(masses):
-    probability = pignistic(masses, 4)
+    probability = pignistic(masses, np.ones(4))
     assert probability.sum() == pytest.approx(1.0)
     for event in range(16):
         own = probability[[i for i in range(4) if event >> i & 1]].sum()
@@ -142,7 +142,7 @@ def test_options_are_validated_on_construction():
     for value in (1.5, {"A": -0.1}, math.nan):
         with pytest.raises(co.MethodError, match="it must be a number from 0 to 1"):
             co.DempsterShafer(value)
-    with pytest.raises(co.MethodError, match="dempster-shafer is for co"):
+    with pytest.raises(co.MethodError, match="dempster-shafer combines the forecasts of several judges: it is for co"):
         co.individual(co.Panel.from_records(TABLE_2), "dempster-shafer")
 
 
@@ -174,3 +174,38 @@ def test_values_of_a_declared_variable_exclude_each_other():
     assert result.note == "Conflict between the forecasts (K): 0.25."
     checked = co.verify(panel, result)
     assert checked, checked.problems
+
+
+@pytest.mark.parametrize(
+    ("rows", "declared", "expected"),
+    [
+        ([("A", "w = a", 0.6)], "a, b, c, d", [0.25]),
+        ([("A", "w = a", 0.6), ("A", "w = b", 0.3)], "a, b, c, d", [0.25, 0.25]),
+        ([("A", "w = a", 0.6), ("A", "w in {b, c, d}", 0.4)], "a, b, c, d", [0.25, 0.75]),
+        ([("A", "w = a", 0.6), ("A", "w = b", 0.3)], "a, b, c, ...", [0.25, 0.25]),
+        ([("A", "w = a & p", 0.6)], "a, b, c", [1 / 6]),
+        ([("A", "w < 1", 0.6), ("A", "w < 2", 0.6)], "number", [1 / 3, 2 / 3]),
+    ],
+)
+def test_the_frame_has_all_declared_values(rows, declared, expected):
+    """Without evidence, every value is as likely as any other."""
+    panel = co.Panel.from_records(rows, laws=[f"variable w: {declared}"])
+    result = co.aggregate(panel, co.DempsterShafer(reliability=0.0))
+    assert [result.probability(text) for _, text, _ in rows] == pytest.approx(expected)
+    checked = co.verify(panel, result)
+    assert checked, checked.problems
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_values_that_nobody_mentions_count_as_if_they_were_mentioned(seed):
+    """A forecast of weight 0 mentions a value and says nothing of it."""
+    rng = np.random.default_rng(seed)
+    texts = ["w = a", "p", "w in {a, b} & p", "v = x | w = a"]
+    rows = [(judge, text, float(rng.random()), 1.0) for judge in "AB" for text in texts]
+    idle = [("C", text, 0.5, 0.0) for text in ("w = c", "w = d", "v = y")]  # the other value of v has no name
+    laws = ["variable w: a, b, c, d", "variable v: x, y, ...", "~(w = b & p)"]
+    panels = [co.Panel.from_records(some, laws=laws) for some in (rows, rows + idle)]
+    found = [co.aggregate(panel, "dempster-shafer") for panel in panels]
+    first, second = ([result.probability(text) for text in texts] for result in found)
+    assert first == pytest.approx(second)
+    assert found[0].note == found[1].note

@@ -109,7 +109,7 @@ def test_clusters_bound_from_below_and_their_program_finds_the_best_world():
     rng = np.random.default_rng(5)
     for _ in range(15):
         part = split(law_checks.random_lawful(rng).merged)[0].merged
-        relaxation = Relaxation(part, core_space(part))
+        relaxation = Relaxation(part, core_space(part).space)
         least = np.nansum(part.weight * (law_checks.by_nnls(part) - part.mean) ** 2)
         assert relaxation.bound() <= least + 1e-7 * max(1.0, least)
         coefficients = rng.normal(size=len(part))
@@ -155,7 +155,7 @@ def test_a_witness_is_found_where_laws_are_no_tree():
         for _ in range(280)
     ]
     merged = pose(under(panel, laws)).merged
-    space = core_space(merged)
+    space = core_space(merged).space
     assert space.allows(space.witness()[None])[0] == 1
 
 

@@ -92,8 +92,18 @@ def test_pins_between_the_columns_are_told():
     result = anneal(panel, columns=100)
     assert result.solution.value[0] == pytest.approx(0.33)
     assert result.violation == pytest.approx(1 / 300)
-    assert "Pins are met but for 0.0033" in result.note
+    assert result.note == "A pin is missed by 0.00333333, the most of all: probabilities are multiples of 1/100."
     assert anneal(panel, columns=99).note is None
+
+
+def test_the_violation_is_that_of_the_pin_that_is_missed_most():
+    rows = [("A", "p", 0.5), ("A", "q", 0.5)]
+    panel = co.Panel.from_records(rows, laws=["P(p) = 0.6213", "P(q) = 0.40049", "P(p & q) <= 0.9"])
+    result = co.aggregate(panel, "annealing")
+    missed = [abs(result.probability(text) - value) for text, value in (("p", 0.6213), ("q", 0.40049))]
+    assert result.violation == pytest.approx(max(missed), abs=1e-12)
+    assert missed == pytest.approx([0.0003, 0.00049])
+    assert result.note.startswith("A pin is missed by 0.00049, ")
 
 
 def test_laws_too_many_to_enumerate():

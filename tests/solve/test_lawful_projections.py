@@ -1,5 +1,7 @@
 """Alternating projections under laws, with conditionals, intervals and pins."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -239,3 +241,62 @@ def test_laws_under_other_losses(panel, loss):
     exact = co.aggregate(panel, "exact", loss)
     assert result.objective == pytest.approx(exact.objective, abs=1e-5)
     assert co.verify(panel, result)
+
+
+@pytest.mark.parametrize(
+    ("rows", "laws"),
+    [
+        ([("A", "p | r", 0.5)], ["p & q"]),
+        ([("A", "p | r", 0.5), ("A", "r", 0.5)], ["p & q"]),
+        ([("A", "p | r", 0.5), ("A", "r", 0.2)], ["p <-> q", "q"]),
+        ([("A", "p | r", 0.5), ("A", "r", 0.2), ("A", "q & s", 0.1)], ["p <-> q", "q | s", "~s"]),
+    ],
+)
+@pytest.mark.parametrize("groups", ["triples", "cliques", "global"])
+def test_a_law_inside_which_nobody_forecast_counts(rows, laws, groups):
+    panel = co.Panel.from_records(rows, laws=laws)
+    assert dykstra(panel, groups).objective == pytest.approx(co.aggregate(panel, "exact").objective, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_designs_under_laws_are_ordered_up_to_the_whole_problem(seed):
+    rng = np.random.default_rng(seed)
+    solved = 0
+    for _ in range(40):
+        rows, laws = sparse_under_laws(rng)
+        try:
+            panel = co.Panel.from_records(rows, laws=laws)
+        except co.CoherentlyError:  # the laws contradict each other, or each other's variables
+            continue
+        solved += 1
+        least = co.aggregate(panel, "exact").objective
+        found = [objective_of(panel, groups) for groups in (*LOCAL, "cliques", "global")]
+        assert found[3:] == pytest.approx([least, least], abs=1e-6), (rows, laws)
+        assert all(coarse <= fine + 1e-6 for coarse, fine in pairwise(found[:-1])), (rows, laws)
+    assert solved > 25
+
+
+def objective_of(panel, groups):
+    auxiliary = groups in ("logical", "pairs")
+    method = co.AlternatingProjections(groups, correction="dykstra", auxiliary=auxiliary)
+    return co.aggregate(panel, method).objective
+
+
+def sparse_under_laws(rng):
+    """Forecasts about a few of the variables, and laws about all of them."""
+    atoms, laws = [f"v{i}" for i in range(5)], []
+    if rng.random() < 0.6:
+        atoms += [*(f"w = {value}" for value in "abc"), "x < 1", "x < 2"]
+        laws += [f"variable w: a, b, c{', ...' if rng.random() < 0.5 else ''}", "variable x: number"]
+    few = rng.choice(atoms, int(rng.integers(2, 5)), replace=False)
+    laws += [formula(rng, atoms) for _ in range(int(rng.integers(1, 4)))]
+    texts = {formula(rng, few if rng.random() < 0.7 else atoms) for _ in range(int(rng.integers(1, 6)))}
+    return [("A", text, round(float(rng.random()), 3)) for text in sorted(texts)], laws
+
+
+def formula(rng, atoms):
+    literals = [f"{rng.choice(['', '~'])}({rng.choice(atoms)})" for _ in range(int(rng.integers(1, 4)))]
+    text = literals[0]
+    for literal in literals[1:]:
+        text = f"({text} {rng.choice(['&', '|', '->', '<->'])} {literal})"
+    return text

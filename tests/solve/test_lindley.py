@@ -147,6 +147,20 @@ def test_a_bound_is_proved_where_worlds_cannot_be_enumerated():
     assert co.verify(panel, result), co.verify(panel, result).problems
 
 
+@pytest.mark.parametrize("scale", ["probability", "log-odds"])
+@pytest.mark.parametrize("texts", [("p", "~p"), ("~p", "p")])
+def test_both_sides_have_a_prior(texts, scale):
+    rows = [("A", text, 0.5) for text in texts]
+    result = co.aggregate(co.Panel.from_records(rows), co.Lindley(prior=0.2, prior_variance=0.01, scale=scale))
+    assert result.probability("p") == pytest.approx(0.5, abs=1e-6)
+
+
+def test_priors_of_both_sides_are_two_reports():
+    panel = co.Panel.from_records([("A", "p", 0.4), ("B", "~p", 0.3)])
+    result = co.aggregate(panel, co.Lindley({"A": 1.0, "B": 2.0}, prior={"p": 0.1, "~p": 0.7}, prior_variance=0.5))
+    assert result.probability("p") == pytest.approx((0.4 + 0.7 / 2 + 0.1 / 0.5 + 0.3 / 0.5) / (1 + 1 / 2 + 2 / 0.5))
+
+
 def test_a_prior_is_one_more_report():
     panel = co.Panel.from_records([("A", "~p", 0.8), ("A", "q", 0.4)])
     result = co.aggregate(panel, co.Lindley({"A": 1.0}, prior=0.5, prior_variance=2.0))
@@ -255,7 +269,7 @@ def test_limits(monkeypatch):
     panel = co.Panel.from_records(TWO)
     with pytest.raises(co.MethodError, match="not by the loss log"):
         co.aggregate(panel, co.Lindley(), "log")
-    with pytest.raises(co.MethodError, match="lindley is for co"):
+    with pytest.raises(co.MethodError, match="lindley combines the forecasts of several judges: it is for co"):
         co.individual(panel, co.Lindley())
     monkeypatch.setattr(lindley, "LARGEST", 0)
     with pytest.raises(co.MethodError, match="lindley takes up to 0 where errors are correlated"):

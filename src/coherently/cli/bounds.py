@@ -44,8 +44,7 @@ def bounds(
     from coherently.panel import check_output, write_table
     from coherently.result import aggregate, choose, read_event
 
-    limit = time_limit if method != "annealing" else None
-    chosen = choose(method, tolerance=tolerance, time_limit=limit, seed=seed)
+    chosen = choose(method, tolerance=tolerance, time_limit=time_limit, seed=seed)
     if output is not None:
         check_output(output)
     panel = source.read()

@@ -11,6 +11,7 @@ from coherently.problem.problem import Merged, Problem, pose, pose_individually
 from coherently.problem.registry import DESIGNS, SHARING, Design, find_design
 from coherently.problem.space import FREE, Block, Functions, Space
 from coherently.problem.states import States, TooManyStatesError
+from coherently.problem.symmetry import broken_symmetry
 from coherently.problem.terms import NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
 from coherently.problem.truths import append, holds
 
@@ -43,6 +44,7 @@ __all__ = [
     "TooManyStatesError",
     "append",
     "attach",
+    "broken_symmetry",
     "clusters",
     "distance",
     "find_design",

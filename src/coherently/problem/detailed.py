@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.errors import MethodError
 from coherently.problem.losses import merged_mean
 from coherently.problem.problem import Problem
 from coherently.problem.terms import Intervals
@@ -49,6 +50,16 @@ def detail(problem: Problem, panel: Panel) -> Detailed:
         judge=panel.judge_index,
         judges=panel.judges,
         texts=panel.written.text,
+    )
+
+
+def forecasts_of(problem: Problem, method: str) -> Detailed:
+    """Give the problem with its forecasts one by one, which judges posed apart do not have."""
+    if isinstance(problem, Detailed):
+        return problem
+    raise MethodError(
+        f"{method} combines the forecasts of several judges: it is for co.aggregate. To make each judge coherent "
+        "alone, choose the method auto, exact, dykstra, projections or annealing"
     )
 
 

@@ -1,4 +1,4 @@
-"""All possible worlds of a small component."""
+"""All possible worlds of a small component, and for how many each stands."""
 
 from __future__ import annotations
 
@@ -50,3 +50,20 @@ def possible_worlds(merged: Merged, most: int) -> NDArray[np.bool_] | None:
     )
     obeyed: NDArray[np.bool_] = (holds(functions, worlds) == laws.truth).all(axis=1)
     return worlds[obeyed]
+
+
+def multiplicity(merged: Merged, worlds: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """How many worlds each of some stands for: declared values that no event mentions are told apart by none.
+
+    >>> from coherently.panel import Panel
+    >>> from coherently.problem import pose
+    >>> panel = Panel.from_records([("Ann", "w = a", 0.5)], laws=["variable w: a, b, c, d"])
+    >>> merged = pose(panel).merged
+    >>> multiplicity(merged, possible_worlds(merged, 2)).tolist()
+    [1.0, 3.0]
+    """
+    found = np.ones(len(worlds))
+    for block in merged.space.blocks:
+        last = (worlds[:, block.variables] == block.states[-1]).all(axis=1)
+        found[last] *= block.unnamed
+    return found

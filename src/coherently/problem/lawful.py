@@ -48,7 +48,8 @@ class Setting:
             for v in own:
                 self.about[v].append(i)
         self.single = {own[0]: i for i, own in enumerate(self.own) if len(own) == 1}
-        self.scopes = self._scopes()
+        self.ties = self._ties()
+        self.scopes = [tie for tie in self.ties if tie.members]
         self.absorbed = {i for scope in self.scopes for i in scope.members}
 
     def inside(self, variables: Iterable[int]) -> list[int]:
@@ -62,8 +63,8 @@ class Setting:
         singles = [self.single[v] for v in variables if v in self.single]
         return Draft([i for i in singles if i not in coordinates] + list(coordinates), tuple(variables))
 
-    def _scopes(self) -> list[Draft]:
-        """The scopes that are in no other, each with all coordinates about it."""
+    def _ties(self) -> list[Draft]:
+        """The scopes that are in no other, each with all coordinates about it, of which a law may have none."""
         space, terms = self.merged.space, self.merged.terms
         asked: dict[Variables, set[int]] = defaultdict(set)
         known = set(self.about) | set(self.states.laws)
@@ -78,7 +79,7 @@ class Setting:
                     asked[tuple(sorted({*self.own[joint], *self.own[condition]}))] |= {joint, condition}
         found = [Draft(sorted(set(self.inside(s)) | extra), s) for s, extra in asked.items()]
         others = _by_variable(found)
-        return [draft for draft in found if draft.members and not _covered(draft, others)]
+        return [draft for draft in found if draft.variables and not _covered(draft, others)]
 
 
 def _by_variable(drafts: Iterable[Draft]) -> dict[int, list[Draft]]:
@@ -148,7 +149,7 @@ class Nodes:
 
     def edges(self) -> set[Variables]:
         """The nodes that each event and each scope brings together."""
-        rows = [*self.setting.own, *(scope.variables for scope in self.setting.scopes)]
+        rows = [*self.setting.own, *(tie.variables for tie in self.setting.ties)]
         return {tuple(sorted({self.node[v] for v in own if v in self.node})) for own in rows} - {()}
 
     def variables(self, nodes: Iterable[int]) -> Variables:

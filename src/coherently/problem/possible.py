@@ -13,6 +13,7 @@ from coherently.problem.space import FREE, Block, Functions, Space, take_rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.events import Choice
     from coherently.panel import Panel
 
 LARGEST_TABLE = 16
@@ -33,10 +34,7 @@ def possible(panel: Panel) -> Space:
     choices = panel.events.choices()
     if not choices and not len(panel.laws):
         return FREE
-    blocks = [
-        Block.chain(choice.atoms) if choice.ordered else Block.one_of(choice.atoms, complete=choice.complete)
-        for choice in choices
-    ]
+    blocks = [_declared(choice) for choice in choices]
     side = panel.laws.side
     laws = Functions(*panel.events.supports(side // 2), *panel.events.tables(side // 2), side % 2 == 0)
     taken = {v for block in blocks for v in block.variables.tolist()}
@@ -50,6 +48,13 @@ def possible(panel: Panel) -> Space:
             blocks.append(Block.one_of(own, complete=complete))
             taken.update(own.tolist())
     return Space(tuple(blocks), laws.take(np.array(rest, np.int64)))
+
+
+def _declared(choice: Choice) -> Block:
+    """The block of a declared variable: of a quantity, a chain of thresholds."""
+    if choice.ordered:
+        return Block.chain(choice.atoms)
+    return Block.one_of(choice.atoms, complete=choice.complete, unnamed=len(choice.values) - len(choice.atoms))
 
 
 def _exclusive(laws: Functions, i: int) -> bool | None:
@@ -117,7 +122,7 @@ def number_variables(panel: Panel, owner: NDArray[np.int64], variable: NDArray[n
     some = space.laws.take(law)
     place = np.searchsorted(keys, np.repeat(law_owner, np.diff(some.starts)) * count + some.variables)
     local = tuple(
-        Block(np.searchsorted(keys, who * count + space.blocks[b].variables).astype(np.int32), space.blocks[b].states)
+        space.blocks[b].renumbered(np.searchsorted(keys, who * count + space.blocks[b].variables))
         for who, b in zip(block_owner.tolist(), block.tolist(), strict=True)
     )
     return Numbering(

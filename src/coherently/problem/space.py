@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -19,6 +19,8 @@ T = TypeVar("T", bound=np.generic)
 class Block:
     """Variables that are in one of some joint states: `states` has a row a state and a column a variable.
 
+    In the last state is one of `unnamed` values of a declared variable, of which no event tells it apart.
+
     >>> Block.one_of(np.array([4, 5, 6]), complete=True).states.tolist()
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     >>> Block.chain(np.array([4, 5])).states.tolist()
@@ -27,13 +29,18 @@ class Block:
 
     variables: NDArray[np.int32]
     states: NDArray[np.uint8]
+    unnamed: int = 1
 
     @staticmethod
-    def one_of(variables: NDArray[np.integer], *, complete: bool) -> Block:
-        """At most one is true, or exactly one."""
+    def one_of(variables: NDArray[np.integer], *, complete: bool, unnamed: int = 1) -> Block:
+        """At most one is true, or exactly one; that none is true may stand for several values."""
         states = np.eye(len(variables), dtype=np.uint8)
         none = np.zeros((0 if complete else 1, len(variables)), np.uint8)
-        return Block(variables.astype(np.int32), np.vstack([states, none]))
+        return Block(variables.astype(np.int32), np.vstack([states, none]), 1 if complete else unnamed)
+
+    def renumbered(self, variables: NDArray[np.integer]) -> Block:
+        """The same with other variables in their places."""
+        return replace(self, variables=variables.astype(np.int32))
 
     @staticmethod
     def chain(variables: NDArray[np.integer]) -> Block:
@@ -96,7 +103,7 @@ class Space:
 
     def part(self, blocks: Iterable[int], laws: NDArray[np.integer], number: NDArray[np.integer]) -> Space:
         """Some blocks and laws, with variables renumbered."""
-        kept = tuple(Block(number[self.blocks[i].variables].astype(np.int32), self.blocks[i].states) for i in blocks)
+        kept = tuple(self.blocks[i].renumbered(number[self.blocks[i].variables]) for i in blocks)
         some = self.laws.take(laws)
         return Space(kept, some.renumbered(number[some.variables].astype(np.int32)))
 

@@ -5,23 +5,104 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from coherently.problem import find_loss, pose_individually
+import numpy as np
+
+from coherently.errors import ContradictionError
+from coherently.problem import BRIER, find_loss, pose_individually
 from coherently.result.aggregation import choose
+from coherently.result.notes import pins_in_conflict
+from coherently.solve import Auto, InfeasiblePinsError
+from coherently.solve.auto import LARGEST, locally
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from coherently.panel import Panel
-    from coherently.problem import Loss
-    from coherently.solve import Method
+    from coherently.problem import Loss, Problem
+    from coherently.solve import Component, Method, Solution
+
+NEAREST, OPEN, FAR, LOCAL = range(4)
+"""What is known of a component: proved to be nearest, maybe not nearest, maybe far from it, or coherent in groups."""
+ROUNDING = 1e-6
+"""The gap, relative to the objective or 1, up to which forecasts are the nearest, as in `co.Exact`."""
+NEAR = 1.05
+"""How many times as far as the nearest coherent forecasts may be before locally coherent ones are better."""
+SHOWN = 5
+"""Judges that a note names."""
 
 
-def individual(panel: Panel, method: str | Method = "dykstra", loss: str | Loss = "brier") -> Panel:
+def individual(panel: Panel, method: str | Method = "auto", loss: str | Loss = "brier") -> Panel:
     """Give the panel with each judge's forecasts replaced by coherent ones, made of that judge's alone.
+
+    By default they are the nearest coherent ones. Where these are not found within 10 seconds, the panel's `notes` name
+    the judges: those whose forecasts may not be the nearest, and those whose forecasts are coherent within groups of
+    events only. The paper's algorithm is `individual(panel, "projections")`, the nearest locally coherent
+    forecasts are `individual(panel, "dykstra")`; both may leave contradictions between groups, and a note says so.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Chris", "p", 0.95), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)])
     >>> individual(panel).probability.round(6).tolist()
     [0.95, 0.3, 0.3]
     """
-    problem = pose_individually(panel, find_loss(loss))
-    solution = choose(method).solve(problem)
-    return replace(panel, probability=solution.value[problem.unit])
+    problem, chosen = pose_individually(panel, find_loss(loss)), choose(method)
+    try:
+        solution = chosen.solve(problem)
+    except InfeasiblePinsError as error:
+        raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
+    label = problem.merged.components()
+    known, value = _known(solution, label), solution.value
+    far = known[label] == FAR
+    if isinstance(chosen, Auto) and far.any() and (problem.loss.name == BRIER.name or not len(problem.merged.terms)):
+        value = value.copy()
+        value[problem.keep(far)[1]] = locally(problem, far).value
+        known[known == FAR] = LOCAL
+    notes = _notes(panel, known, _owners(panel, problem, label))
+    return replace(panel, probability=value[problem.unit], notes=(*panel.notes, *notes))
+
+
+def _known(solution: Solution, label: NDArray[np.int32]) -> NDArray[np.int64]:
+    """What is known of each component."""
+    size, parts = np.bincount(label), solution.components
+    known = np.full(len(size), LOCAL if solution.coherence == "local" else NEAREST)
+    if parts:
+        # Where some are local, those beyond the limit of `Auto`, they come first.
+        order = np.argsort(size <= LARGEST, kind="stable") if solution.coherence == "local" else np.arange(len(size))
+        known[order] = [_state(part) for part in parts]
+    return known
+
+
+def _state(part: Component) -> int:
+    if part.coherence == "local":
+        return LOCAL
+    if part.objective - part.lower_bound <= ROUNDING * max(1.0, part.objective):
+        return NEAREST
+    return OPEN if part.objective <= NEAR * part.lower_bound else FAR
+
+
+def _owners(panel: Panel, problem: Problem, label: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The judge of each component: no two judges have one in common."""
+    joint = problem.merged.terms.conditionals.joint.coordinate
+    coordinate = problem.coordinate.astype(np.int64)
+    coordinate[problem.conditional] = joint[coordinate[problem.conditional]]
+    owner = np.zeros(int(label.max(initial=-1)) + 1, np.int64)
+    owner[label[coordinate[problem.unit]]] = panel.judge_index
+    return owner
+
+
+def _notes(panel: Panel, known: NDArray[np.int64], owner: NDArray[np.int64]) -> list[str]:
+    local = np.unique(owner[known == LOCAL])
+    unproved = np.setdiff1d(owner[(known == OPEN) | (known == FAR)], local)
+    notes = []
+    if len(local):
+        notes.append(f"coherent only within groups of events, which may contradict each other: {_named(panel, local)}")
+    if len(unproved):
+        notes.append(
+            f"coherent, but not proved to be the nearest in the time that there was: {_named(panel, unproved)}; "
+            "co.individual(panel, co.Exact(time_limit=...)) may take longer"
+        )
+    return notes
+
+
+def _named(panel: Panel, judges: NDArray[np.int64]) -> str:
+    more = f" and {len(judges) - SHOWN:,} more" if len(judges) > SHOWN else ""
+    return ", ".join(panel.judges[i] for i in judges[:SHOWN].tolist()) + more

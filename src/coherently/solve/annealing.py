@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ WORK = 10_000_000
 """Events looked at between two looks at the keyboard."""
 ROUNDING = 1e-9
 """A violation of a pin that is none."""
+COOLING = 0.9
+"""The part of the time that cooling may take, so that the descent has the rest."""
 _LARGEST_TABLE = 16  # variables; a larger event is a cardinality, which keeps its count
 
 
@@ -54,7 +57,8 @@ class Annealing:
     are columns times variables). `temperature` is the first one, in units of the mean change that a flip makes at
     the random start; it is multiplied by `cooling` after each hundredth of the steps. At last up to `passes` passes
     over all bits make every flip that lessens the energy; the method has converged when there is none left.
-    The same `seed` gives the same answer.
+    After 9 tenths of `time_limit` seconds the cooling ends where it is, and after all of them the descent: the answer
+    so far is coherent, too. The same `seed` gives the same answer, unless the time ran out.
 
     Worlds obey declared variables and laws: where there are any, a step gives the variables that they tie together
     another of their possible joint states, or, where these are more than 4,096, those of a few laws, and keeps to the
@@ -75,6 +79,7 @@ class Annealing:
     temperature: float = 0.1
     cooling: float = 0.95
     passes: int = 100
+    time_limit: float = 60.0
 
     def __post_init__(self) -> None:
         _check_whole("columns", self.columns, 1, MAX_COLUMNS)
@@ -86,6 +91,8 @@ class Annealing:
             raise MethodError(f"temperature is {self.temperature}; it must be a number of 0 or more")
         if not 0 < self.cooling <= 1:
             raise MethodError(f"cooling is {self.cooling}; it must be above 0 and at most 1")
+        if not 0 <= self.time_limit < math.inf:
+            raise MethodError(f"time_limit is {self.time_limit}; it must be a number of seconds, 0 or more")
 
     @property
     def name(self) -> str:
@@ -94,12 +101,13 @@ class Annealing:
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Answer the problem; an interruption gives the answer so far."""
-        merged = problem.merged
+        merged, begun = problem.merged, time.monotonic()
         self._check(problem)
         annealer, bits = self._start(merged)
         try:
-            self._cool(annealer, merged, bits, progress or (lambda _: None))
-            status = Status.CONVERGED if self._descend(annealer, merged) else Status.PASS_LIMIT
+            cooled = self._cool(annealer, merged, bits, progress or (lambda _: None), begun + COOLING * self.time_limit)
+            status = self._descend(annealer, merged, begun + self.time_limit)
+            status = status if cooled else Status.TIME_LIMIT
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         value = annealer.counts() / self.columns
@@ -114,7 +122,7 @@ class Annealing:
             lower_bound=0.0,
             violation=broken if len(merged.terms.limits) else None,
             worlds=(_distinct(annealer.worlds().view(np.bool_)),),
-            note=_remark(broken, impossible),
+            note=_remark(broken, impossible, self.columns),
             conditionals="ratio" if len(merged.terms.conditionals) else None,
         )
 
@@ -153,32 +161,38 @@ class Annealing:
                 f"{MAX_BITS:,} is the most: choose at most {MAX_BITS // merged.n_variables:,} columns"
             )
 
-    def _cool(self, annealer: _core.Annealer, merged: Merged, bits: int, tell: Progress) -> None:
+    def _cool(self, annealer: _core.Annealer, merged: Merged, bits: int, tell: Progress, deadline: float) -> bool:
+        """Take the steps; false if the deadline came before the last."""
         steps = STEPS_PER_BIT * bits if self.steps is None else self.steps
         temperature = self.temperature * annealer.roughness(SAMPLES)
         for stage in range(STAGES):
             begin, end = steps * stage // STAGES, steps * (stage + 1) // STAGES
             for done, size in _slices(begin, end, merged):
+                if time.monotonic() >= deadline:
+                    return False
                 annealer.advance(size, temperature)
                 tell(done / steps)
             temperature *= self.cooling
+        return True
 
-    def _descend(self, annealer: _core.Annealer, merged: Merged) -> bool:
-        """Whether no flip is left that lessens the energy."""
+    def _descend(self, annealer: _core.Annealer, merged: Merged, deadline: float) -> Status:
+        """Make every flip that lessens the energy, as far as passes and time go."""
         annealer.harden()
         calm = annealer.descend(0)
         for _, size in _slices(0, self.passes * annealer.choices(), merged):
-            calm = annealer.descend(size)
             if calm:
                 break
-        return calm
+            if time.monotonic() >= deadline:
+                return Status.TIME_LIMIT
+            calm = annealer.descend(size)
+        return Status.CONVERGED if calm else Status.PASS_LIMIT
 
 
-def _remark(broken: float, impossible: int) -> str | None:
+def _remark(broken: float, impossible: int, columns: int) -> str | None:
     """What a reader should know of pins and conditionals."""
     said = []
     if broken > ROUNDING:
-        said.append(f"Pins are met but for {broken:.2g} at most: probabilities are multiples of 1/columns.")
+        said.append(f"A pin is missed by {broken:.6g}, the most of all: probabilities are multiples of 1/{columns}.")
     if impossible:
         said.append(
             f"The condition of {impossible} conditional forecast{'s' * (impossible > 1)} is true in no world, so any "

@@ -58,14 +58,14 @@ class Auto:
         exact = Exact(self.tolerance, self.time_limit, self.seed)
         if not large.any():
             return exact.solve(problem, progress)
-        local = _local(problem, large)
+        local = locally(problem, large)
         if large.all():
             return local
         return _join(problem, large, local, exact.solve(problem.keep(~large)[0], progress))
 
 
-def _local(problem: Problem, large: NDArray[np.bool_]) -> Solution:
-    """The components beyond the limit, made coherent within groups of events."""
+def locally(problem: Problem, large: NDArray[np.bool_]) -> Solution:
+    """The components of some coordinates, those beyond the limit, made coherent within groups of events."""
     part, _ = problem.keep(large)
     design = "pairs" if problem.loss.name == BRIER.name and fits(part.merged, "pairs") else "logical"
     solution = AlternatingProjections(groups=design, correction="dykstra").solve(part)

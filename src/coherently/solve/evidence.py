@@ -11,8 +11,8 @@ import numpy as np
 
 from coherently.errors import SHOWN, MethodError
 from coherently.problem import holds, split
-from coherently.problem.detailed import Detailed
-from coherently.problem.frames import possible_worlds
+from coherently.problem.detailed import forecasts_of
+from coherently.problem.frames import multiplicity, possible_worlds
 from coherently.solve.measure import distance
 from coherently.solve.solution import Component, Solution, Status, Worlds
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged, Problem
+    from coherently.problem.detailed import Detailed
     from coherently.solve.solution import Progress
 
 LARGEST_FRAME = 1024
@@ -42,7 +43,9 @@ class DempsterShafer:
     Agreeing forecasts add up: the answer is more certain than each. Forecasts are taken for independent of each other.
 
     `reliability` is a number from 0 to 1, or one for each judge. It is multiplied by a forecast's weight, relative to
-    the largest in the panel. Components have up to 1,024 possible worlds and 100,000 sets of them.
+    the largest in the panel. A declared variable has all of its values, mentioned or not, and the unnamed other of an
+    open declaration; of a number or a date, each cell between thresholds is one value. Components have up to 1,024
+    possible worlds that events tell apart and 100,000 sets of them.
 
     Shafer (1976), A mathematical theory of evidence; Smets and Kennes (1994), The transferable belief model.
 
@@ -70,8 +73,7 @@ class DempsterShafer:
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Combine the evidence of each component."""
-        if not isinstance(problem, Detailed):
-            raise MethodError("dempster-shafer is for co.aggregate, which tells it each forecast")
+        problem = forecasts_of(problem, self.name)
         if problem.conditional.any():
             raise MethodError("a conditional forecast is evidence about no set of worlds; use the method linear")
         if len(problem.merged.terms):
@@ -141,18 +143,21 @@ def combine(first: Mapping[int, float], second: Mapping[int, float]) -> tuple[di
     return {both: mass / total for both, mass in found.items() if mass > 0.0}, conflict
 
 
-def pignistic(masses: Mapping[int, float], size: int) -> NDArray[np.float64]:
-    """Share the mass of each set equally among its elements.
+def pignistic(masses: Mapping[int, float], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share the mass of each set equally among what its elements stand for: `counts` worlds each.
 
-    >>> pignistic({0b01: 0.5, 0b11: 0.5}, 2).tolist()
+    >>> pignistic({0b01: 0.5, 0b11: 0.5}, np.array([1.0, 1.0])).tolist()
     [0.75, 0.25]
+    >>> pignistic({0b11: 1.0}, np.array([1.0, 3.0])).tolist()
+    [0.25, 0.75]
     """
+    size = len(counts)
     probability, length = np.zeros(size), -(-size // 8)
     sets, mass = list(masses), np.fromiter(masses.values(), np.float64, len(masses))
     for start in range(0, len(sets), CHUNK):
         octets = b"".join(chosen.to_bytes(length, "little") for chosen in sets[start : start + CHUNK])
         rows = np.frombuffer(octets, np.uint8).reshape(-1, length)
-        members = np.unpackbits(rows, axis=1, count=size, bitorder="little").astype(np.float64)
+        members = np.unpackbits(rows, axis=1, count=size, bitorder="little") * counts
         probability += (mass[start : start + CHUNK] / members.sum(axis=1)) @ members
     shared: NDArray[np.float64] = probability / probability.sum()
     return shared
@@ -194,7 +199,7 @@ def _component(merged: Merged, evidence: NDArray[np.float64]) -> tuple[NDArray[n
                 f"the evidence about a component of {len(merged):,} events is spread over more than {MOST_SETS:,} sets "
                 f"of worlds, the most that dempster-shafer takes; use another method, or fewer events"
             )
-    return truth, pignistic(masses, len(truth)), math.exp(log_open)
+    return truth, pignistic(masses, multiplicity(merged, truth)), math.exp(log_open)
 
 
 def _frame(merged: Merged) -> NDArray[np.bool_]:

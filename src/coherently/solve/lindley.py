@@ -13,7 +13,7 @@ import numpy as np
 from coherently.errors import MethodError
 from coherently.panel.matrices import read_covariance
 from coherently.problem import BRIER
-from coherently.problem.detailed import Detailed
+from coherently.problem.detailed import forecasts_of
 from coherently.solve.ellipsoid import Metric, NearestByMetric
 from coherently.solve.exact import Exact
 from coherently.solve.measure import distance, probabilities
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from coherently.problem import Problem
+    from coherently.problem.detailed import Detailed
     from coherently.solve.ellipsoid import Nearby
     from coherently.solve.solution import Progress
 
@@ -47,7 +48,7 @@ class Lindley:
     of the events as written (`over="events"`). It is a number, a mapping by name, a frame or a file with the names in
     its first column, or an array in the panel's order. Without it each forecast has the variance 1 over its weight, so
     the answer is that of `co.Exact`. `prior` is $\pi$, for all events as written or a mapping from some, with the
-    variance `prior_variance`.
+    variance `prior_variance`; an event and its complement that are both forecast have a prior each.
 
     With `scale="log-odds"` errors are those of the log-odds. The problem is not convex then: steps that linearise it
     end where none helps, and nothing is proved. On the scale of probabilities `result.note` says how far the answer may
@@ -93,8 +94,7 @@ class Lindley:
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Merge the reports of each event, then find the nearest coherent probabilities by their inverse covariance."""
-        if not isinstance(problem, Detailed):
-            raise MethodError("lindley is for co.aggregate, which tells it each forecast")
+        problem = forecasts_of(problem, self.name)
         if problem.loss.name != BRIER.name:
             raise MethodError(
                 f"lindley measures by its covariance, not by the loss {problem.loss.name}: leave that out"

@@ -12,8 +12,8 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MethodError
 from coherently.problem import FREE
-from coherently.solve.lawful import core_space
-from coherently.solve.oracle import DENSE_VARIABLES, MOST_STATES, SLICE
+from coherently.solve.lawful import MOST_STATES, core_space
+from coherently.solve.oracle import DENSE_VARIABLES, SLICE
 from coherently.solve.pairwise import fits, solve_pairwise
 from coherently.solve.relaxation import Relaxation
 from coherently.solve.spectral import SpectralBound
@@ -49,7 +49,7 @@ class Nearest:
 
     def __init__(self, part: Merged, seed: int, floor: float) -> None:
         self.part, self.floor = part, floor
-        self.space = core_space(part)
+        self.space, self.reduced = core_space(part)
         self.core = _core.NearestMixture(*part.functions, part.weight, np.nan_to_num(part.mean), seed, space=self.space)
         self.route, self.proof = "column generation", "nothing"
         self.relaxed = 0.0
@@ -91,7 +91,7 @@ class Nearest:
         """Work until the gap is at most the tolerance, or until the deadline."""
         run = _Run(self, tolerance, deadline, tell)
         cost = _core.elimination_cost(*self.part.functions, MOST_STATES, self.space)
-        if cost <= EAGER_STATES:
+        if cost <= EAGER_STATES or self.reduced:
             run.eliminate()
         elif math.isfinite(cost):
             if run.search():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
-from coherently.solve.lawful import core_space
+from coherently.solve.lawful import MOST_STATES, core_space
 from coherently.solve.relaxation import Relaxation
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from coherently.problem import Merged
 
-MOST_STATES = 2**22
-"""States of a junction tree up to which the best world is found by dynamic programming."""
 DENSE_VARIABLES = 300
 """Variables up to which the semidefinite bound is tried."""
 ATTEMPTS = 20
@@ -42,7 +40,7 @@ class Oracle:
     """Minimises sums of coefficients over the possible worlds of a component, or of several."""
 
     def __init__(self, part: Merged, seed: int = 0) -> None:
-        self.part, self.space = part, core_space(part)
+        self.part, self.space = part, core_space(part).space
         self.is_exact = math.isfinite(_core.elimination_cost(*part.functions, MOST_STATES, self.space))
         self._core = _core.WorldOracle(*part.functions, seed, self.space)
         self._relaxation: Relaxation | None = None

@@ -10,7 +10,7 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.problem import BRIER, Log
-from coherently.problem.detailed import Detailed, pose_again
+from coherently.problem.detailed import forecasts_of, pose_again
 from coherently.problem.losses import merged_mean
 from coherently.problem.partitions import partitions
 from coherently.solve.averages import middle_mean, neyman_roughgarden, normalised, weighted_median
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Problem
+    from coherently.problem.detailed import Detailed
     from coherently.solve.solution import Progress
 
 TRIM, EXPONENT, PRIOR, CLIP = 0.2, math.sqrt(3.0), 0.5, 1e-4
@@ -101,8 +102,7 @@ class Pool:
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Average; a method that follows answers the problem whose forecasts are the averages."""
-        if not isinstance(problem, Detailed):
-            raise MethodError(f"the pool {self.kind} is for co.aggregate, which tells it each forecast")
+        problem = forecasts_of(problem, f"the pool {self.kind}")
         if self.then is None:
             if problem.loss.name != BRIER.name:
                 raise MethodError(

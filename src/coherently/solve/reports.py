@@ -89,10 +89,10 @@ def merge_reports(problem: Detailed, errors: Errors) -> Reports:
     else:
         precision, pull = _by_judges(problem, z, errors.covariance.of(problem.judges, "judges"))
     if errors.prior is not None:
-        centre, known = _prior(problem, errors.prior, log_odds=log_odds)
-        more = known / errors.prior_variance
+        total, count = _priors(problem, errors.prior, log_odds=log_odds)
+        more = count / errors.prior_variance
         precision = precision + (more if precision.ndim == 1 else np.diag(more))
-        pull = pull + more * centre
+        pull = pull + total / errors.prior_variance
     diagonal = precision if precision.ndim == 1 else np.diag(precision)
     told = np.flatnonzero(diagonal > 0)
     if precision.ndim == 1:
@@ -147,22 +147,20 @@ def _by_events(
     return precision, pull
 
 
-def _prior(
+def _priors(
     problem: Detailed, prior: float | Mapping[str, float], *, log_odds: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The prior of each coordinate, and 1 where there is one: that of the first unit which has one."""
+    """The sum of the priors of each coordinate, and their number: an event and its complement may have one each."""
     place = {text: i for i, text in enumerate(problem.texts)}
     given = dict.fromkeys(problem.texts, prior) if isinstance(prior, float | int) else prior
     strange = [text for text in given if text not in place]
     if strange:
         raise MethodError(f"there is a prior for {strange[0]!r}, which nobody forecast; name events as frame() does")
-    centre, known = np.zeros(len(problem.merged)), np.zeros(len(problem.merged))
-    for text, value in reversed(list(given.items())):
-        unit = place[text]
-        j = problem.coordinate[unit]
-        turned = 1.0 - float(value) if problem.complemented[unit] else float(value)
-        centre[j], known[j] = to_scale(np.array(turned), log_odds=log_odds), 1.0
-    return centre, known
+    unit = np.array([place[text] for text in given], np.int64)
+    value = np.array([float(one) for one in given.values()])
+    z = to_scale(np.where(problem.complemented[unit], 1.0 - value, value), log_odds=log_odds)
+    own, count = problem.coordinate[unit], len(problem.merged)
+    return np.bincount(own, z, count).astype(np.float64), np.bincount(own, minlength=count).astype(np.float64)
 
 
 def _solve(positive: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:

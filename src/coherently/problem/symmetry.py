@@ -1,0 +1,143 @@
+"""Variables that may change places in every event and law, as those of a count may: how many are true is enough.
+
+Swapping two such variables changes no event and no law. So every world has the truth vector of one in which the first
+k variables of each class are true, for some k, and of these only the k matter that some event or law tells apart. A
+block with these states makes n + 1 states, or fewer, of 2^n, and leaves all truth vectors as they are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from coherently.problem.groups import unpack
+from coherently.problem.space import Block
+from coherently.problem.truths import LARGEST_TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from coherently.problem.problem import Merged
+    from coherently.problem.space import Space
+
+LEAST = 4
+"""Variables that may change places from which a block of them is worth it."""
+MOST_ENTRIES = 2**26
+"""Entries of all states of the blocks that may be made."""
+
+Variables: TypeAlias = "NDArray[np.int64]"
+
+
+class _Function(NamedTuple):
+    """An event or a law: its variables, ascending, and its words."""
+
+    variables: Variables
+    words: NDArray[np.uint64]
+
+    @property
+    def is_count(self) -> bool:
+        return len(self.variables) > LARGEST_TABLE
+
+    def literals(self) -> NDArray[np.uint8]:
+        """Of a count, the truth of each variable that is counted."""
+        return unpack(self.words, len(self.variables))
+
+    def allowed(self) -> NDArray[np.uint8]:
+        """Of a count, whether it holds for each number."""
+        return unpack(self.words[-(-len(self.variables) // 64) :], len(self.variables) + 1)
+
+    def table(self) -> NDArray[np.uint8]:
+        """The truth table, with an axis for each variable."""
+        size = len(self.variables)
+        # The first axis of a reshaped table is that of the last variable.
+        return unpack(self.words, 2**size).reshape((2,) * size).transpose()
+
+    def split(self, some: Variables) -> Iterable[Variables]:
+        """Take apart variables that may not change places here."""
+        place = np.searchsorted(self.variables, some)
+        if self.is_count:
+            counted = self.literals()[place]
+            return [some[counted == truth] for truth in (0, 1)]
+        table = self.table()
+        found: list[list[int]] = []
+        for k in place.tolist():
+            # Whether two variables may change places is an equivalence, so one of each class is asked.
+            alike = (own for own in found if np.array_equal(table, table.swapaxes(own[0], k)))
+            if (home := next(alike, None)) is None:
+                found.append([k])
+            else:
+                home.append(k)
+        return [self.variables[own] for own in found]
+
+    def kinds(self, some: Variables) -> NDArray[np.int64]:
+        """Number what the function is of the other variables, for each number of true variables of a class."""
+        place, size = np.searchsorted(self.variables, some), len(some)
+        if self.is_count:
+            windows = np.lib.stride_tricks.sliding_window_view(self.allowed(), len(self.variables) - size + 1)
+            rows = windows if self.literals()[place[0]] else windows[::-1]
+        else:
+            rest = np.moveaxis(self.table(), place, np.arange(size))
+            rows = np.array([rest[(1,) * k + (0,) * (size - k)].ravel() for k in range(size + 1)])
+        _, kind = np.unique(np.packbits(rows, axis=1), axis=0, return_inverse=True)
+        return kind.ravel()
+
+
+def broken_symmetry(merged: Merged) -> Space | None:
+    """The space with a block for each class of variables that may change places; None where there are none.
+
+    >>> from coherently.panel import Panel
+    >>> from coherently.problem import pose
+    >>> panel = Panel.from_records([("A", "at_least(2; p, q, r, s, t)", 0.5), ("A", "p", 0.5)])
+    >>> [(block.variables.tolist(), block.states.tolist()) for block in broken_symmetry(pose(panel).merged).blocks]
+    [([1, 2, 3, 4], [[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0]])]
+    """
+    if max(merged.sizes().max(initial=0), np.diff(merged.space.laws.starts).max(initial=0)) < LEAST:
+        return None
+    blocks, entries = [], 0
+    for some, functions in _classes(merged):
+        kinds = np.column_stack([function.kinds(some) for function in functions])
+        _, counts = np.unique(kinds, axis=0, return_index=True)
+        entries += len(counts) * len(some)
+        if entries > MOST_ENTRIES:
+            return None
+        states = np.arange(len(some)) < np.sort(counts)[:, None]
+        blocks.append(Block(some.astype(np.int32), states.astype(np.uint8)))
+    return replace(merged.space, blocks=merged.space.blocks + tuple(blocks)) if blocks else None
+
+
+def _classes(merged: Merged) -> Iterable[tuple[Variables, list[_Function]]]:
+    """Variables of no block that may change places, and the functions that they are in."""
+    functions = _functions(merged)
+    owner = np.repeat(np.arange(len(functions)), [len(function.variables) for function in functions])
+    members = np.concatenate([np.empty(0, np.int64), *(function.variables for function in functions)])
+    order = np.argsort(members, kind="stable")
+    cuts = np.searchsorted(members[order], np.arange(1, merged.n_variables))
+    home = np.split(owner[order], cuts)
+    taken = {v for block in merged.space.blocks for v in block.variables.tolist()}
+    alike: dict[bytes, list[int]] = defaultdict(list)
+    for v, own in enumerate(home):
+        if v not in taken:
+            alike[own.tobytes()].append(v)
+    for some in (variables for variables in alike.values() if len(variables) >= LEAST):
+        about = [functions[i] for i in home[some[0]].tolist()]
+        classes = [np.array(some)]
+        for function in about:
+            classes = [part for whole in classes for part in function.split(whole) if len(part) >= LEAST]
+        yield from ((part, about) for part in classes if about)
+
+
+def _functions(merged: Merged) -> list[_Function]:
+    """All events and laws."""
+    laws = merged.space.laws
+    return [
+        _Function(source.variables[a:b].astype(np.int64), source.tables[c:d])
+        for source in (merged, laws)
+        for a, b, c, d in zip(
+            source.starts[:-1], source.starts[1:], source.table_starts[:-1], source.table_starts[1:], strict=True
+        )
+    ]
