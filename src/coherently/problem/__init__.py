@@ -9,13 +9,16 @@ from coherently.problem.losses import BRIER, Brier, Log, Loss, Spherical, find_l
 from coherently.problem.parts import Part, split
 from coherently.problem.problem import Merged, Problem, pose, pose_individually
 from coherently.problem.registry import DESIGNS, SHARING, Design, find_design
+from coherently.problem.settled import settled
 from coherently.problem.space import FREE, Block, Functions, Space
 from coherently.problem.states import States, TooManyStatesError
 from coherently.problem.symmetry import broken_symmetry
-from coherently.problem.terms import NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
+from coherently.problem.terms import ABSENT, NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
 from coherently.problem.truths import append, holds
+from coherently.problem.units import drawn_together, in_units, unit_of
 
 __all__ = [
+    "ABSENT",
     "BRIER",
     "DESIGNS",
     "FREE",
@@ -47,13 +50,17 @@ __all__ = [
     "broken_symmetry",
     "clusters",
     "distance",
+    "drawn_together",
     "find_design",
     "find_loss",
     "holds",
+    "in_units",
     "lawful_clusters",
     "pose",
     "pose_individually",
+    "settled",
     "split",
+    "unit_of",
     "with_auxiliary",
     "with_points",
     "without_weightless",

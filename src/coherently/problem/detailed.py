@@ -23,7 +23,7 @@ class Detailed(Problem):
     """A problem with what merging leaves out, for methods that do more than average.
 
     `probability`, `forecast_weight` and `judge` have an entry a forecast, as `unit` has; `judges` and `texts` name the
-    judges and the units.
+    judges and the units. All weights are in units of `weight_unit` (see `coherently.problem.units`).
     """
 
     probability: NDArray[np.float64]
@@ -31,9 +31,18 @@ class Detailed(Problem):
     judge: NDArray[np.int32]
     judges: tuple[str, ...]
     texts: tuple[str, ...]
+    weight_unit: float = 1.0
+
+    def in_weights(self, weight: NDArray[np.float64]) -> Detailed:
+        """The same with the weights of forecasts, and those of events as written, as they were given."""
+        if self.weight_unit == 1:
+            return self
+        with np.errstate(over="ignore"):
+            total = np.bincount(self.unit, weight, len(self.weight)).astype(np.float64)
+        return replace(self, weight=total, forecast_weight=weight)
 
 
-def detail(problem: Problem, panel: Panel) -> Detailed:
+def detail(problem: Problem, panel: Panel, weight_unit: float = 1.0) -> Detailed:
     """Put the forecasts of a panel beside the problem that it poses (see `coherently.problem.pose`).
 
     >>> from coherently.panel import Panel
@@ -50,6 +59,7 @@ def detail(problem: Problem, panel: Panel) -> Detailed:
         judge=panel.judge_index,
         judges=panel.judges,
         texts=panel.written.text,
+        weight_unit=weight_unit,
     )
 
 

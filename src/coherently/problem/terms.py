@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+ABSENT = 1e-6
+"""The probability below which a condition counts as impossible."""
+
 
 def _numbers() -> NDArray[np.int32]:
     return np.empty(0, np.int32)
@@ -64,10 +67,18 @@ class Conditionals:
         return len(self.weight)
 
     def value(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The conditional probabilities; where the condition has none, any would do, and it is the forecast."""
+        """The conditional probabilities; where the condition counts as impossible, they are the forecasts."""
+        return np.where(self.standing(x), np.nan_to_num(self.mean, nan=0.5), self.ratio(x))
+
+    def standing(self, x: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which forecasts stand as they are: those whose condition counts as impossible."""
+        absent: NDArray[np.bool_] = self.condition.probability(x) < ABSENT
+        return absent
+
+    def ratio(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the probabilities of E & H and H make of it; where that of H is 0, the forecast."""
         joint, condition = self.joint.probability(x), self.condition.probability(x)
-        possible = condition > 0
-        ratio = np.divide(joint, condition, out=np.nan_to_num(self.mean, nan=0.5), where=possible)
+        ratio = np.divide(joint, condition, out=np.nan_to_num(self.mean, nan=0.5), where=condition > 0)
         return np.clip(ratio, 0.0, 1.0)
 
     def take(self, index: NDArray[np.integer], number: NDArray[np.integer]) -> Conditionals:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from coherently.errors import ContradictionError, MethodError, PanelError
 from coherently.panel import Panel
 from coherently.panel.weights import weighted
-from coherently.problem import find_loss, pose
+from coherently.problem import find_loss, in_units, pose, settled, unit_of
 from coherently.problem.detailed import detail
 from coherently.result.notes import pins_in_conflict, with_notes
 from coherently.result.result import Result
@@ -83,14 +83,16 @@ def aggregate(
         )
     chosen, measure = choose(method), find_loss(loss)
     given, panel = panel, panel if weights is None else weighted(panel, weights)
-    problem = detail(pose(panel, measure), panel)
+    unit = unit_of(panel.weight)
+    posed = in_units(settled(panel), unit)
+    problem = detail(pose(posed, measure), posed, unit)
     try:
-        solution = chosen.solve(problem, progress)
+        solution = chosen.solve(problem, progress).in_weights(unit)
     except InfeasiblePinsError as error:
         raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
     solution = with_notes(panel, problem, solution)
     said = [*panel.notes[len(given.notes) :], *filter(None, [solution.note])]
-    return Result(panel, chosen, problem, replace(solution, note=" ".join(said) or None))
+    return Result(panel, chosen, problem.in_weights(panel.weight), replace(solution, note=" ".join(said) or None))
 
 
 def choose(method: str | Method, **options: object) -> Method:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import ContradictionError
-from coherently.problem import BRIER, find_loss, pose_individually
+from coherently.problem import BRIER, find_loss, in_units, pose_individually, settled, unit_of
 from coherently.result.aggregation import choose
 from coherently.result.notes import pins_in_conflict
 from coherently.solve import Auto, InfeasiblePinsError
@@ -44,7 +44,8 @@ def individual(panel: Panel, method: str | Method = "auto", loss: str | Loss = "
     >>> individual(panel).probability.round(6).tolist()
     [0.95, 0.3, 0.3]
     """
-    problem, chosen = pose_individually(panel, find_loss(loss)), choose(method)
+    posed = in_units(settled(panel), unit_of(panel.weight))
+    problem, chosen = pose_individually(posed, find_loss(loss)), choose(method)
     try:
         solution = chosen.solve(problem)
     except InfeasiblePinsError as error:

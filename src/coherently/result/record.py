@@ -14,7 +14,7 @@ from coherently.errors import ResultError, summarise
 from coherently.events import Events
 from coherently.panel import NO_LAWS, Panel, WrittenEvents, read_laws
 from coherently.panel.panel import UNRESOLVED
-from coherently.problem import Log, find_loss, pose
+from coherently.problem import Log, find_loss, pose, settled
 from coherently.result.fields import Fields, parse
 from coherently.solve import Component, Solution, Status, Worlds
 
@@ -86,7 +86,7 @@ def read(text: str) -> tuple[Panel, Recorded, Problem, Solution, float | None]:
     if not (weight >= 0).all():
         forecasts[int(np.argmin(weight >= 0))].refuse("weight", "a number of 0 or more")
     panel = _stand_in(texts, raw, weight, fields.texts("laws"), plain=fields.flag("plain_events"))
-    problem = replace(pose(panel, _loss(fields)), mean=raw, weight=weight)
+    problem = replace(pose(settled(panel), _loss(fields)), mean=raw, weight=weight)
     solution = _solution(fields, value)
     if not fields.is_none("worlds"):
         problem, worlds = _worlds(fields.objects("worlds"), panel.events, problem)

@@ -252,7 +252,7 @@ class AlternatingProjections:
         slack = 2 * math.sqrt(gap * problem.merged.weight.sum()) + gap
         close = _is_close(found, max(self.tolerance, 1e-7)) and violation <= max(self.tolerance, 1e-7)
         status = Status.CONVERGED if close else Status.INTERRUPTED if interrupted else Status.SWEEP_LIMIT
-        promise = promised(problem.scatter + bound - slack, problem.merged.weight.sum())
+        promise = promised(problem.scatter + bound - slack)
         return Solution(
             value,
             status,

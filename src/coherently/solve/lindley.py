@@ -102,9 +102,10 @@ class Lindley:
         if len(problem.merged.terms):
             raise MethodError("lindley takes numbers for events: no conditionals, no intervals, no P(...) in laws")
         covariance = read_covariance(self.covariance)
-        reports = merge_reports(problem, Errors(covariance, self.over, self.scale, self.prior, self.prior_variance))
+        told = problem.in_weights(problem.forecast_weight * problem.weight_unit)
+        reports = merge_reports(told, Errors(covariance, self.over, self.scale, self.prior, self.prior_variance))
         if self.scale == "probability" and reports.is_plain:
-            return self._weighted(problem, reports, progress)
+            return _by_precision(problem, self._weighted(problem, reports, progress))
         if len(reports.coordinates) > LARGEST:
             raise MethodError(
                 f"the panel has {len(reports.coordinates):,} distinct events; lindley takes up to {LARGEST:,} where "
@@ -122,7 +123,7 @@ class Lindley:
             found = search.solve(metric, self.tolerance, deadline, report)
         else:
             found = _by_log_odds(search, reports, self.tolerance, deadline, report)
-        return self._solution(problem, found, in_time=time.monotonic() <= deadline)
+        return _by_precision(problem, self._solution(problem, found, in_time=time.monotonic() <= deadline))
 
     def _weighted(self, problem: Detailed, reports: Reports, progress: Progress | None) -> Solution:
         """Errors that are independent of each other are weights, and the problem is that of the exact method."""
@@ -160,6 +161,11 @@ class Lindley:
             components=(component,),
             note=_note(found.objective, bound if proved else None),
         )
+
+
+def _by_precision(problem: Detailed, found: Solution) -> Solution:
+    """The components, whose figures are sums of precisions, as if they were sums of weights in their unit."""
+    return replace(found, components=found.in_weights(1.0 / problem.weight_unit).components)
 
 
 def _by_log_odds(

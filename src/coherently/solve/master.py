@@ -245,8 +245,9 @@ class _Path:
             more = small @ (missing - self.even.T @ plain)
             ds, self.free = plain + along @ more, self.free + more
         decrement = float(downhill @ ds)
-        if not decrement > 0:
-            return None
+        if not decrement > 0:  # on the path, as where the limits leave no choice: only prices are left to find
+            self.z, self.price = self.level / self.s, self.level / self.t
+            return True
         moved = self._move(ds, decrement)
         return decrement <= NEAR * self.level if moved or decrement <= NEAR * self.level else None
 

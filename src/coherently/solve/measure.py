@@ -54,7 +54,7 @@ def distance(problem: Problem, x: NDArray[np.float64], conditionals: str | None 
     merged, divergence = problem.merged, problem.loss.divergence
     given, intervals = merged.terms.conditionals, merged.terms.intervals
     total = _sum(merged.weight, lambda known: divergence(x[known], merged.mean[known]))
-    value, condition = given.value(x), given.condition.probability(x)
+    value, condition = given.ratio(x), given.condition.probability(x)
     if conditionals == "linearised":
         total += _sum(given.weight, lambda known: (condition * (value - given.mean))[known] ** 2)
     else:

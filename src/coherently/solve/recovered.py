@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.problem import ABSENT
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Attached, Problem
-
-NEGLIGIBLE = 1e-9
-"""A probability of a condition that is taken for 0: what is given it may then be anything."""
 
 
 def written(problem: Problem, attached: Attached, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -40,7 +39,7 @@ def conditional(attached: Attached, x: NDArray[np.float64]) -> tuple[NDArray[np.
     with np.errstate(invalid="ignore", divide="ignore"):
         joint = np.where(np.isnan(joint), of.mean * condition + drift, joint)
         condition = np.where(np.isnan(condition), (joint - drift) / of.mean, condition)
-        found = condition > NEGLIGIBLE
+        found = condition >= ABSENT
         value = np.where(found, np.clip(joint / condition, 0.0, 1.0), of.mean)
     return value, ~found
 

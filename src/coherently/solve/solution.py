@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, overload, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,11 @@ class Status(Enum):
         "time_limit",
         "The time limit came before the proof; the gap says how much nearer coherent forecasts might be. "
         "Raise it (--time-limit) for more.",
+    )
+    UNPROVED = (
+        "unproved",
+        "The answer is coherent, but the proof stopped before the time limit at what rounding allows; the gap says how "
+        "much nearer coherent forecasts might be. More time does not help; a larger tolerance would do.",
     )
     CONVERGED = ("converged", "The method converged: every group of events is coherent.")
     SWEEP_LIMIT = (
@@ -116,14 +122,39 @@ class Solution:
             return "The method converged: these are its forecasts."
         return self.status.sentence
 
+    def in_weights(self, unit: float) -> Solution:
+        """The same with sums of weights as they were before these were divided by a unit."""
+        if unit == 1:
+            return self
+        trace = self.trace and replace(self.trace, objective=self.trace.objective * unit)
+        components = tuple(
+            replace(c, objective=_times(c.objective, unit), lower_bound=_times(c.lower_bound, unit))
+            for c in self.components
+        )
+        sums = (_times(s, unit) for s in (self.objective, self.lower_bound, self.guaranteed_improvement))
+        objective, bound, improvement = sums
+        return replace(
+            self,
+            objective=objective,
+            lower_bound=bound,
+            guaranteed_improvement=improvement,
+            trace=trace,
+            components=components,
+        )
 
-ROUNDING = 1e-7
-"""A loss, relative to the weights, that the root of a gap of rounding errors stands for."""
+
+@overload
+def _times(value: float, unit: float) -> float: ...
+@overload
+def _times(value: float | None, unit: float) -> float | None: ...
+def _times(value: float | None, unit: float) -> float | None:
+    """A sum of weights; what is too large for a double is the largest."""
+    return None if value is None else min(value * unit, sys.float_info.max)
 
 
-def promised(improvement: float, weight: float) -> float | None:
-    """A guaranteed improvement as it may be told: None where it is a loss, by more than rounding."""
-    return max(0.0, improvement) if improvement >= -ROUNDING * max(1.0, weight) else None
+def promised(improvement: float) -> float | None:
+    """A guaranteed improvement as it may be told: None where there may be a loss."""
+    return improvement if improvement >= 0 else None
 
 
 @runtime_checkable

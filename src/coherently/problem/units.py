@@ -1,0 +1,82 @@
+"""Weights in a unit of their own: only their ratios matter, and no sum of them may be too large or too small."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.panel import Panel
+    from coherently.problem.problem import Merged
+
+WIDEST = 40
+"""Binary orders of magnitude between two weights of a component and the next, beyond which they are drawn together.
+
+The lighter one moves what the heavier one is about by at most 2^-40, 1e-12, either way; and a double, of 53 binary
+digits, keeps 13 of the lighter one's pull beside the heavier one's.
+"""
+FARTHEST = 900
+"""Binary orders of magnitude that a weight may be away from the unit: beyond, sums and squares leave the doubles."""
+
+
+def unit_of(weight: NDArray[np.float64]) -> float:
+    """The power of two next below the median of the weights above 0; 1 where there is none.
+
+    A power of two changes no digit, and neither one heavy forecast nor one light one has a say in what is near.
+
+    >>> unit_of(np.array([0.0, 3.0, 5.0, 1e100])), unit_of(np.array([1e-320])), unit_of(np.ones(3))
+    (4.0, 1e-320, 1.0)
+    """
+    known = weight[weight > 0]
+    if not len(known):
+        return 1.0
+    middle = np.partition(known, (len(known) - 1) // 2)[(len(known) - 1) // 2]
+    return float(np.ldexp(1.0, int(np.frexp(middle)[1]) - 1))
+
+
+def in_units(panel: Panel, unit: float) -> Panel:
+    """The panel with its weights in units."""
+    if unit == 1:
+        return panel
+    part, exponent = np.frexp(panel.weight)
+    order = np.clip(exponent - int(np.frexp(unit)[1]) + 1, -FARTHEST, FARTHEST)
+    return replace(panel, weight=np.ldexp(part, order))
+
+
+def drawn_together(part: Merged) -> Merged:
+    """A component whose weights differ so much that doubles cannot tell them apart, with heavy weights made lighter.
+
+    From the lightest up, each is at most 2^40 times the one before: the answer is the same to about 1e-12, and since no
+    weight has grown, what is proved of the least distance holds for the weights as they were too.
+
+    >>> from coherently.panel import Panel
+    >>> from coherently.problem import pose
+    >>> panel = Panel.from_records([("A", "p", 0.9, 1e100), ("A", "q", 0.8, 1.0), ("A", "p & q", 0.2, 2.0)])
+    >>> np.log2(drawn_together(pose(panel).merged).weight).tolist()
+    [41.0, 0.0, 1.0]
+    """
+    terms = part.terms
+    groups = [part.weight, terms.conditionals.weight, terms.intervals.weight]
+    known, place = np.unique(np.concatenate(groups), return_inverse=True)
+    above = known > 0
+    order = np.log2(known[above])
+    if not len(order) or order[-1] - order[0] <= WIDEST:
+        return part
+    excess = np.cumsum(np.maximum(0.0, np.diff(order, prepend=order[0]) - WIDEST))
+    if excess[-1] == 0:
+        return part
+    known[above] *= np.exp2(-excess)
+    weight, given, inner = np.split(known[place], np.cumsum([len(group) for group in groups])[:-1])
+    return replace(
+        part,
+        weight=weight,
+        terms=replace(
+            terms,
+            conditionals=replace(terms.conditionals, weight=given),
+            intervals=replace(terms.intervals, weight=inner),
+        ),
+    )
