@@ -74,10 +74,6 @@ def aggregate(
 
 
 def _say_notes(result: Result, *, quiet: bool) -> None:
-    loss, given = result.problem.loss, result.panel.probability
-    moved = int((loss.clipped(given) != given).sum())
-    if moved:
-        say(f"note: forecasts beyond the clip of the loss {loss.name}, moved to it: {moved:,}", quiet=quiet)
     if result.note:
         say(f"note: {result.note}", quiet=quiet)
 

@@ -33,13 +33,20 @@ class Detailed(Problem):
     texts: tuple[str, ...]
     weight_unit: float = 1.0
 
-    def in_weights(self, weight: NDArray[np.float64]) -> Detailed:
-        """The same with the weights of forecasts, and those of events as written, as they were given."""
-        if self.weight_unit == 1:
+    def in_weights(self) -> Detailed:
+        """The same with all weights as they were given, a sum that is too large for a double being infinite."""
+        unit = self.weight_unit
+        if unit == 1:
             return self
         with np.errstate(over="ignore"):
-            total = np.bincount(self.unit, weight, len(self.weight)).astype(np.float64)
-        return replace(self, weight=total, forecast_weight=weight)
+            return replace(
+                self,
+                weight=unit * self.weight,
+                forecast_weight=unit * self.forecast_weight,
+                merged=self.merged.times(unit),
+                scatter=unit * self.scatter,
+                weight_unit=1.0,
+            )
 
 
 def detail(problem: Problem, panel: Panel, weight_unit: float = 1.0) -> Detailed:

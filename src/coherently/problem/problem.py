@@ -101,6 +101,15 @@ class Merged:
         variables = number[self.variables].astype(np.int32)
         return replace(self, variables=variables, origin=self.origin[used], space=space)
 
+    def times(self, factor: float) -> Merged:
+        """The same with all weights multiplied."""
+        given, inner = self.terms.conditionals, self.terms.intervals
+        terms = self.terms
+        if len(terms):
+            given, inner = replace(given, weight=factor * given.weight), replace(inner, weight=factor * inner.weight)
+            terms = replace(terms, conditionals=given, intervals=inner)
+        return replace(self, weight=factor * self.weight, terms=terms)
+
     def components(self) -> NDArray[np.int32]:
         """Label each coordinate with its connected component: those that nothing ties to each other are apart."""
         return self.tied()[: len(self)]

@@ -29,8 +29,10 @@ def unit_of(weight: NDArray[np.float64]) -> float:
     A power of two changes no digit, and neither one heavy forecast nor one light one has a say in what is near.
 
     >>> unit_of(np.array([0.0, 3.0, 5.0, 1e100])), unit_of(np.array([1e-320])), unit_of(np.ones(3))
-    (4.0, 1e-320, 1.0)
+    (4.0, 5.06e-321, 1.0)
     """
+    if len(weight) and 1 <= weight.min() and weight.max() < 2:
+        return 1.0
     known = weight[weight > 0]
     if not len(known):
         return 1.0

@@ -11,7 +11,7 @@ from coherently.panel import Panel
 from coherently.panel.weights import weighted
 from coherently.problem import find_loss, in_units, pose, settled, unit_of
 from coherently.problem.detailed import detail
-from coherently.result.notes import pins_in_conflict, with_notes
+from coherently.result.notes import clipped, pins_in_conflict, with_notes, without_promise
 from coherently.result.result import Result
 from coherently.solve import (
     AlternatingProjections,
@@ -84,15 +84,16 @@ def aggregate(
     chosen, measure = choose(method), find_loss(loss)
     given, panel = panel, panel if weights is None else weighted(panel, weights)
     unit = unit_of(panel.weight)
-    posed = in_units(settled(panel), unit)
+    plain = settled(panel)
+    posed = in_units(plain, unit)
     problem = detail(pose(posed, measure), posed, unit)
     try:
         solution = chosen.solve(problem, progress).in_weights(unit)
     except InfeasiblePinsError as error:
         raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
-    solution = with_notes(panel, problem, solution)
-    said = [*panel.notes[len(given.notes) :], *filter(None, [solution.note])]
-    return Result(panel, chosen, problem.in_weights(panel.weight), replace(solution, note=" ".join(said) or None))
+    solution = with_notes(panel, problem, without_promise(panel, plain, solution))
+    said = [*panel.notes[len(given.notes) :], *filter(None, [clipped(panel, measure), solution.note])]
+    return Result(panel, chosen, problem.in_weights(), replace(solution, note=" ".join(said) or None))
 
 
 def choose(method: str | Method, **options: object) -> Method:

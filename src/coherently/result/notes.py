@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.problem import ABSENT
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from coherently.panel import Panel
-    from coherently.problem import Problem
+    from coherently.problem import Loss, Problem
     from coherently.solve import Solution
 
 _GIVEN = re.compile(r"\bgiven\b", re.IGNORECASE)
@@ -25,21 +27,44 @@ def pins_in_conflict(panel: Panel, pins: Iterable[int]) -> str:
     return f"no coherent forecasts satisfy these pins together with the laws: {listed}. Change or drop one of them"
 
 
+def clipped(panel: Panel, loss: Loss) -> str | None:
+    """Say how many forecasts are nearer to 0 or 1 than the loss allows."""
+    moved = int(np.count_nonzero((loss.clipped(panel.probability) != panel.probability) & (panel.weight > 0)))
+    return f"Forecasts beyond the clip of the loss {loss.name}, moved to it: {moved:,}." if moved else None
+
+
+def without_promise(panel: Panel, plain: Panel, solution: Solution) -> Solution:
+    """Name conditionals that were read as constants, and promise nothing: where their condition fails they save nothing."""
+    units = np.flatnonzero(panel.written.condition != plain.written.condition)
+    if not len(units):
+        return solution
+    texts = [panel.written.text[unit] for unit in units[:_SHOWN].tolist()]
+    more = f" and {len(units) - _SHOWN:,} more" if len(units) > _SHOWN else ""
+    said = f"Logic and laws alone make these conditionals 0 or 1, whatever was forecast: {', '.join(texts)}{more}."
+    note = f"{solution.note} {said}" if solution.note else said
+    return replace(solution, guaranteed_improvement=None, note=note)
+
+
 def with_notes(panel: Panel, problem: Problem, solution: Solution) -> Solution:
     """The solution, with notes on conditions that have nothing to hold them."""
     if solution.conditionals is None:
         return solution
-    adrift = set(solution.degenerate)
+    adrift, standing = set(solution.degenerate), set(solution.standing)
     given, terms = problem.merged.terms.conditionals, problem.merged.terms
     told = np.isin(given.condition.coordinate, np.flatnonzero(problem.merged.weight > 0))
     told |= np.isin(given.condition.coordinate, terms.intervals.about[~terms.intervals.conditional])
     told |= np.isin(given.condition.coordinate, terms.limits.joint.coordinate[terms.limits.condition.coordinate < 0])
-    silent = [k for k in np.flatnonzero(~told).tolist() if k not in adrift]
+    silent = [k for k in np.flatnonzero(~told).tolist() if k not in adrift | standing]
     notes = [solution.note] if solution.note else []
     if adrift:
         notes.append(
             f"The answer makes {_conditions(panel, problem, adrift)} impossible or certain, which no forecast, law or "
             "pin does: what is forecast given that is not constrained by the others. Add a forecast or a pin of it."
+        )
+    if standing:
+        notes.append(
+            f"What is forecast given {_conditions(panel, problem, standing)} stands as forecast: the probability of "
+            f"the condition is below {ABSENT:g}."
         )
     if silent:
         notes.append(

@@ -23,6 +23,7 @@ from coherently.problem import (
 from coherently.solve.bound import relaxed_bound
 from coherently.solve.bregman import BregmanRun
 from coherently.solve.interior import interior_point
+from coherently.solve.measure import without_rounding
 from coherently.solve.pairwise import Relaxed, fits, solve_pairwise
 from coherently.solve.recovered import remark, written
 from coherently.solve.solution import Solution, Status, Trace, promised
@@ -128,6 +129,7 @@ class AlternatingProjections:
             )
         if brier and self.correction == "dykstra" and not self.trace and fits(merged, self.groups):
             found = solve_pairwise(merged, self.groups, self.tolerance, self.threads, auxiliary=self.auxiliary)
+            found = _without_rounding(found, merged.weight, merged.mean)
             if _is_close(found, EXACT) or (len(merged) > SMALL and _is_close(found, self.tolerance)):
                 return self._wrap(problem, found, str(self.groups), 0.0, problem.as_written(found.x))
         if (self.correction == "none" or not brier) and np.any(merged.weight == 0) and not len(merged.terms):
@@ -200,6 +202,8 @@ class AlternatingProjections:
                 f"the design {groups.design} makes {vectors:,} truth vectors with events of no weight; "
                 f"{LARGEST_INTERIOR:,} is the most: choose the groups logical or pairs, without auxiliary"
             )
+        if not weightless and not self.trace and run.projector.violation(x) <= EXACT:
+            return self._finish(run, Relaxed(x, run.objective(x), 0.0, 0), 0.0)
         disjoint = len(np.unique(groups.members)) == len(groups.members)
         wide = int(np.diff(groups.starts).max(initial=0)) > WIDE and (disjoint or run.projector.is_quick())
         direct = weightless or (vectors <= FEW and not self.trace and not wide)
@@ -232,6 +236,7 @@ class AlternatingProjections:
         return self._finish(run, found, run.projector.violation(x))
 
     def _finish(self, run: _Run, found: Relaxed, violation: float, *, interrupted: bool = False) -> Solution:
+        found = _without_rounding(found, run.weight, run.target)
         solution = self._wrap(
             run.problem, found, run.groups.design, violation, run.written(found.x), interrupted=interrupted
         )
@@ -252,7 +257,7 @@ class AlternatingProjections:
         slack = 2 * math.sqrt(gap * problem.merged.weight.sum()) + gap
         close = _is_close(found, max(self.tolerance, 1e-7)) and violation <= max(self.tolerance, 1e-7)
         status = Status.CONVERGED if close else Status.INTERRUPTED if interrupted else Status.SWEEP_LIMIT
-        promise = promised(problem.scatter + bound - slack)
+        promise = promised(problem.scatter + (0.0 if found.objective == 0 else bound - slack))
         return Solution(
             value,
             status,
@@ -324,6 +329,12 @@ class _Run:
         """How good Dykstra's x is, by the bound that its increments give."""
         forces = -2 * self.weight[self.groups.members] * increments
         return Relaxed(x, self.objective(x), relaxed_bound(self.weight, self.target, self.groups, forces), self.sweeps)
+
+
+def _without_rounding(found: Relaxed, weight: NDArray[np.float64], target: NDArray[np.float64]) -> Relaxed:
+    x = without_rounding(found.x, weight, target)
+    still = bool(np.all((x == target)[weight > 0]))
+    return replace(found, x=x, objective=0.0, lower_bound=0.0) if still else found
 
 
 def _is_close(found: Relaxed, tolerance: float) -> bool:

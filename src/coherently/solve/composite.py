@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently import _core
+from coherently.problem import ABSENT
 from coherently.solve.examples import example_worlds
 from coherently.solve.master import Master, fewest
 from coherently.solve.oracle import SLICE, Oracle
@@ -55,8 +56,6 @@ FORGOTTEN = 1e-5
 """Shares of worlds that leave on the way."""
 FEW, PART, TINY = 300, 1e-2, 1e-300
 """Worlds up to which none is left out, and what a part of a condition's probability counts for."""
-ABSENT = 1e-6
-"""The probability below which a condition counts as impossible."""
 
 
 class CompositeNearest:
@@ -76,6 +75,7 @@ class CompositeNearest:
         self.limits = bounds_of(part.terms.limits)
         self.prices = np.zeros(len(self.limits))
         self.route, self.proof, self.bound = "Newton's method on worlds", "nothing", 0.0
+        self.timed_out = True
         self.worlds: Truth
         self.share: Vector
         self.truth: Vector
@@ -149,6 +149,7 @@ class CompositeNearest:
             if before - self.objective <= ENOUGH * max(before, self.floor):
                 break
         self._prove(tolerance, last, tell)
+        self.timed_out = time.monotonic() >= last
         if not self.is_done(tolerance) and time.monotonic() < deadline:
             self._certify(tolerance, deadline, surely=True)
         self._prune()

@@ -51,6 +51,7 @@ class CurvedNearest:
         self.least = 0.0 if part.space.is_free else LEAST
         self.moves = (part.weight > 0) & (part.sizes() > 0)
         self.route, self.proof, self.bound = "Newton's method on worlds", "nothing", 0.0
+        self.timed_out = True
         self.worlds, self.share = self._start()
 
     @property
@@ -85,14 +86,15 @@ class CurvedNearest:
         method, which is slower, takes over.
         """
         self._converge(tolerance, deadline, tell)
-        if self.is_done(tolerance) or time.monotonic() >= deadline:
+        self.timed_out = time.monotonic() >= deadline
+        if self.is_done(tolerance) or self.timed_out:
             return
         other = CompositeNearest(self.part, self.loss, self.seed, self.floor, linearised=False)
         other.improve(tolerance, deadline, tell)
         if other.objective <= self.objective or other.is_done(tolerance):
             self.worlds, self.share, self.truth = other.worlds, other.share, other.truth
             self.route, self.proof = other.route, other.proof
-        self.bound = max(self.bound, other.bound)
+        self.bound, self.timed_out = max(self.bound, other.bound), other.timed_out
 
     def _converge(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
         for _ in range(MOST_STEPS):

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem import BRIER, split
+from coherently.problem import BRIER, drawn_together, split
 from coherently.solve.composite import CompositeNearest
 from coherently.solve.curved import CurvedNearest
+from coherently.solve.measure import without_rounding
 from coherently.solve.nearest import Nearest
+from coherently.solve.scores import Objective, scores_of
 from coherently.solve.solution import Component, Solution, Status, Worlds, promised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from coherently.problem import Loss, Merged, Part, Problem
     from coherently.solve.solution import Progress
+
+    Vector: TypeAlias = "NDArray[np.float64]"
 
 Answer: TypeAlias = "Nearest | CurvedNearest | CompositeNearest"
 Conditionals: TypeAlias = Literal["called_off", "linearised"]
@@ -34,7 +40,8 @@ class Exact:
     nearer. Where the component has few variables or is like a tree, the best world of all is found each time, and the
     answer is exact; elsewhere local search finds worlds, and a relaxation with branch and bound proves how
     near the answer is. The method ends when the gap between the objective and the proved bound is at most `tolerance`
-    times the objective (or 1, if that is more), or after `time_limit` seconds, with the best answer so far.
+    times the objective (or the median weight's power of two, if that is more: 1 where all forecasts count alike), or
+    after `time_limit` seconds, with the best answer so far.
 
     A conditional forecast p of E given H loses P(H) d(P(E & H) / P(H), p), d being the loss: nothing where H fails
     ("called_off"). With `conditionals="linearised"` it loses (P(E & H) - p P(H))^2. Pins are kept to 1e-9.
@@ -73,13 +80,10 @@ class Exact:
         deadline = time.monotonic() + self.time_limit
         parts = split(problem.merged)
         floor = 1.0 / max(1, len(parts))
-        answers = [self._begin(part.merged, problem.loss, floor) for part in parts]
+        answers = [self._begin(drawn_together(part.merged), problem.loss, floor) for part in parts]
         share = self.tolerance if len(parts) == 1 else 0.5 * self.tolerance
         interrupted = _improve(answers, share, deadline, progress or (lambda _: None))
-        found = _solution(problem, parts, answers, self.tolerance, interrupted=interrupted)
-        if not len(problem.merged.terms.conditionals):
-            return found
-        return replace(found, conditionals=self.conditionals, degenerate=_degenerate(problem, parts, answers))
+        return self._solution(problem, parts, answers, interrupted=interrupted)
 
     def _begin(self, part: Merged, loss: Loss, floor: float) -> Answer:
         if len(part.terms):
@@ -87,6 +91,64 @@ class Exact:
         if loss.name == BRIER.name:
             return Nearest(part, self.seed, floor)
         return CurvedNearest(part, loss, self.seed, floor)
+
+    def _solution(
+        self, problem: Problem, parts: Sequence[Part], answers: Sequence[Answer], *, interrupted: bool
+    ) -> Solution:
+        x, worlds, components = np.empty(len(problem.merged)), [], []
+        for part, answer in zip(parts, answers, strict=True):
+            weight, truth = answer.mixture()
+            x[part.coordinates] = _reported(answer)
+            worlds.append(Worlds(part.merged.origin, weight / weight.sum(), truth.view(np.bool_)))
+            components.append(self._component(part, answer, problem.loss))
+        objective, bound = sum(c.objective for c in components), sum(c.lower_bound for c in components)
+        optimal = objective - bound <= self.tolerance * max(1.0, objective)
+        late = any(answer.timed_out for answer in answers)
+        ended = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT if late else Status.UNPROVED
+        given = problem.merged.terms.conditionals
+        return Solution(
+            problem.as_written(x),
+            Status.OPTIMAL if optimal else ended,
+            "global",
+            objective,
+            bound,
+            _guaranteed(problem, parts, answers) if problem.loss.name == BRIER.name else None,
+            violation=max((a.violation for a in answers if isinstance(a, CompositeNearest)), default=0.0),
+            worlds=tuple(worlds),
+            components=tuple(components),
+            note=_note(parts, answers),
+            conditionals=self.conditionals if len(given) else None,
+            degenerate=_degenerate(problem, parts, answers) if len(given) else (),
+            standing=tuple(np.flatnonzero(given.standing(x)).tolist()) if len(given) else (),
+        )
+
+    def _component(self, part: Part, answer: Answer, loss: Loss) -> Component:
+        """What was done; the objective is that of the weights as they are."""
+        objective = answer.objective
+        if answer.part is not part.merged:
+            scores = scores_of(part.merged, loss, linearised=self.conditionals == "linearised")
+            objective = Objective(scores, len(part.merged)).value(answer.x)
+        size = answer.part.n_variables, len(answer.part)
+        return Component(*size, "global", answer.route, answer.proof, objective, min(objective, answer.bound))
+
+
+def _reported(answer: Answer) -> Vector:
+    part = answer.part
+    return answer.x if len(part.terms) else without_rounding(answer.x, part.weight, part.mean)
+
+
+def _moves(answer: Answer) -> bool:
+    known = answer.part.weight > 0
+    return bool(np.any((_reported(answer) != answer.part.mean)[known]))
+
+
+def _note(parts: Sequence[Part], answers: Sequence[Answer]) -> str | None:
+    if all(answer.part is part.merged for part, answer in zip(parts, answers, strict=True)):
+        return None
+    return (
+        "Weights more than 2^40 times the next lighter one were solved as 2^40 times that: the probabilities are right "
+        "to about 1e-12, and the gap is that of the weights as given."
+    )
 
 
 def _improve(answers: Sequence[Answer], tolerance: float, deadline: float, tell: Progress) -> bool:
@@ -106,38 +168,6 @@ def _improve(answers: Sequence[Answer], tolerance: float, deadline: float, tell:
     return False
 
 
-def _solution(
-    problem: Problem,
-    parts: Sequence[Part],
-    answers: Sequence[Answer],
-    tolerance: float,
-    *,
-    interrupted: bool,
-) -> Solution:
-    x = np.empty(len(problem.merged))
-    worlds = []
-    for part, answer in zip(parts, answers, strict=True):
-        weight, truth = answer.mixture()
-        x[part.coordinates] = answer.x
-        worlds.append(Worlds(part.merged.origin, weight / weight.sum(), truth.view(np.bool_)))
-    components = tuple(
-        Component(a.part.n_variables, len(a.part), "global", a.route, a.proof, a.objective, a.bound) for a in answers
-    )
-    objective, bound = sum(c.objective for c in components), sum(c.lower_bound for c in components)
-    optimal = objective - bound <= tolerance * max(1.0, objective)
-    return Solution(
-        problem.as_written(x),
-        Status.OPTIMAL if optimal else Status.INTERRUPTED if interrupted else Status.TIME_LIMIT,
-        "global",
-        objective,
-        bound,
-        _guaranteed(problem, answers) if problem.loss.name == BRIER.name else None,
-        violation=max((a.violation for a in answers if isinstance(a, CompositeNearest)), default=0.0),
-        worlds=tuple(worlds),
-        components=components,
-    )
-
-
 def _degenerate(problem: Problem, parts: Sequence[Part], answers: Sequence[Answer]) -> tuple[int, ...]:
     """The conditionals on what the answer makes impossible or certain by itself."""
     joint = problem.merged.terms.conditionals.joint.coordinate
@@ -149,14 +179,15 @@ def _degenerate(problem: Problem, parts: Sequence[Part], answers: Sequence[Answe
     return tuple(sorted(np.concatenate([np.empty(0, np.int64), *found]).tolist()))
 
 
-def _guaranteed(problem: Problem, answers: Sequence[Answer]) -> float | None:
+def _guaranteed(problem: Problem, parts: Sequence[Part], answers: Sequence[Answer]) -> float | None:
     """The Brier penalty saved in every world: of x with its shortfall g, or of the optimum less the way to it."""
     if len(problem.merged.terms.intervals) or len(problem.merged.terms.limits):
         return None
-    weight = problem.merged.weight.sum() + problem.merged.terms.conditionals.weight.sum()
+    if any(answer.part is not part.merged for part, answer in zip(parts, answers, strict=True)):
+        return None
     saved = sum(a.saved() for a in answers if isinstance(a, CompositeNearest))
-    plain = [a for a in answers if isinstance(a, Nearest)]
+    plain = [a for a in answers if isinstance(a, Nearest) and _moves(a)]
     objective, bound = sum(a.objective for a in plain), sum(a.bound for a in plain)
     gap, shortfall = objective - bound, sum(a.shortfall for a in plain)
     way = 2 * math.sqrt(max(0.0, gap) * sum(a.part.weight.sum() for a in plain)) + gap
-    return promised(problem.scatter + saved + max(objective - 2 * shortfall, bound - way), weight)
+    return promised(problem.scatter + saved + max(objective - 2 * shortfall, bound - way))

@@ -102,8 +102,7 @@ class Lindley:
         if len(problem.merged.terms):
             raise MethodError("lindley takes numbers for events: no conditionals, no intervals, no P(...) in laws")
         covariance = read_covariance(self.covariance)
-        told = problem.in_weights(problem.forecast_weight * problem.weight_unit)
-        reports = merge_reports(told, Errors(covariance, self.over, self.scale, self.prior, self.prior_variance))
+        reports = merge_reports(problem.in_weights(), Errors(covariance, self.over, self.scale, self.prior, self.prior_variance))
         if self.scale == "probability" and reports.is_plain:
             return _by_precision(problem, self._weighted(problem, reports, progress))
         if len(reports.coordinates) > LARGEST:

@@ -52,7 +52,7 @@ class Nearest:
         self.space, self.reduced = core_space(part)
         self.core = _core.NearestMixture(*part.functions, part.weight, np.nan_to_num(part.mean), seed, space=self.space)
         self.route, self.proof = "column generation", "nothing"
-        self.relaxed = 0.0
+        self.relaxed, self.timed_out = 0.0, True
 
     @property
     def objective(self) -> float:
@@ -102,6 +102,7 @@ class Nearest:
                 run.branch()
             else:
                 run.relax()
+        self.timed_out = run.cut or time.monotonic() >= deadline
 
     def _is_dense(self) -> bool:
         """Whether the semidefinite bound is of use: two variables an event, and most variables linked."""
@@ -119,6 +120,7 @@ class _Run:
     def __init__(self, nearest: Nearest, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
         self.nearest, self.core = nearest, nearest.core
         self.tolerance, self.deadline, self.tell = tolerance, deadline, tell
+        self.cut = False  # whether a search was, by its share of the time
 
     def left(self) -> float:
         self.tell()
@@ -130,6 +132,7 @@ class _Run:
         while (left := min(self.left(), end - time.monotonic())) > 0:
             if self.core.search(min(SLICE, left)) or self.nearest.is_done(FINISHED):
                 return True
+        self.cut = True
         return False
 
     def eliminate(self) -> None:

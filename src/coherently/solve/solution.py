@@ -95,7 +95,8 @@ class Solution:
     its group's coherent set. `conditionals` says what conditional forecasts lose in the objective: "called_off" (their
     loss where the condition holds), "linearised" (the square of P(E & H) - p P(H)) or "ratio" (the square of
     P(E & H) / P(H) - p); `degenerate` numbers those, of the terms of the merged problem, whose condition has the
-    probability 0 or 1 though no forecast, law or pin says so. What a method does not know is None. `note` says what a
+    probability 0 or 1 though no forecast, law or pin says so, and `standing` those whose condition counts as
+    impossible, so that they stand as forecast. What a method does not know is None. `note` says what a
     reader should know of how the answer was found.
     """
 
@@ -114,6 +115,7 @@ class Solution:
     note: str | None = None
     conditionals: str | None = None
     degenerate: tuple[int, ...] = ()
+    standing: tuple[int, ...] = ()
 
     @property
     def sentence(self) -> str:
