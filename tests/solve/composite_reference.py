@@ -6,7 +6,7 @@ import cvxpy
 import numpy as np
 
 import coherently as co
-from coherently.problem import holds, pose
+from coherently.problem import holds, pose, settled
 from tests.problem.test_terms import under, worlds_of
 
 EVENTS = ("a", "b", "c", "a & b", "a | b", "a & c", "b -> c", "a ^ c", "~b", "a & b & c", "d", "c & d")
@@ -50,7 +50,7 @@ class Reference:
     """The least sum of scores over all distributions over worlds; None where pins cannot be kept."""
 
     def __init__(self, panel, loss, linearised=False):
-        self.merged, self.loss, self.linearised = pose(panel, loss).merged, loss, linearised
+        self.merged, self.loss, self.linearised = pose(settled(panel), loss).merged, loss, linearised
         self.truth = holds(self.merged, worlds_of(self.merged.n_variables)).astype(float)
         self.share = cvxpy.Variable(len(self.truth), nonneg=True)
         self.x = self.truth.T @ self.share

@@ -61,7 +61,7 @@ def check_worlds(result):
     every = np.zeros((1, merged.n_variables), np.bool_)
     total = np.zeros(len(merged))
     for part in result.solution.worlds:
-        place = np.flatnonzero(np.isin(merged.origin, part.variables))
+        place = part.variables
         rows = np.repeat(every, len(part.weight), axis=0)
         rows[:, place] = part.truth
         own = np.isin(np.arange(len(merged)), _about(merged, place))
@@ -177,6 +177,72 @@ def test_pins_are_kept_and_conflicts_named():
     sure = co.aggregate(under(panel, (), [("a", 0.0, 0.0), ("c", 1.0, 1.0)]), "exact", "log")
     assert sure.status == "optimal"
     assert [sure.probability("a"), sure.probability("c")] == pytest.approx([0.0, 1.0], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("laws", "expected"),
+    [
+        (["P(~p) = 0.1"], 0.08**2),
+        (["P(p) = 0.33"], 0.49**2),
+        (["P(p) = 1"], 0.18**2),
+        (["p", "P(p) >= 0.93"], 0.18**2),
+        (["P(p) <= 0.5", "P(p) >= 0.5"], 0.32**2),
+        (["p -> q", "P(q) = 0.75"], 0.07**2),
+    ],
+)
+def test_pins_that_leave_no_choice_are_proved(laws, expected):
+    result = co.aggregate(co.Panel.from_records([("A", "p", 0.82)], laws=laws), "exact")
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(expected, abs=1e-9)
+    assert result.lower_bound == pytest.approx(expected, abs=1e-7)
+    assert result.lower_bound <= expected + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_forecast_and_an_equality_pin_of_two_digits(seed):
+    rng = np.random.default_rng(seed)
+    pin, forecast = rng.random(2).round(2).tolist()
+    result = co.aggregate(co.Panel.from_records([("A", "p", forecast)], laws=[f"P(p) = {pin}"]), "exact")
+    assert result.status == "optimal"
+    assert result.gap <= 1e-7
+    assert result.probability("p") == pytest.approx(pin, abs=1e-9)
+
+
+@pytest.mark.parametrize("weight", [1.0, 1e3, 1e6, 1e9, 1e-9])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("A", "a given h", 0.778)],
+        [("A", "a given h", 0.778), ("A", "a", 0.23)],
+        [("A", "a given h", 0.778), ("A", "a", 0.23, 1.0)],
+        [("A", "a given h", 0.9), ("A", "~a & h", 0.4), ("A", "h", 0.5)],
+    ],
+)
+def test_no_promise_is_above_what_a_world_saves(rows, weight):
+    panel = co.Panel.from_records([(*row[:3], row[3] if len(row) > 3 else weight) for row in rows])
+    result = co.aggregate(panel, "exact")
+    worlds = worlds_of(len(panel.events.variables))
+    event, condition = (panel.events.evaluate(side, worlds) for side in (panel.written.event, panel.written.condition))
+    lost = [panel.weight * condition * (event - p) ** 2 for p in (panel.probability, result.solution.value)]
+    least = np.min(np.sum(lost[0] - lost[1], axis=1))
+    if result.guaranteed_improvement is not None:
+        assert 0 <= result.guaranteed_improvement <= least + 1e-15 * panel.weight.sum()
+
+
+def test_what_is_given_the_all_but_impossible_stands_as_forecast():
+    (part,) = split(pose(co.Panel.from_records([("A", "a given h", 0.52), ("A", "h", 0.5)])).merged)
+    given = part.merged.terms.conditionals
+    h, joint = int(given.condition.coordinate[0]), int(given.joint.coordinate[0])
+    for chance, stands in ((0.0, True), (1e-9, True), (9e-7, True), (1.1e-6, False), (0.3, False)):
+        x = np.zeros(len(part.merged))
+        x[h], x[joint] = chance, chance  # always a where h
+        assert given.standing(x).tolist() == [stands]
+        assert given.value(x) == pytest.approx([0.52 if stands else 1.0])
+        assert given.ratio(x) == pytest.approx([1.0 if chance else 0.52])
+    rows = [("A", "a given h", 0.52), ("A", "h", 0.3), ("A", "a & h", 0.9)]
+    result = co.aggregate(co.Panel.from_records(rows, laws=["P(h) <= 0.0000001"]), "exact")
+    assert result.solution.value[0] == 0.52
+    assert "What is forecast given h stands as forecast" in result.note
 
 
 def test_an_interval_costs_nothing_inside():

@@ -249,3 +249,34 @@ def test_a_search_without_dynamic_programming_is_proved_too():
 def test_bad_options(method, options):
     with pytest.raises(MethodError, match=next(iter(options))):
         method(**options)
+
+
+def test_a_status_blames_the_clock_only_where_it_ran_out():
+    rows = [("A", "p", 0.9, 1e20), ("A", "q", 0.8, 1.0), ("A", "p & q", 0.2, 1.0)]
+    stalled = co.aggregate(co.Panel.from_records(rows), co.Exact(time_limit=60))
+    assert stalled.status == "unproved"
+    assert stalled.gap > 1e-6
+    assert "More time does not help" in stalled.solution.sentence
+    clash = co.Panel.from_records([("A", "p", 0.9), ("A", "q", 0.8), ("A", "p & q", 0.2)])
+    for loss in ("brier", "log"):
+        assert co.aggregate(clash, co.Exact(time_limit=0), loss).status == "time_limit"
+    pinned = co.Panel.from_records([("A", "p", 0.9), ("A", "q", 0.8), ("A", "p & q", 0.2)], laws=["P(p) <= 0.8"])
+    assert co.aggregate(pinned, co.Exact(time_limit=0)).status == "time_limit"
+
+
+def test_coherent_forecasts_stay_to_the_last_bit_and_lose_nothing():
+    rows = [("A", "p", 0.3), ("A", "q", 0.7), ("A", "p & q", 0.1), ("A", "p | q", 0.9), ("A", "r", 0.123456789)]
+    for method in ("exact", "dykstra"):
+        result = co.aggregate(co.Panel.from_records(rows), method)
+        assert result.solution.value.tolist() == [row[2] for row in rows]
+        assert result.guaranteed_improvement == 0.0
+
+
+@pytest.mark.parametrize("method", ["exact", "dykstra", "projections"])
+def test_the_clip_of_the_log_loss_is_noted(method):
+    rows = [("A", "p", 0.0), ("B", "p", 1.0), ("A", "q", 0.5)]
+    assert (
+        "beyond the clip of the loss log, moved to it: 2"
+        in co.aggregate(co.Panel.from_records(rows), method, "log").note
+    )
+    assert co.aggregate(co.Panel.from_records(rows), method).note is None

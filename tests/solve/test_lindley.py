@@ -292,3 +292,32 @@ def test_laws_and_declarations_count():
     assert result.solution.value[:3].sum() == pytest.approx(1.0)
     checked = co.verify(panel, result)
     assert checked, checked.problems
+
+
+@pytest.mark.parametrize(
+    ("rows", "laws", "expected"),
+    [
+        (
+            [("A", "b <-> (c | b)", 0.1), ("A", "f", 0.18), ("A", "~b -> (f ^ k)", 0.0), ("A", "c", 0.54)],
+            ["f"],
+            [0.2353, 1.0, 0.0001, 0.7647],  # of the first and the last, which sum to 1: the mean of the log-odds
+        ),
+        ([("A", "d ^ d", 0.3), ("A", "e", 0.7), ("A", "d", 1.0)], [], [0.0, 0.7, 0.9999]),
+        ([("A", "f", 0.2), ("A", "f -> k", 0.0)], ["f"], [1.0, 0.0001]),
+    ],
+)
+def test_log_odds_of_tiny_panels_converge(rows, laws, expected):
+    result = co.aggregate(co.Panel.from_records(rows, laws=laws), co.Lindley(scale="log-odds", time_limit=60))
+    assert result.status == "converged"
+    assert result.solution.value == pytest.approx(expected, abs=1e-4)
+
+
+def test_lindley_s_figures_are_those_of_the_weights_as_given():
+    rows = [("A", "p", 0.9), ("A", "q", 0.8), ("A", "p & q", 0.2)]
+    one, other = (
+        co.aggregate(co.Panel.from_records([(*row, w) for row in rows]), co.Lindley(prior=0.5, prior_variance=1.0 / w))
+        for w in (1.0, 7.0)
+    )
+    assert other.solution.value == pytest.approx(one.solution.value, abs=1e-9)
+    assert other.objective == pytest.approx(7 * one.objective)
+    assert [c.objective for c in other.components] == pytest.approx([7 * c.objective for c in one.components])

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from coherently.panel import Panel
     from coherently.problem.problem import Merged
 
-WIDEST = 40
+WIDEST = 33
 """Binary orders of magnitude between two weights of a component and the next, beyond which they are drawn together.
 
-The lighter one moves what the heavier one is about by at most 2^-40, 1e-12, either way; and a double, of 53 binary
-digits, keeps 13 of the lighter one's pull beside the heavier one's.
+The lighter one moves what the heavier one is about by at most 2^-33, 1e-10, either way; and a probability, of 53 binary
+digits, keeps 20 of the lighter one's pull on what the heavier one is about: 1e-6 of it.
 """
 FARTHEST = 900
 """Binary orders of magnitude that a weight may be away from the unit: beyond, sums and squares leave the doubles."""
@@ -31,7 +31,7 @@ def unit_of(weight: NDArray[np.float64]) -> float:
     >>> unit_of(np.array([0.0, 3.0, 5.0, 1e100])), unit_of(np.array([1e-320])), unit_of(np.ones(3))
     (4.0, 5.06e-321, 1.0)
     """
-    if len(weight) and 1 <= weight.min() and weight.max() < 2:
+    if len(weight) and weight.min() >= 1 and weight.max() < 2:
         return 1.0
     known = weight[weight > 0]
     if not len(known):
@@ -52,14 +52,14 @@ def in_units(panel: Panel, unit: float) -> Panel:
 def drawn_together(part: Merged) -> Merged:
     """A component whose weights differ so much that doubles cannot tell them apart, with heavy weights made lighter.
 
-    From the lightest up, each is at most 2^40 times the one before: the answer is the same to about 1e-12, and since no
+    From the lightest up, each is at most 2^33 times the one before: the answer is the same to about 1e-10, and since no
     weight has grown, what is proved of the least distance holds for the weights as they were too.
 
     >>> from coherently.panel import Panel
     >>> from coherently.problem import pose
     >>> panel = Panel.from_records([("A", "p", 0.9, 1e100), ("A", "q", 0.8, 1.0), ("A", "p & q", 0.2, 2.0)])
     >>> np.log2(drawn_together(pose(panel).merged).weight).tolist()
-    [41.0, 0.0, 1.0]
+    [34.0, 0.0, 1.0]
     """
     terms = part.terms
     groups = [part.weight, terms.conditionals.weight, terms.intervals.weight]

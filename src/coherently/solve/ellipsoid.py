@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 FINISHED = 1e-13
 """The relative gap at which nothing is left to gain."""
+STEADY = 1e-15
+"""A relative decrease that is rounding."""
 DROPPED = 1e-12
 """Shares of worlds that are rounding errors."""
 SHARE = 0.1
@@ -90,7 +92,7 @@ class NearestByMetric:
             self._add(self.oracle.least(np.zeros(len(self.merged)), 1.0).world)
             self.weight = np.ones(1)
         points = metric.from_centre(self.events)
-        shortfall = math.inf
+        shortfall, before = math.inf, math.inf
         try:
             while True:
                 self.weight = _least_norm(points, self.weight)
@@ -108,8 +110,11 @@ class NearestByMetric:
                     break
                 if self._knows(least.world) and (least.exact or slack <= 2 * SHARE * tolerance * scale):
                     break
+                if objective >= before * (1.0 - STEADY):  # the last world brought nothing but rounding
+                    break
                 tell()
                 if not self._knows(least.world):
+                    before = objective
                     self._add(least.world)
                     self.weight = np.append(self.weight, 0.0)
                     points = np.vstack([points, metric.from_centre(self.events[-1:])])

@@ -19,7 +19,7 @@ from coherently.solve.scores import Objective, scores_of
 from coherently.solve.solution import Component, Solution, Status, Worlds, promised
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -82,7 +82,7 @@ class Exact:
         floor = 1.0 / max(1, len(parts))
         answers = [self._begin(drawn_together(part.merged), problem.loss, floor) for part in parts]
         share = self.tolerance if len(parts) == 1 else 0.5 * self.tolerance
-        interrupted = _improve(answers, share, deadline, progress or (lambda _: None))
+        interrupted = self._improve(answers, share, deadline, progress or (lambda _: None))
         return self._solution(problem, parts, answers, interrupted=interrupted)
 
     def _begin(self, part: Merged, loss: Loss, floor: float) -> Answer:
@@ -91,6 +91,34 @@ class Exact:
         if loss.name == BRIER.name:
             return Nearest(part, self.seed, floor)
         return CurvedNearest(part, loss, self.seed, floor)
+
+    def _improve(self, answers: list[Answer], tolerance: float, deadline: float, tell: Progress) -> bool:
+        """Work on each component, the small ones first; whether that was interrupted."""
+        begun, total = time.monotonic(), len(answers)
+        done = 0
+
+        def report() -> None:
+            tell(max(done / total, (time.monotonic() - begun) / max(1e-9, deadline - begun)))
+
+        try:
+            for i in sorted(range(total), key=lambda i: len(answers[i].part)):
+                answer = answers[i]
+                answer.improve(tolerance, deadline, report)
+                if isinstance(answer, Nearest) and answer.is_stuck(tolerance):
+                    answers[i] = self._by_newton(answer, tolerance, deadline, report)
+                done += 1
+        except KeyboardInterrupt:
+            return True
+        return False
+
+    def _by_newton(self, answer: Nearest, tolerance: float, deadline: float, tell: Callable[[], None]) -> Answer:
+        """Where weights are so different that column generation ends at rounding: the interior point method."""
+        other = CompositeNearest(answer.part, BRIER, self.seed, answer.floor, linearised=False)
+        other.improve(tolerance, deadline, tell)
+        if other.objective - other.bound >= answer.objective - answer.bound:
+            return answer
+        other.bound = max(other.bound, answer.bound)
+        return other
 
     def _solution(
         self, problem: Problem, parts: Sequence[Part], answers: Sequence[Answer], *, interrupted: bool
@@ -146,26 +174,9 @@ def _note(parts: Sequence[Part], answers: Sequence[Answer]) -> str | None:
     if all(answer.part is part.merged for part, answer in zip(parts, answers, strict=True)):
         return None
     return (
-        "Weights more than 2^40 times the next lighter one were solved as 2^40 times that: the probabilities are right "
-        "to about 1e-12, and the gap is that of the weights as given."
+        "Weights more than 2^33 times the next lighter one were solved as 2^33 times that: the probabilities are right "
+        "to about 1e-10, and the gap is that of the weights as given."
     )
-
-
-def _improve(answers: Sequence[Answer], tolerance: float, deadline: float, tell: Progress) -> bool:
-    """Work on each component, the small ones first; whether that was interrupted."""
-    begun, total = time.monotonic(), len(answers)
-    done = 0
-
-    def report() -> None:
-        tell(max(done / total, (time.monotonic() - begun) / max(1e-9, deadline - begun)))
-
-    try:
-        for answer in sorted(answers, key=lambda answer: len(answer.part)):
-            answer.improve(tolerance, deadline, report)
-            done += 1
-    except KeyboardInterrupt:
-        return True
-    return False
 
 
 def _degenerate(problem: Problem, parts: Sequence[Part], answers: Sequence[Answer]) -> tuple[int, ...]:

@@ -102,7 +102,9 @@ class Lindley:
         if len(problem.merged.terms):
             raise MethodError("lindley takes numbers for events: no conditionals, no intervals, no P(...) in laws")
         covariance = read_covariance(self.covariance)
-        reports = merge_reports(problem.in_weights(), Errors(covariance, self.over, self.scale, self.prior, self.prior_variance))
+        reports = merge_reports(
+            problem.in_weights(), Errors(covariance, self.over, self.scale, self.prior, self.prior_variance)
+        )
         if self.scale == "probability" and reports.is_plain:
             return _by_precision(problem, self._weighted(problem, reports, progress))
         if len(reports.coordinates) > LARGEST:
@@ -145,6 +147,7 @@ class Lindley:
         merged = problem.merged
         proved = self.scale == "probability"
         done = found.objective - found.bound <= self.tolerance * max(1.0, found.objective) if proved else in_time
+        ended = Status.UNPROVED if in_time else Status.TIME_LIMIT
         bound = found.bound if proved else 0.0
         component = Component(
             merged.n_variables, len(merged), "global", "Wolfe's algorithm", found.proof, found.objective, bound
@@ -152,7 +155,7 @@ class Lindley:
         variables = np.arange(merged.n_variables, dtype=np.int32)
         return Solution(
             problem.as_written(found.x),
-            Status.INTERRUPTED if found.interrupted else Status.CONVERGED if done else Status.TIME_LIMIT,
+            Status.INTERRUPTED if found.interrupted else Status.CONVERGED if done else ended,
             "global",
             objective=distance(problem, found.x),
             violation=0.0,

@@ -52,7 +52,7 @@ class Nearest:
         self.space, self.reduced = core_space(part)
         self.core = _core.NearestMixture(*part.functions, part.weight, np.nan_to_num(part.mean), seed, space=self.space)
         self.route, self.proof = "column generation", "nothing"
-        self.relaxed, self.timed_out = 0.0, True
+        self.relaxed, self.timed_out, self.eliminated = 0.0, True, False
 
     @property
     def objective(self) -> float:
@@ -86,6 +86,10 @@ class Nearest:
     def is_done(self, tolerance: float) -> bool:
         """Whether the gap is at most the tolerance."""
         return self.objective - self.bound <= tolerance * self.scale
+
+    def is_stuck(self, tolerance: float) -> bool:
+        """Whether rounding ended the work before the tolerance, though the best world of all was found each time."""
+        return self.eliminated and not self.timed_out and not self.is_done(tolerance)
 
     def improve(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
         """Work until the gap is at most the tolerance, or until the deadline."""
@@ -142,6 +146,7 @@ class _Run:
         self.nearest.proof = "dynamic programming over all worlds"
         while (left := self.left()) > 0:
             if self.core.eliminate(min(SLICE, left)):
+                self.nearest.eliminated = True
                 return
 
     def compare_pairs(self) -> None:
