@@ -34,7 +34,7 @@ def clipped(panel: Panel, loss: Loss) -> str | None:
 
 
 def without_promise(panel: Panel, plain: Panel, solution: Solution) -> Solution:
-    """Name conditionals that were read as constants; they save nothing where their condition fails: nothing is promised."""
+    """Name conditionals that were read as constants, and promise nothing: where called off, they save nothing."""
     units = np.flatnonzero(panel.written.condition != plain.written.condition)
     if not len(units):
         return solution

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -67,7 +68,16 @@ class CompositeNearest:
     is at least L(x) - g, at any x.
     """
 
-    def __init__(self, part: Merged, loss: Loss, seed: int, floor: float, *, linearised: bool) -> None:
+    def __init__(
+        self,
+        part: Merged,
+        loss: Loss,
+        seed: int,
+        floor: float,
+        *,
+        linearised: bool,
+        deadline: float = math.inf,
+    ) -> None:
         self.part, self.loss, self.seed, self.floor = part, loss, seed, floor
         self.oracle = Oracle(part, seed)
         self.scores = scores_of(part, loss, linearised=linearised)
@@ -82,7 +92,7 @@ class CompositeNearest:
         self.short = np.inf  # how far the best world known lies below the level, at the last look
         self.slope = np.zeros(len(part))  # the last one of which a least sum over all worlds was proved, and that
         self.least = -np.inf
-        self._start()
+        self._start(min(deadline, time.monotonic() + BEGINNING))
 
     @property
     def objective(self) -> float:
@@ -152,7 +162,7 @@ class CompositeNearest:
         self.timed_out = time.monotonic() >= last
         if not self.is_done(tolerance) and time.monotonic() < deadline:
             self._certify(tolerance, deadline, surely=True)
-        self._prune()
+        self._prune(deadline)
 
     def _prove(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
         """Settle the shares and bound the scores by turns, each as closely as the other deserves.
@@ -207,10 +217,10 @@ class CompositeNearest:
             if before - self.objective <= tolerance * before and self.short > 0.5 * missing:
                 return
 
-    def _start(self) -> None:
+    def _start(self, deadline: float) -> None:
         """The nearest mixture by the linearised Brier loss, with a little of worlds that show every event."""
         part = self.part
-        share, worlds = self._column_generation(self.sum.linearised(), None, time.monotonic() + BEGINNING, lambda: None)
+        share, worlds = self._column_generation(self.sum.linearised(), None, deadline, lambda: None)
         self.examples = examples = example_worlds(part, self.oracle)
         even = np.full(len(examples), SPREAD / len(examples))
         self._set(np.vstack([worlds, examples]), np.concatenate([(1.0 - SPREAD) * share, even]))
@@ -367,11 +377,11 @@ class CompositeNearest:
         self._join(least.world[None])
         return len(self.worlds) > count
 
-    def _prune(self) -> None:
-        """Leave out worlds of negligible shares, and those that others can stand for."""
+    def _prune(self, deadline: float) -> None:
+        """Leave out worlds of negligible shares, and those that others can stand for, if few or in time."""
         kept = self.share > (NEGLIGIBLE if len(self.limits) else UNSEEN)
         share, worlds = self.share[kept] / self.share[kept].sum(), self.worlds[kept]
-        if len(share) <= FEW or len(share) > len(self.part) + 1:
+        if len(share) <= FEW or (len(share) > len(self.part) + 1 and time.monotonic() < deadline):
             share = fewest(share, self.truth[kept])
         self._set(worlds[share > 0], share[share > 0])
 

@@ -89,7 +89,7 @@ class CurvedNearest:
         self.timed_out = time.monotonic() >= deadline
         if self.is_done(tolerance) or self.timed_out:
             return
-        other = CompositeNearest(self.part, self.loss, self.seed, self.floor, linearised=False)
+        other = CompositeNearest(self.part, self.loss, self.seed, self.floor, linearised=False, deadline=deadline)
         other.improve(tolerance, deadline, tell)
         if other.objective <= self.objective or other.is_done(tolerance):
             self.worlds, self.share, self.truth = other.worlds, other.share, other.truth

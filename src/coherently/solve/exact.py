@@ -80,14 +80,15 @@ class Exact:
         deadline = time.monotonic() + self.time_limit
         parts = split(problem.merged)
         floor = 1.0 / max(1, len(parts))
-        answers = [self._begin(drawn_together(part.merged), problem.loss, floor) for part in parts]
+        answers = [self._begin(drawn_together(part.merged), problem.loss, floor, deadline) for part in parts]
         share = self.tolerance if len(parts) == 1 else 0.5 * self.tolerance
         interrupted = self._improve(answers, share, deadline, progress or (lambda _: None))
         return self._solution(problem, parts, answers, interrupted=interrupted)
 
-    def _begin(self, part: Merged, loss: Loss, floor: float) -> Answer:
+    def _begin(self, part: Merged, loss: Loss, floor: float, deadline: float) -> Answer:
         if len(part.terms):
-            return CompositeNearest(part, loss, self.seed, floor, linearised=self.conditionals == "linearised")
+            linearised = self.conditionals == "linearised"
+            return CompositeNearest(part, loss, self.seed, floor, linearised=linearised, deadline=deadline)
         if loss.name == BRIER.name:
             return Nearest(part, self.seed, floor)
         return CurvedNearest(part, loss, self.seed, floor)
@@ -113,7 +114,7 @@ class Exact:
 
     def _by_newton(self, answer: Nearest, tolerance: float, deadline: float, tell: Callable[[], None]) -> Answer:
         """Where weights are so different that column generation ends at rounding: the interior point method."""
-        other = CompositeNearest(answer.part, BRIER, self.seed, answer.floor, linearised=False)
+        other = CompositeNearest(answer.part, BRIER, self.seed, answer.floor, linearised=False, deadline=deadline)
         other.improve(tolerance, deadline, tell)
         if other.objective - other.bound >= answer.objective - answer.bound:
             return answer

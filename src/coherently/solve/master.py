@@ -303,10 +303,13 @@ def fewest(share: Vector, truth: Matrix) -> Vector:
     >>> np.sort(fewest(np.full(4, 0.25), np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]))).round(6).tolist()
     [0.0, 0.0, 0.5, 0.5]
     """
-    from scipy.linalg import null_space
+    from scipy.linalg import qr
 
     share = share.copy()
-    free = null_space(np.hstack([truth, np.ones((len(truth), 1))]).T)
+    kept = np.hstack([truth, np.ones((len(truth), 1))])
+    basis, triangle, _ = qr(kept, pivoting=True)
+    size = np.abs(triangle.diagonal())
+    free = basis[:, np.count_nonzero(size > np.finfo(np.float64).eps * max(kept.shape) * size[0]) :]
     while free.shape[1]:
         way = free[:, 0]
         way = way if way.max() >= -way.min() else -way
