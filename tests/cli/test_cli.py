@@ -124,6 +124,15 @@ def test_aggregate_by_rows(table_2):
     assert len(lines) == 10
 
 
+def test_a_panel_from_a_pipe(table_2):
+    command = [sys.executable, "-m", "coherently", "aggregate", "-", "--json"]
+    piped = subprocess.run(command, input=table_2.read_bytes(), capture_output=True, check=True)
+    assert json.loads(piped.stdout) == json.loads(run("aggregate", table_2, "--json", check=0).stdout)
+    wrong = subprocess.run(command, input=b"event,Ann\nrain,2\n", capture_output=True, check=False)
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith(b"error: stdin row 2, column Ann")
+
+
 def test_notes_go_to_standard_error(tmp_path):
     file = tmp_path / "panel.csv"
     file.write_text("judge,event,probability,url\nA,p,0.5,x\n")

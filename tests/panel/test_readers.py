@@ -325,3 +325,18 @@ def test_the_separator_is_the_sign_that_the_header_has_most_of(tmp_path, header,
     file = tmp_path / "panel.csv"
     file.write_text(f"{header}\n{sign.join('x' * len(columns))}\n")
     assert list(read_table(file).columns) == columns
+
+
+def test_empty_columns_to_the_right_are_no_columns(tmp_path):
+    file = tmp_path / "panel.csv"
+    file.write_text("event;Ann; ;\nrain;0.1;;\nwind;0.2;;\n")
+    assert list(read_table(file).columns) == ["event", "Ann"]
+    file.write_text("event;Ann; ;\nrain;0.1;;\nwind;0.2;0.3;\n")
+    with pytest.raises(PanelError, match="column 3 has no name"):
+        read_table(file)
+    file.write_text("Our risks,,\nevent,Ann,Bob\nrain,0.1,0.2\n")
+    with pytest.raises(PanelError, match=r"column 2 has no name: .* or delete a title above the header"):
+        read_table(file)
+    file.write_text(",,\nrain,0.1,0.2\n")
+    with pytest.raises(PanelError, match="column 2 has no name"):
+        read_table(file)

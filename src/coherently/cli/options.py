@@ -30,7 +30,7 @@ PanelFile: TypeAlias = Annotated[
     typer.Argument(
         metavar="PANEL",
         show_default=False,
-        help="The panel: a long or a wide table in .csv, .csv.gz, .tsv, .jsonl or .parquet.",
+        help="The panel: a long or a wide table in .csv, .csv.gz, .tsv, .jsonl or .parquet; - reads CSV from a pipe.",
     ),
 ]
 LawsFile: TypeAlias = Annotated[

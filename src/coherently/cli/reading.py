@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from coherently.cli.options import (
@@ -20,6 +21,8 @@ from coherently.cli.terminal import progress_bar, say
 
 if TYPE_CHECKING:
     from coherently.panel import Options, Panel
+
+STANDARD_INPUT = Path("/dev/stdin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,9 @@ class Source:
 
         options: Options = {**self.options, **more}
         with progress_bar("Reading", quiet=self.quiet) as progress:
-            panel = read_panel(self.panel_file, progress=progress, **options)
+            panel = read_panel(
+                STANDARD_INPUT if str(self.panel_file) == "-" else self.panel_file, progress=progress, **options
+            )
         for note in panel.notes:
             say(f"note: {note}", quiet=self.quiet)
         return panel

@@ -244,9 +244,10 @@ def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> lis
             notes.append(f"{table.source}: ignored columns: {names}")
         if len(panel) < len(asked):
             notes.append(f"{table.source}: rows without a probability, left out: {len(asked) - len(panel):,}")
-    summaries = [name for name in (*panel.judges, *panel.written.text) if name.lower() in SUMMARIES]
-    if isinstance(layout, Wide) and summaries:
-        notes.append(f"{table.source}: taken for a judge or an event like the others: {', '.join(summaries)}")
+    else:
+        summaries = [name for name in (*panel.judges, *panel.written.text) if name.lower() in SUMMARIES]
+        if summaries:
+            notes.append(f"{table.source}: taken for a judge or an event like the others: {', '.join(summaries)}")
     heard = set(panel.judges)
     silent = [name for name in asked.judges if name not in heard]
     if silent:

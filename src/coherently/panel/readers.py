@@ -27,6 +27,8 @@ from coherently.panel.table import Problems, Table, append_records, check_header
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
 Progress: TypeAlias = Callable[[float], None]
 """Told the share of the file's bytes that is read, from 0 to 1."""
 
@@ -146,34 +148,38 @@ def _read_csv(text: io.TextIOWrapper, source: str, delimiter: str | None, advanc
         raise PanelError(f"{source} is empty: a table has a header and one row per forecast")
     delimiter = delimiter or max(",\t;", key=QUOTED.sub("", line).count)
     records = csv.reader(itertools.chain([line], text), delimiter=delimiter, strict=True)
-    header = check_header(source, _take(records, 1, source, first)[0])
-    columns: list[list[object]] = [[] for _ in header]
+    names = _take(records, 1, source, first)[0]
+    # Spreadsheets write empty columns to the right of the table.
+    width = max([1, *(number for number, name in enumerate(names, 1) if name.strip())])
+    header = check_header(source, names[:width])
+    columns: list[list[object]] = [[] for _ in names]
     numbers = [np.arange(0)]
     problems = Problems()
-    blank = 0
-    row = first + 1
+    row, blank = first + 1, 0
     while chunk := _take(records, CHUNK, source, row):
         rows = np.arange(row, row + len(chunk))
         row += len(chunk)
-        if set(map(len, chunk)) != {len(header)}:
-            ragged = _ragged(chunk, source, rows[0], len(header))
-            problems.add(
-                list(ragged),
-                ragged.__getitem__,
-                [QUOTE_OR_EMPTY.format(delimiter)],
-            )
-            rows = rows[[len(record) == len(header) for record in chunk]]
-            chunk = [record for record in chunk if len(record) == len(header)]
+        if set(map(len, chunk)) != {len(names)}:
+            ragged = _ragged(chunk, source, rows[0], len(names))
+            problems.add(list(ragged), ragged.__getitem__, [QUOTE_OR_EMPTY.format(delimiter)])
+            rows, chunk = _pick(rows, chunk, [len(record) == len(names) for record in chunk])
         if not all(map(any, chunk)):
-            kept = [any(record) for record in chunk]
-            blank += len(kept) - sum(kept)
-            rows, chunk = rows[kept], list(itertools.compress(chunk, kept))
+            blank += sum(not any(record) for record in chunk)
+            rows, chunk = _pick(rows, chunk, list(map(any, chunk)))
         numbers.append(rows)
         for column, cells in zip(columns, zip(*chunk, strict=True), strict=False):
             column.extend(cells)
         advance()
     problems.check()
-    return Table(source, dict(zip(header, columns, strict=True)), np.concatenate(numbers), blank=blank)
+    if any(map(any, columns[width:])):
+        check_header(source, names)  # refuses the columns without a name
+    return Table(source, dict(zip(header, columns, strict=False)), np.concatenate(numbers), blank=blank)
+
+
+def _pick(
+    rows: NDArray[np.int64], chunk: list[list[str]], kept: list[bool]
+) -> tuple[NDArray[np.int64], list[list[str]]]:
+    return rows[kept], list(itertools.compress(chunk, kept))
 
 
 def _take(records: Iterator[list[str]], count: int, source: str, row: int) -> list[list[str]]:
