@@ -75,10 +75,11 @@ def test_rows_in_a_file(panel, tmp_path):
 
 def test_one_judge_is_told_that_there_are_no_intervals(tmp_path):
     file = tmp_path / "one.csv"
-    file.write_text("judge,event,probability,outcome\nA,p,0.5,1\nA,p & q,0.6,0\n")
+    more = "".join(f"A,{name},0.4,0\n" for name in "rstu")
+    file.write_text(f"judge,event,probability,outcome\nA,p,0.5,1\nA,p & q,0.6,0\n{more}")
     done = run("compare", file, check=0)
     assert "note: fewer than two judges are scored, so there are no intervals over judges" in done.stderr
-    assert "2 forecasts; no intervals" in " ".join(done.stdout.split())
+    assert "6 forecasts; no intervals" in " ".join(done.stdout.split())
     assert "excludes 0" not in done.stdout
     scores = json.loads(run("compare", file, "--json", check=0).stdout)["scores"]
     assert scores["both"][0]["brier_low"] is None

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+from scipy.special import expit
+from scipy.stats import t
 
 import coherently as co
-from coherently.scoring.bootstrap import Tally, Units, resample, units_of
+from coherently.scoring.bootstrap import Counts, Tally, Units, ends, resample, units_of
 
 
 def tally(forecast, outcome, judge, event, shape):
@@ -103,9 +105,9 @@ def test_intervals_over_events_cover_the_mean_of_all_events(design):
         made = tally(np.full(len(first), forecast), outcome, np.zeros(len(first), int), np.arange(len(first)),
                      (1, len(first)))  # fmt: skip
         for name, drawn_from in (("units", units), ("events", separate)):
-            draws = resample(made, drawn_from, 200, trial, lambda _: None)["events"][:, 0, 0]
-            low, high = np.nanquantile(draws, (0.05, 0.95))
-            covered[name] += low <= expected <= high
+            draws = resample(made, drawn_from, 200, trial, lambda _: None)
+            low, high = ends(made.point(), draws, "events", Counts(1, drawn_from.count), 0.9)
+            covered[name] += low[0, 0] <= expected <= high[0, 0]
     assert 0.82 * trials <= covered["units"] <= 0.98 * trials
     if design == "in pairs":
         assert covered["events"] < 0.6 * trials
@@ -118,7 +120,88 @@ def test_intervals_over_judges_cover_the_mean_of_all_judges():
     for trial in range(trials):
         forecast = rng.uniform(0, 1, judges)
         made = tally(forecast, np.ones(judges, int), np.arange(judges), np.zeros(judges, int), (judges, 1))
-        draws = resample(made, units, 200, trial, lambda _: None)["judges"][:, 0, 0]
-        low, high = np.quantile(draws, (0.05, 0.95))
-        covered += low <= 1 / 3 <= high
+        draws = resample(made, units, 200, trial, lambda _: None)
+        low, high = ends(made.point(), draws, "judges", Counts(judges, 1), 0.9)
+        covered += low[0, 0] <= 1 / 3 <= high[0, 0]
     assert 0.82 * trials <= covered <= 0.97 * trials
+
+
+def two_alike(rng, variables, judges, *, own):
+    """Two methods whose errors have one distribution, on variables and conjunctions of pairs; `own` to each judge."""
+    truth = rng.normal(0, 1.2, variables)
+    world = rng.random(variables) < expit(truth)
+    shared = expit(truth + rng.normal(0, 0.8, (2, 1, variables)))
+    x = expit(truth + rng.normal(0, 0.8, (2, judges, variables))) if own else np.repeat(shared, judges, axis=1)
+    first, second = np.triu_indices(variables)  # a variable with itself is the variable
+    chosen = [np.sort(rng.choice(len(first), 2 * variables, replace=False)) for _ in range(judges)]
+    judge, event = np.repeat(np.arange(judges), 2 * variables), np.concatenate(chosen)
+    a, b = first[event], second[event]
+    forecast = x[:, judge, a] * np.where(a == b, 1.0, x[:, judge, b])
+    outcome = (world[a] & world[b]).astype(int)
+    rows = [np.unique(pair) for pair in zip(first, second, strict=True)]
+    units = Units(np.cumsum([0, *map(len, rows)]), np.concatenate(rows), variables)
+    return Tally.of(forecast, outcome, judge, event, (judges, len(first)), 1e-4), units
+
+
+def differences(made, units, seed):
+    draws = resample(made, units, 200, seed, lambda _: None)
+    return {over: some[:, 0] - some[:, 1] for over, some in draws.items()}
+
+
+def excluding_zero(variables, judges, over, *, own, trials=300):
+    """How often the 95% interval of a difference that is 0 excludes it, and how often percentiles of the draws do."""
+    rng, found = np.random.default_rng(variables + 100 * judges), np.zeros(2)
+    for trial in range(trials):
+        made, units = two_alike(rng, variables, judges, own=own)
+        draws = differences(made, units, trial)
+        low, high = ends(made.point()[0] - made.point()[1], draws, over, Counts(judges, variables), 0.95)
+        ends_of_draws = np.nanquantile(draws[over][:, 0], (0.025, 0.975))
+        found += low[0] > 0 or high[0] < 0, ends_of_draws[0] > 0 or ends_of_draws[1] < 0
+    return found / trials
+
+
+@pytest.mark.parametrize("over", ["events", "both"])
+@pytest.mark.parametrize("variables", [5, 10, 25])
+def test_a_difference_of_nothing_is_seldom_shown(variables, over):
+    """Of 300 intervals that each miss 5 times in 100, more than 27 (9%) miss once in a thousand times."""
+    missed, by_percentiles = excluding_zero(variables, 8, over, own=False)
+    assert missed <= 0.09
+    if variables == 5:
+        assert by_percentiles > 0.12
+
+
+def test_errors_of_each_judge_are_not_counted_thrice():
+    rng = np.random.default_rng(4)
+    widths = []
+    for trial in range(40):
+        made, units = two_alike(rng, 12, 12, own=True)
+        draws = differences(made, units, trial)
+        point = made.point()[0] - made.point()[1]
+        low, high = ends(point, draws, "both", Counts(12, 12), 0.95)
+        widths.append((high[0] - low[0]) / np.ptp(np.quantile(draws["both"][:, 0], (0.025, 0.975))))
+    assert np.mean(widths) < 0.9
+    assert excluding_zero(12, 12, "both", own=True)[0] <= 0.09
+
+
+def test_an_interval_by_hand():
+    draws = {"judges": np.tile([-1.0, 1.0], 50), "events": np.tile([-2.0, 2.0], 50), "both": np.tile([-2.5, 2.5], 50)}
+    draws = {over: some[:, None] for over, some in draws.items()}
+    point, counts = np.array([7.0]), Counts(6, 11)
+    judges, events = 1.0 * 6 / 5, 4.0 * 11 / 10
+    for over, variance, freedom in (
+        ("judges", judges, 5),
+        ("events", events, 10),
+        ("both", 2 * (judges + events) - 6.25, (judges + events) ** 2 / (judges**2 / 5 + events**2 / 10)),
+    ):
+        half = t(freedom).ppf(0.95) * np.sqrt(variance)
+        np.testing.assert_allclose(np.concatenate(ends(point, draws, over, counts, 0.9)), [7 - half, 7 + half])
+    # Where draws over both vary more than their parts explain, the larger part is the variance.
+    draws["both"] *= 3
+    np.testing.assert_allclose(ends(point, draws, "both", counts, 0.9)[1][0] - 7, t(
+        (judges + events) ** 2 / (judges**2 / 5 + events**2 / 10)).ppf(0.95) * np.sqrt(events))  # fmt: skip
+    few = {over: some[:10] for over, some in draws.items()}
+    assert np.isnan(ends(point, few, "both", counts, 0.9)).all()
+    same = {over: np.zeros((50, 1)) for over in draws}
+    assert np.concatenate(ends(point, same, "both", counts, 0.9)).tolist() == [7.0, 7.0]
+    nothing = {over: np.full((50, 1), np.nan) for over in draws}
+    assert np.isnan(ends(point, nothing, "both", counts, 0.9)).all()

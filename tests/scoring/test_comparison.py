@@ -141,8 +141,8 @@ def test_two_methods_of_one_name_are_told_apart(panel):
 
 
 def test_one_judge_has_no_intervals_over_judges():
-    rows = [("A", "p", 0.5), ("A", "q", 0.9), ("A", "p & q", 0.6)]
-    found = co.compare(co.Panel.from_records(rows, outcomes={"p": 1, "q": 0}), bootstrap=50)
+    rows = [("A", "p", 0.5), ("A", "q", 0.9), ("A", "p & q", 0.6), *(("A", name, 0.3) for name in "rst")]
+    found = co.compare(co.Panel.from_records(rows, outcomes={"p": 1, "q": 0, "r": 1, "s": 0, "t": 0}), bootstrap=50)
     assert "fewer than two judges are scored, so there are no intervals over judges" in found.notes
     for over in ("both", "judges"):
         assert found.frame(over)["brier_low"].isna().all()
@@ -152,10 +152,13 @@ def test_one_judge_has_no_intervals_over_judges():
     assert "this may be noise" in found.difference("Raw", "Individual").sentence
 
 
-def test_events_of_one_variable_have_no_intervals_over_events():
-    rows = [("A", "p", 0.5), ("B", "~p", 0.6)]
-    found = co.compare(co.Panel.from_records(rows, outcomes={"p": 1}), bootstrap=50)
-    assert any("fewer than two variables" in note for note in found.notes)
+@pytest.mark.parametrize("names", ["p", "pqrs"])
+def test_events_of_few_variables_have_no_intervals_over_events(names):
+    rows = [("A", name, 0.5) for name in names] + [("B", f"~{name}", 0.6) for name in names]
+    found = co.compare(co.Panel.from_records(rows, outcomes=dict.fromkeys(names, 1)), bootstrap=50)
+    count = "1 independent variable" if names == "p" else "4 independent variables"
+    assert f"the scored events hang on {count}, fewer than 5, so there are no intervals over events" in found.notes
+    assert found.difference("Raw", "Individual").interval is None
     assert found.frame("events")["brier_low"].isna().all()
     assert found.frame("judges")["brier_low"].notna().all()
 

@@ -2,20 +2,21 @@
 
 Events that share variables come true together, so variables are drawn: Owen (2007), The pigeonhole bootstrap, Annals of
 Applied Statistics 1; Davezies, D'Haultfoeuille and Guyonvarch (2021), Empirical process results for exchangeable
-arrays, Annals of Statistics 49.
+arrays, Annals of Statistics 49. Percentiles of such draws are too near to each other where few variables are drawn; so
+the draws give variances alone, and intervals are those of Student's t.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from coherently.scoring.rules import brier, log_score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
     from scipy import sparse
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 SCORES = ("brier", "log", "slope")
 OVERS = ("both", "judges", "events")
 """What is drawn again: judges and events at once, judges alone, events alone."""
+LEAST_JUDGES, LEAST_UNITS = 2, 5
+"""Judges, and variables, from which there are intervals over them."""
+LEAST_DRAWS = 20
+"""Draws from which their variance is one."""
 _NUMBERS_AT_ONCE = 4_000_000
 _SUMS = 4  # of a method's Brier penalties, log penalties, forecasts of true events and forecasts of false ones
 
@@ -82,6 +87,13 @@ def _tied(panel: Panel) -> NDArray[np.int64]:
     ties = coo_array((np.ones(len(first)), (first, other)), (count, count))
     label: NDArray[np.int64] = connected_components(ties, directed=False)[1]
     return label.astype(np.int64)
+
+
+class Counts(NamedTuple):
+    """Of how many judges, and of how many units, draws are made."""
+
+    judges: int
+    units: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,6 +198,48 @@ def resample(
     done = min(map(len, parts.values()))
     empty = np.empty((0, tally.methods, len(SCORES)))
     return {over: np.concatenate([empty, *part[:done]]) for over, part in parts.items()}
+
+
+def ends(
+    point: NDArray[np.float64], draws: Mapping[str, NDArray[np.float64]], over: str, counts: Counts, confidence: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The ends of an interval around a score or a difference of scores; NaN where there is none.
+
+    `draws` has the same of each resample, for each of OVERS, along the first axis; a resample that has no score is left
+    out. With the variances V of the draws over judges and over events, times n / (n - 1) for n judges or variables, the
+    interval is that of Student's t with n - 1 degrees of freedom. What is a judge's own on a variable is in both
+    variances and a third time in the draws over both, so the variance over both is (Cameron, Gelbach and Miller 2011,
+    Robust inference with multiway clustering, Journal of Business and Economic Statistics 29)
+
+        V_judges + V_events - (V_both - V_judges - V_events), or the larger of the two if that is more,
+
+    with the degrees of freedom of a sum of variances (Satterthwaite 1946, Biometrics Bulletin 2).
+    """
+    from scipy.special import stdtrit
+
+    if len(draws[over]) < LEAST_DRAWS:
+        return np.full_like(point, np.nan), np.full_like(point, np.nan)
+    sizes = {one: size for one, size in (("judges", counts.judges), ("events", counts.units)) if over in (one, "both")}
+    apart = {one: size / (size - 1) * _variance(draws[one]) for one, size in sizes.items()}
+    total = np.sum(list(apart.values()), axis=0)
+    variance = total
+    if over == "both":
+        variance = np.maximum(2 * total - _variance(draws["both"]), np.max(list(apart.values()), axis=0))
+    shares = np.sum([apart[one] ** 2 / (size - 1) for one, size in sizes.items()], axis=0)
+    some = total > 0
+    freedom = np.divide(total**2, shares, out=np.ones_like(total), where=some)
+    half = np.where(some | np.isnan(total), stdtrit(freedom, 0.5 + confidence / 2) * np.sqrt(variance), 0.0)
+    return point - half, point + half
+
+
+def _variance(draws: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The variance along the first axis, NaN where nothing has a score."""
+    known = ~np.isnan(draws)
+    count = known.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(known, draws, 0.0).sum(axis=0) / count
+        found: NDArray[np.float64] = np.where(known, (draws - mean) ** 2, 0.0).sum(axis=0) / count
+    return found
 
 
 def _times(rng: np.random.Generator, count: int, resamples: int) -> NDArray[np.float64]:

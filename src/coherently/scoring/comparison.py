@@ -11,12 +11,22 @@ import numpy as np
 
 from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel, records, to_frame
-from coherently.scoring.bootstrap import OVERS, SCORES, Tally, resample, units_of
+from coherently.scoring.bootstrap import (
+    LEAST_JUDGES,
+    LEAST_UNITS,
+    OVERS,
+    SCORES,
+    Counts,
+    Tally,
+    ends,
+    resample,
+    units_of,
+)
 from coherently.scoring.candidates import Candidate, run_candidates
 from coherently.scoring.scores import NO_OUTCOMES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,6 +42,7 @@ DRAWN = {
 }
 """What the intervals are over, in words."""
 _WORDS = {"brier": "Brier score", "log": "log score", "slope": "slope"}
+_RANGES = {"brier": (0.0, 1.0), "log": (0.0, np.inf), "slope": (-1.0, 1.0)}
 _SHARE, _SHARE_REMADE = 0.9, 0.02  # of the work that is the methods' first run
 
 
@@ -94,16 +105,18 @@ class Comparison:
     Lower Brier and log scores are better, higher slopes. `rows` says what each method is. `value` has a row a method
     and a column for Brier score, log score and slope.
 
-    Intervals are percentiles of the scores when things are drawn again with replacement: `over` "judges" is about
-    other judges on these events, "events" about other events for these judges, "both" about both at once, the widest.
-    Events that share a variable come true together, so variables are drawn, not events, and an event counts as often
-    as the product of its variables (those that laws tie together are drawn as one). The aggregates are made anew of the
-    judges of each draw only with `remake`; else intervals are about the aggregates as they are. What ties the variables
-    without any law saying so is not in the intervals.
+    Intervals are Student's, of the variance that scores have when things are drawn again with replacement: `over`
+    "judges" is about other judges on these events, "events" about other events for these judges, "both" about both at
+    once. Events that share a variable come true together, so variables are drawn, not events, and an event counts as
+    often as the product of its variables (those that laws tie together are drawn as one). With fewer than 5
+    `variables`, so counted, there are no intervals over events. The aggregates are made anew of the judges of each
+    draw only with `remake`; else intervals are about the aggregates as they are. What ties the variables without any
+    law saying so is not in the intervals.
     """
 
     rows: tuple[Candidate, ...]
     judges: int
+    variables: int
     scored: int
     value: NDArray[np.float64]
     draws: Mapping[str, NDArray[np.float64]]
@@ -124,9 +137,14 @@ class Comparison:
     def columns(self, over: str = "both") -> Columns:
         """The columns of `frame`."""
         columns: dict[str, Any] = {"method": list(self.methods)}
-        low, high = self._ends(self._drawn(over))
+        low, high = self._ends(over, lambda scores: scores)
         for i, score in enumerate(SCORES):
-            columns |= {score: self.value[:, i], f"{score}_low": low[:, i], f"{score}_high": high[:, i]}
+            least, most = _RANGES[score]
+            columns |= {
+                score: self.value[:, i],
+                f"{score}_low": np.maximum(low[:, i], least),
+                f"{score}_high": np.minimum(high[:, i], most),
+            }
         return columns
 
     def frame(self, over: str = "both") -> Any:
@@ -146,10 +164,14 @@ class Comparison:
         if score not in SCORES:
             raise MethodError(f"{score!r} is no score; the scores are {', '.join(SCORES)}")
         column = SCORES.index(score)
-        low, high = self._ends(self._drawn(over)[:, [first], [column]] - self._drawn(over)[:, [second], [column]])
-        interval = None if np.isnan(low[0]) else (float(low[0]), float(high[0]))
-        between = float(self.value[first, column] - self.value[second, column])
-        return Difference(method, other, score, between, interval, self.confidence, over)
+
+        def between(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+            found: NDArray[np.float64] = scores[..., first, column] - scores[..., second, column]
+            return found
+
+        low, high = self._ends(over, between)
+        interval = None if np.isnan(low) else (float(low), float(high))
+        return Difference(method, other, score, float(between(self.value)), interval, self.confidence, over)
 
     def difference_columns(self, over: str = "both") -> Columns:
         """A row for every two methods and score: method, other, score, difference, low, high, excludes_zero."""
@@ -165,6 +187,7 @@ class Comparison:
         """Everything, in plain lists and numbers."""
         return {
             "judges": self.judges,
+            "variables": self.variables,
             "scored": self.scored,
             "confidence": self.confidence,
             "remade": self.remade,
@@ -180,19 +203,14 @@ class Comparison:
             raise MethodError(f"{name!r} is not compared; the methods are {', '.join(self.methods)}")
         return self.methods.index(name)
 
-    def _drawn(self, over: str) -> NDArray[np.float64]:
+    def _ends(
+        self, over: str, part: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The ends of the interval of a part of the scores, or of what is made of them."""
         if over not in OVERS:
             raise MethodError(f"{over!r} is not what intervals are over; that is {', '.join(OVERS)}")
-        return self.draws[over]
-
-    def _ends(self, drawn: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The percentiles of draws, NaN without any; a draw in which a score does not exist is left out."""
-        ends = np.full((2, *drawn.shape[1:]), np.nan)
-        if len(drawn):
-            tail = (1 - self.confidence) / 2
-            some = ~np.isnan(drawn).all(axis=0)
-            ends[:, some] = np.nanquantile(drawn[:, some], (tail, 1 - tail), axis=0)
-        return ends[0], ends[1]
+        drawn = {one: part(draws) for one, draws in self.draws.items()}
+        return ends(np.asarray(part(self.value)), drawn, over, Counts(self.judges, self.variables), self.confidence)
 
 
 def compare(
@@ -253,6 +271,7 @@ def compare(
     return Comparison(
         rows=ran.candidates,
         judges=len(scored.judges),
+        variables=units.count,
         scored=len(rows),
         value=tally.point(),
         draws=_honest(draws, len(scored.judges), units.count),
@@ -302,8 +321,9 @@ def _scored(panel: Panel, forecasts: NDArray[np.float64]) -> tuple[NDArray[np.in
 
 
 def _honest(draws: dict[str, NDArray[np.float64]], judges: int, units: int) -> dict[str, NDArray[np.float64]]:
-    """Leave out draws of what there is only one of."""
-    possible = {"both": min(judges, units) > 1, "judges": judges > 1, "events": units > 1}
+    """Leave out draws of what there is too little of."""
+    possible = {"judges": judges >= LEAST_JUDGES, "events": units >= LEAST_UNITS}
+    possible["both"] = all(possible.values())
     return {over: drawn if possible[over] else drawn[:0] for over, drawn in draws.items()}
 
 
@@ -311,8 +331,11 @@ def _doubts(scored: Panel, units: Units, wanted: int, done: int) -> list[str]:
     notes = []
     if wanted and done < wanted:
         notes.append(f"interrupted: {done:,} of {wanted:,} resamples were made")
-    if len(scored.judges) < 2:
+    if len(scored.judges) < LEAST_JUDGES:
         notes.append("fewer than two judges are scored, so there are no intervals over judges")
-    if units.count < 2:
-        notes.append("the scored events hang on fewer than two variables, so there are no intervals over events")
+    if units.count < LEAST_UNITS:
+        notes.append(
+            f"the scored events hang on {units.count} independent variable{'s' * (units.count != 1)}, fewer than "
+            f"{LEAST_UNITS}, so there are no intervals over events"
+        )
     return notes
