@@ -124,8 +124,8 @@ def plain_notes(source: str, texts: Sequence[str], *, related: bool) -> list[str
         others = " and ".join(shorten(repr(known[name]), WIDTH) for name in found)
         more = f", and so are {len(formulas) - 1:,} more such cells" if len(formulas) > 1 else ""
         notes.append(
-            f"{source}: with plain events {shorten(repr(text), WIDTH)} is a name, unrelated to {others}{more}; if they are related, put "
-            f"the names in quotes instead"
+            f"{source}: with plain events {shorten(repr(text), WIDTH)} is a name, unrelated to {others}{more}; "
+            f"if they are related, put the names in quotes instead"
         )
     if not related and len(known) > 1:
         notes.append(
