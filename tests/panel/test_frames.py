@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from coherently.errors import MissingDependencyError, PanelError
+from coherently.panel import Panel
 from coherently.panel.frames import table_from_frame, table_from_records, to_frame
 
 MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
@@ -211,3 +212,12 @@ def test_the_first_library_that_is_installed(monkeypatch):
         to_frame({"p": [1]}, None)
     with pytest.raises(MissingDependencyError, match=r"needs polars, .*: pip install polars"):
         to_frame({"p": [1]}, "polars")
+
+
+def test_events_in_the_index_of_a_frame_are_asked_for():
+    with pytest.raises(
+        PanelError, match=r"If the first column, 'Ann', .*; if the index does, pass frame\.reset_index\(\)"
+    ):
+        Panel.from_frame(pd.DataFrame({"Ann": [0.2, 0.3]}, index=["rain", "wind"]))
+    with pytest.raises(PanelError, match=r"rename it to 'event'\.\n"):
+        Panel.from_frame(pl.DataFrame({"Ann": [0.2, 0.3]}))

@@ -310,3 +310,7 @@ def test_a_text_that_is_no_file_is_taken_for_a_statement_that_should_be_in_a_lis
         assert "pass statements as a list, laws=['" in message
         assert len(message) < 300
     assert "does not exist" in refused(Path("x -> y"))
+
+
+def test_laws_of_another_kind_are_refused():
+    assert refused(3) == "laws is 3: pass the path of a file, or a list of statements"

@@ -126,3 +126,13 @@ def test_summaries_of_a_sheet_are_noted(tmp_path):
     file = tmp_path / "panel.csv"
     file.write_text("event,Ann,Average\nrain,0.1,0.2\nMean,0.1,0.2\n")
     assert co.read_panel(file).notes == ("panel.csv: taken for a judge or an event like the others: Average, Mean",)
+
+
+def test_a_formula_without_variables_is_no_ticker():
+    assert notes("TRUE|X", "p") == ()
+
+
+def test_notes_quote_long_names_in_short():
+    long = "Will it " + "very " * 500 + "much rain"
+    note = plain_notes(long, f"{long} and wind")[0]
+    assert len(note) < 500

@@ -144,3 +144,10 @@ def test_misspelt_names_with_spaces_are_named():
     assert "did you mean 'Supplier delay'?" in note
     (note,) = notes_of({"Suplier delay": True}, [("A", "Supplier delay", 0.5)], plain_events=True)
     assert "did you mean 'Supplier delay'?" in note
+
+
+def test_the_nearest_name_is_looked_for_only_where_it_is_shown(monkeypatch):
+    sought = []
+    monkeypatch.setattr("coherently.panel.outcomes.suggest", lambda name, _: sought.append(name) or "")
+    notes_of({f"other_{i}": True for i in range(3_000)})
+    assert len(sought) == 10

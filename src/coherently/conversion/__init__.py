@@ -1,4 +1,4 @@
-"""Other people's exports into the files of a panel: the only room that knows foreign formats."""
+"""Other people's exports into the files of a panel: the only package that knows foreign formats."""
 
 from coherently.conversion.conversion import FORMATS, Conversion, convert
 from coherently.conversion.draft import Draft

@@ -1,4 +1,4 @@
-"""Tables, outcomes and labels: the only room that knows files and frames."""
+"""Tables, outcomes and labels: the only package that knows files and frames."""
 
 from coherently.panel.build import Options, build, read_panel
 from coherently.panel.frames import to_frame

@@ -138,7 +138,8 @@ def _suggested_names(table: Table, roles: dict[str, str]) -> list[str]:
     first = next(iter(table.columns))
     lines = [f"Perhaps rename {', '.join(pairs)}{cents}."] if pairs else []
     if first and "event" not in roles and not meant["event"]:
-        lines.append(f"If the first column, {first!r}, holds the events, rename it to 'event'.")
+        index = "; if the index does, pass frame.reset_index()" if table.library == "pandas" else ""
+        lines.append(f"If the first column, {first!r}, holds the events, rename it to 'event'{index}.")
     return lines
 
 

@@ -104,8 +104,10 @@ def unused_outcomes(facts: Facts, panel: Panel) -> list[str]:
     texts = list(dict.fromkeys(facts.text(index) for index in unused[np.argsort(facts.row[unused])].tolist()))
     if not texts:
         return []
-    known = [panel.events.variables[v] for v in np.unique(panel.events.supports(used // 2)[1]).tolist()]
-    named = name_some(f"{text!r}{suggest(text, known)}" for text in texts)
+    variables = panel.events.variables
+    known = [variables[v] for v in np.unique(panel.events.supports(used // 2)[1]).tolist()]
+    shown = [f"{text!r}{suggest(text, known)}" for text in texts[:SHOWN]]
+    named = name_some([*shown, *texts[SHOWN:]])
     return [f"{facts.table.source}: outcomes of events that no forecast or law mentions: {named}"]
 
 

@@ -67,6 +67,8 @@ def split_statements(source: LawsSource) -> list[Statement]:
     if isinstance(source, str | os.PathLike):
         name = Path(source).name
         pairs = [(line, f"{name} line {number}") for number, line in enumerate(read_lines(source), 1)]
+    elif not isinstance(source, Iterable):
+        raise PanelError(f"laws is {reprlib.repr(source)}: pass the path of a file, or a list of statements")
     else:
         pairs = [(_text(one, number), f"laws statement {number}") for number, one in enumerate(source, 1)]
     found = []

@@ -6,6 +6,7 @@ import difflib
 import itertools
 import re
 from collections import defaultdict
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 TICKER = re.compile(r"[A-Z][\w.]*(?:[&|][A-Z][\w.]*)+")
 """Capitals around an operator, as in S&P500."""
+WIDTH = 120
+"""How many characters of an event a note quotes."""
 MOST_NAMES = 5_000
 """Names among which the nearest is looked for: some tens of milliseconds."""
 SPACES = (
@@ -100,7 +103,7 @@ def compact_notes(source: str, written: Sequence[str], events: Events, sides: ND
         return []
     starts, members = events.supports(sides // 2)
     uses = np.bincount(members)
-    alone = [i for i in tight if uses[members[starts[i] : starts[i + 1]]].max() == 1]
+    alone = [i for i in tight if uses[members[starts[i] : starts[i + 1]]].max(initial=0) == 1]
     named = [f"{written[i]} ({count(int(starts[i + 1] - starts[i]), 'variable')})" for i in alone]
     return [f"{source}: read as formulas; put quotes around those that are names: {name_some(named)}"] if alone else []
 
@@ -118,11 +121,11 @@ def plain_notes(source: str, texts: Sequence[str], *, related: bool) -> list[str
     notes = []
     if formulas:
         text, found = next(iter(formulas.items()))
-        others = " and ".join(repr(known[name]) for name in found)
+        others = " and ".join(shorten(repr(known[name]), WIDTH) for name in found)
         more = f", and so are {len(formulas) - 1:,} more such cells" if len(formulas) > 1 else ""
         notes.append(
-            f"{source}: with plain events {text!r} is a name, unrelated to {others}{more}; if they are related, put "
-            f"the names in quotes instead"
+            f"{source}: with plain events {shorten(repr(text), WIDTH)} is a name, unrelated to {others}{more}; "
+            f"if they are related, put the names in quotes instead"
         )
     if not related and len(known) > 1:
         notes.append(

@@ -198,7 +198,8 @@ class Result:
         if side == NEVER or 0 <= side == condition:
             return float(side != NEVER)
         raise EventError(
-            f"nobody forecast {event!r} or its complement; frame() lists the {len(written):,} forecast events"
+            f"nobody forecast {event!r} or its complement; bounds() gives the range that the "
+            f"{len(written):,} forecast events leave it"
         )
 
     def bounds(self, event: str, time_limit: float = 10.0) -> Bounds:
