@@ -33,7 +33,7 @@ def settled(panel: Panel) -> Panel:
     given = np.flatnonzero(written.condition != CERTAIN)
     if not len(given):
         return panel
-    holds, fails = (_possible(panel, sides[given]) for sides in (written.event, written.rest))
+    holds, fails = np.split(_possible(panel, np.concatenate([written.event[given], written.rest[given]])), 2)
     units, always = given[holds != fails], holds[holds != fails]
     if not len(units):
         return panel
@@ -44,30 +44,36 @@ def settled(panel: Panel) -> Panel:
 
 
 def _possible(panel: Panel, sides: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which sides hold in some world that obeys laws and declarations; worlds that show one may show others."""
+    """Which sides hold in some world that obeys laws and declarations.
+
+    Sides that nothing ties together hold at once if each of them can, so that one world shows many.
+    """
     found: NDArray[np.bool_] = sides != NEVER
-    choices, laws = panel.events.choices(), panel.laws.side
-    if not choices and not len(laws):
-        return found
-    starts, variables = panel.events.supports(np.concatenate([sides, laws]) // 2)
-    count = len(panel.events.variables)
-    ends = np.cumsum([starts[-1], *(len(choice.atoms) for choice in choices)])[1:]
-    atoms = [choice.atoms for choice in choices]
-    label = _core.connected_rows(
-        np.concatenate([starts, ends]).astype(np.int64), np.concatenate([variables, *atoms]).astype(np.int32), count
-    )
-    tied = np.isin(label[: len(sides)], label[len(sides) :])
-    home, law_home, choice_home = np.split(label, [len(sides), len(sides) + len(laws)])
-    functions = (*panel.events.supports(sides // 2), *panel.events.tables(sides // 2))
-    open_ = found & tied
-    for i in range(len(sides)):
-        if not open_[i]:
-            continue
-        own = [choice for choice, h in zip(choices, choice_home.tolist(), strict=True) if h == home[i]]
-        world = find_world(panel.events, np.append(laws[law_home == home[i]], sides[i]), own)
-        if world is None:
-            found[i] = open_[i] = False
-            continue
-        truth = _core.evaluate_worlds(count, *functions, world[None].astype(np.uint8))[0].astype(np.bool_)
-        open_ &= ~((home == home[i]) & (truth != (sides % 2 == 1)))
+    home = _homes(panel, sides)
+    left = found & (home >= 0)
+    while left.any():
+        rows = np.flatnonzero(left)
+        chosen = rows[np.unique(home[rows], return_index=True)[1]]
+        groups = [chosen]
+        while groups:
+            group = groups.pop()
+            world = find_world(panel.events, np.concatenate([panel.laws.side, sides[group]]))
+            if world is not None:
+                left &= ~panel.events.evaluate(sides, world[None])[0]
+            elif len(group) == 1:
+                found[group] = False
+            else:
+                groups += np.array_split(group, 2)
+        left[chosen] = False
     return found
+
+
+def _homes(panel: Panel, sides: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Number the sides by what laws, declarations and they themselves tie together; -1 where only logic speaks."""
+    laws, choices = panel.laws.side, panel.events.choices()
+    starts, variables = panel.events.supports(np.concatenate([sides, laws]) // 2)
+    ends = starts[-1] + np.cumsum([len(choice.atoms) for choice in choices], dtype=np.int64)
+    members = np.concatenate([variables, *(choice.atoms for choice in choices)]).astype(np.int32)
+    label = _core.connected_rows(np.concatenate([starts, ends]), members, len(panel.events.variables))
+    home, tied = label[: len(sides)].astype(np.int64), label[len(sides) :]
+    return np.where(np.isin(home, tied), home, -1)

@@ -63,11 +63,12 @@ def drawn_together(part: Merged) -> Merged:
     """
     terms = part.terms
     groups = [part.weight, terms.conditionals.weight, terms.intervals.weight]
-    known, place = np.unique(np.concatenate(groups), return_inverse=True)
+    every = np.concatenate(groups)
+    if every.max(initial=0.0) <= 2.0**WIDEST * every.min(initial=np.inf, where=every > 0):
+        return part
+    known, place = np.unique(every, return_inverse=True)
     above = known > 0
     order = np.log2(known[above])
-    if not len(order) or order[-1] - order[0] <= WIDEST:
-        return part
     excess = np.cumsum(np.maximum(0.0, np.diff(order, prepend=order[0]) - WIDEST))
     if excess[-1] == 0:
         return part

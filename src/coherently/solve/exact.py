@@ -13,7 +13,7 @@ from coherently.errors import MethodError
 from coherently.problem import BRIER, drawn_together, split
 from coherently.solve.composite import CompositeNearest
 from coherently.solve.curved import CurvedNearest
-from coherently.solve.measure import without_rounding
+from coherently.solve.measure import UNMOVED
 from coherently.solve.nearest import Nearest
 from coherently.solve.scores import Objective, scores_of
 from coherently.solve.solution import Component, Solution, Status, Worlds, promised
@@ -162,13 +162,17 @@ class Exact:
 
 
 def _reported(answer: Answer) -> Vector:
+    """The probabilities; where nothing has moved but by rounding, those are the forecasts themselves."""
+    if not isinstance(answer, Nearest) or _moves(answer):
+        return answer.x
+    return np.where(answer.part.weight > 0, answer.part.mean, answer.x)
+
+
+def _moves(answer: Nearest) -> bool:
     part = answer.part
-    return answer.x if len(part.terms) else without_rounding(answer.x, part.weight, part.mean)
-
-
-def _moves(answer: Answer) -> bool:
-    known = answer.part.weight > 0
-    return bool(np.any((_reported(answer) != answer.part.mean)[known]))
+    if answer.objective > UNMOVED**2 * part.weight.sum():
+        return True
+    return bool(np.abs(answer.x - part.mean).max(initial=0.0, where=part.weight > 0) > UNMOVED)
 
 
 def _note(parts: Sequence[Part], answers: Sequence[Answer]) -> str | None:
