@@ -34,8 +34,9 @@ class _Interval(NamedTuple):
 class Bounds(_Interval):
     """The least and the greatest probability of an event, a pair.
 
-    Every distribution that agrees with the result lies between them. They are the tightest if `certified`; otherwise
-    the time was up, and tighter ones may exist. `note` says what a reader should know, or is None.
+    Every distribution that agrees with the result gives the event a probability between them (`Result.bounds` says
+    what that means). They are the tightest if `certified`; otherwise tighter ones may exist. `note` says what a reader
+    should know, or is None.
 
     >>> low, high = Bounds(0.25, 0.5)
     >>> low, high
