@@ -345,3 +345,23 @@ def test_plain_names_may_not_be_those_of_declared_variables():
     assert reading.sides.tolist() == [[-1, -1, -1], [2, 1, 3]]
     (fault,) = reading.faults
     assert fault.message.startswith("winner is a declared variable")
+
+
+def test_only_what_rows_tell_is_listed():
+    events = Events()
+    events.declare(["variable w: a, b, c", "variable rate: number"])
+    events.add(["p & w = a", "w = b & q", "w = c & q", "rate < 3"])
+    names = events.variables
+    nothing = np.zeros((1, len(names)), np.bool_)
+    assert events.worlds(nothing, np.array([names.index("p"), names.index("w = a")])) == [{"p": False}]
+    assert events.worlds(nothing, np.array([names.index("rate < 3")])) == [{"rate": 3.0}]
+    second = np.array([[name == "w = b" for name in names]])
+    assert events.worlds(second, np.array([i for i, name in enumerate(names) if name[0] == "w"])) == [{"w": "b"}]
+    with pytest.raises(EventError, match="w has none of its values"):
+        events.worlds(nothing)
+
+
+def test_a_declared_variable_that_no_event_is_about_has_any_value():
+    events = Events()
+    events.declare(["variable w: a, b", "variable rate: number", "variable due: date"])
+    assert [one.decode(np.empty(0, np.bool_)) for one in events.declarations()] == ["a", 0.0, "1970-01-01"]

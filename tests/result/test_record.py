@@ -1,4 +1,5 @@
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 import coherently as co
 from tests.panels import APART, METHODS, TABLE_2, TRIANGLE
 from tests.solve.reference import panels
+from tests.whole.language_checks import random_case
 
 
 def record_of(records, method="exact"):
@@ -36,6 +38,68 @@ def test_a_result_comes_back_exactly(method, panel):
     assert co.verify(panel, again).problems == []
     if result.worlds is not None:
         assert list(again.worlds) == list(result.worlds)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_results_in_the_whole_language_come_back(seed):
+    rng = random.Random(seed)
+    case = random_case(rng)
+    panel = case.panel()
+    method = rng.choice((co.Exact(), co.Exact(), co.Exact(conditionals="linearised"), "dykstra", "linear"))
+    result = co.aggregate(panel, method)
+    text = result.to_json()
+    again = co.Result.from_json(text)
+    assert again.to_json() == text
+    assert again.frame().equals(result.frame())
+    for row in case.rows:
+        np.testing.assert_equal(again.probability(row["event"]), result.probability(row["event"]))
+    assert co.verify(panel, again) == co.verify(panel, result)
+    if result.worlds is not None:
+        assert list(again.worlds) == list(result.worlds)
+        events = [row["event"] for row in case.rows if " given " not in row["event"]][:2]
+        for event in (*events, "p | due < 2027-01-12" if "due" in case.domains else "p | q"):
+            found, read_ = result.bounds(event), again.bounds(event)
+            np.testing.assert_allclose(read_, found, rtol=0, atol=2e-7)
+            assert (read_.certified, read_.note) == (found.certified, found.note)
+
+
+def test_single_comparisons_come_back():
+    panel = co.Panel.from_records([("A", "w = a", 0.7), ("A", "w = b", 0.6)], laws=["variable w: a, b, c"])
+    result = co.aggregate(panel, "exact")
+    again = co.Result.from_json(result.to_json())
+    assert json.loads(result.to_json())["plain_events"] is False
+    assert list(again.worlds) == list(result.worlds)
+    np.testing.assert_allclose([again.probability("w = a"), again.probability("w != a")], [0.55, 0.45])
+    assert tuple(again.bounds("w = c")) == tuple(result.bounds("w = c")) == (0, 0)
+    assert co.verify(again.panel, again).problems == []
+
+
+def test_intervals_come_back_with_the_forecasts_beside_them():
+    rows = [
+        {"judge": "A", "event": "p", "lower": 0.6, "upper": None, "weight": 2.0},
+        {"judge": "B", "event": "q", "probability": 0.4, "weight": 1.0},
+        {"judge": "B", "event": "p", "probability": 0.9, "weight": 0.5},
+    ]
+    _, record = record_of(rows)
+    first, second = record["forecasts"]
+    assert first["rows"] == [
+        {"probability": 0.8, "weight": 2.0, "lower": 0.6, "upper": None},
+        {"probability": 0.9, "weight": 0.5, "lower": None, "upper": None},
+    ]
+    assert "rows" not in second
+    again = read(record)
+    np.testing.assert_array_equal(again.panel.lower, [0.6, np.nan, np.nan])
+    np.testing.assert_array_equal(again.panel.probability, [0.8, 0.9, 0.4])
+    np.testing.assert_allclose(again.bounds("p"), (0.9, 0.9), atol=1e-6)
+
+
+def test_a_record_without_parts_for_what_nobody_forecast_gets_them():
+    laws = ["variable w: a, b, c", "w = a -> r", "w = b -> r", "w = c -> ~r"]
+    record = json.loads(co.aggregate(co.Panel.from_records([("A", "p", 0.5)], laws=laws), "exact").to_json())
+    assert record["worlds"][0]["variables"] == ["p"]
+    whole = list(read(record).worlds)
+    del record["worlds"][1:]
+    assert list(read(record).worlds) == whole
 
 
 @given(panel=panels("hundred"), loss=st.sampled_from([co.Log(clip=0.01), co.Spherical()]))
@@ -148,6 +212,18 @@ def test_raising_every_bound_is_refused():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (
+            lambda r: r["forecasts"][0].update(rows=[{"probability": 0.5, "weight": -1, "lower": 0, "upper": 1}]),
+            r"forecasts\[0\]\.rows\[0\]\.weight is -1; it must be a number of 0 or more",
+        ),
+        (
+            lambda r: r["forecasts"][0].update(rows=[{"probability": 0.5, "weight": 1, "lower": 0.7, "upper": 0.2}]),
+            r"rows\[0\]\.lower is 0.7; it must be at most upper",
+        ),
+        (
+            lambda r: r["forecasts"][0].update(rows=[{"probability": 2, "weight": 1, "lower": 0.7, "upper": None}]),
+            r"rows\[0\]\.probability is 2; it must be a number from 0 to 1",
+        ),
         (lambda r: r.pop("status"), "the field status is missing"),
         (lambda r: r["forecasts"][1].pop("raw"), r"the field forecasts\[1\]\.raw is missing"),
         (lambda r: r.update(version=1), "'coherently-result', version 1; this version of Coherently reads"),

@@ -61,6 +61,14 @@ def test_probability_of_what_nobody_forecast(event):
         result.probability(event)
 
 
+def test_the_error_names_the_bounds_of_what_nobody_forecast():
+    result = co.aggregate(co.Panel.from_records([("A", "p & q", 0.2)]))
+    with pytest.raises(co.EventError, match=r"result\.bounds\('p'\) says what they imply for it$"):
+        result.probability("p")
+    with pytest.raises(co.EventError, match=r"forecast events$"):
+        result.probability("p given q")
+
+
 def test_probability_of_a_bad_text():
     result = co.aggregate(co.Panel.from_records([("A", "p & q", 0.2)]))
     with pytest.raises(co.EventError, match="expected an event after '&'"):

@@ -1,5 +1,7 @@
 """The intervals that results imply for events, against linear programs over all worlds."""
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ import coherently as co
 from coherently.problem import holds, pose
 from tests.panels import TABLE_2
 from tests.solve.reference import every_world, formulas, panels, truth
+from tests.whole.language_checks import check_bounds, random_case, text
 
 TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
@@ -69,12 +72,30 @@ def test_bounds_under_other_losses_are_those_over_all_worlds(loss, panel, data):
     np.testing.assert_allclose(result.bounds(event), by_enumeration(panel, result, event), rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_bounds_in_the_whole_language_are_those_over_all_worlds(seed):
+    """Laws, pins, intervals, conditionals and declared variables, all events forecast or but one."""
+    rng = random.Random(seed)
+    case = random_case(rng)
+    del case.rows[rng.choice((1, 9)) :]
+    loss = rng.choice(("brier", "brier", "log", "spherical"))
+    form = "called_off" if loss != "brier" else rng.choice(("called_off", "called_off", "linearised"))
+    result = co.aggregate(case.panel(), co.Exact(conditionals=form), loss)
+    again = co.Result.from_json(result.to_json())
+    plain = [row["event"] for row in case.rows if " given " not in row["event"]]
+    for event in (*plain[:1], *(text(rng, list(case.domains), 2) for _ in range(2))):
+        check_bounds(case, result, event)
+        found, other = result.bounds(event), again.bounds(event)
+        np.testing.assert_allclose(found, other, rtol=0, atol=2e-7)
+        assert (found.certified, found.note) == (other.certified, other.note)
+
+
 @given(panel=panels("hundred"))
 @settings(max_examples=30)
 def test_forecast_events_have_their_probabilities(panel):
     result = co.aggregate(panel, "exact")
-    for text in panel.written.text:
-        np.testing.assert_allclose(result.bounds(text), [result.probability(text)] * 2, rtol=0, atol=2e-7)
+    for event in panel.written.text:
+        np.testing.assert_allclose(result.bounds(event), [result.probability(event)] * 2, rtol=0, atol=2e-7)
 
 
 @given(panel=panels(most=3))
@@ -170,6 +191,154 @@ def test_conditionals_and_bad_texts_are_refused():
         result.bounds("p given q")
     with pytest.raises(co.EventError, match="expected an event after '&'"):
         result.bounds("p &")
+
+
+def bounds(rows, event, laws=(), **options):
+    return co.aggregate(co.Panel.from_records(rows, laws=list(laws)), "exact", **options).bounds(event)
+
+
+@pytest.mark.parametrize(
+    ("value", "event", "expected"),
+    [
+        ("Ann", "winner = Ann", (0.68, 0.68)),
+        ("Ann", "winner = Bob", (0.0, 0.32)),
+        ("Ann", "winner != Cid", (0.68, 1.0)),
+        ("Cid", "winner != Cid", (0.32, 0.32)),
+        ("Cid", "winner = Cid -> winner = Ann", (0.32, 0.32)),
+        ("Bob", "winner in {Ann, Cid}", (0.32, 0.32)),
+    ],
+)
+def test_single_comparisons_are_no_plain_names(value, event, expected):
+    found = bounds([("A", f"winner = {value}", 0.68)], event, ["variable winner: Ann, Bob, Cid"])
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    assert found.certified
+    assert found.note is None
+
+
+def test_thresholds_between_those_of_the_panel():
+    rows = [("A", "rate < 3", 0.2), ("A", "rate < 5", 0.7)]
+    found = bounds(rows, "rate < 4", ["variable rate: number"])
+    np.testing.assert_allclose(found, (0.2, 0.7), atol=1e-9)
+    assert found.note is None
+    assert bounds(rows, "size < 4", ["variable rate: number", "variable size: number"]).note == (
+        "the panel says nothing of size"
+    )
+
+
+@pytest.mark.parametrize(
+    ("pin", "event", "expected"),
+    [("P(q) = 0.2", "q", (0.2, 0.2)), ("P(q) >= 0.2", "q", (0.2, 1)), ("P(q) = 0.9", "rain & q", (0.4, 0.5))],
+)
+def test_pins_on_what_nobody_forecast_count(pin, event, expected):
+    found = bounds([("A", "rain", 0.5)], event, [pin])
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    assert found.certified
+
+
+QUOTES = [("btc >= 60000", 0.88, 0.90), ("btc >= 70000", 0.61, 0.66), ("btc >= 80000", 0.62, 0.67)]
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        ("btc >= 60000", (0.88, 0.9)),
+        ("btc >= 70000", (0.62, 0.66)),
+        ("btc >= 60000 & btc < 70000", (0.22, 0.28)),
+        ("btc < 65000", (0.1, 0.38)),
+    ],
+)
+def test_intervals_that_are_met_leave_their_range(event, expected):
+    rows = [{"event": name, "lower": low, "upper": high} for name, low, high in QUOTES]
+    found = bounds(rows, event, ["variable btc: number"])
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    assert found.certified
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([(0.6, 0.7, 1.0)], (0.6, 0.7)),
+        ([(0.6, 0.7, 1.0), (0.65, 0.9, 1.0)], (0.65, 0.7)),  # both are met
+        ([(0.6, 0.7, 1.0), (0.8, 0.9, 1.0)], (0.75, 0.75)),  # both are missed: the losses have one least point
+        ([(0.6, 0.7, 1.0), (0.8, 0.9, 0.0)], (0.6, 0.7)),  # the other has no weight
+        ([(0.6, None, 1.0)], (0.6, 1.0)),
+        ([(0.6, 0.7, 1.0), (None, None, 1.0)], (0.65, 0.65)),  # beside a number
+        ([(0.6, 0.7, 0.0)], (0.0, 1.0)),
+    ],
+)
+def test_several_forecasts_of_one_event(rows, expected):
+    records = [
+        {"judge": f"j{i}", "event": "rain", "probability": 0.65, "lower": low, "upper": high, "weight": weight}
+        | ({"probability": None} if (low, high) != (None, None) else {})
+        for i, (low, high, weight) in enumerate(rows)
+    ]
+    result = co.aggregate(co.Panel.from_records(records), "exact")
+    for one in (result, co.Result.from_json(result.to_json())):
+        found = one.bounds("rain")
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+        assert found.certified
+        np.testing.assert_allclose(one.bounds("~rain"), [1 - found.high, 1 - found.low], atol=1e-9)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.31, 0.32), (0.26, 0.27)])
+def test_an_interval_that_a_mixture_misses_fixes_what_it_has(low, high):
+    panel = co.Panel.from_records([{"event": "rain", "lower": low, "upper": high}])
+    found = co.aggregate(panel, co.Annealing(columns=7)).bounds("rain")
+    np.testing.assert_allclose(found, (2 / 7, 2 / 7), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "event", "p", "expected"),
+    [(0.2, 0.3, "rain & wind", 0.6, 0.45), (0.3, 0.4, "rain | wind", 0.1, 0.2)],
+)
+def test_an_interval_that_is_missed_is_as_good_as_a_number(low, high, event, p, expected):
+    rows = [{"event": "rain", "lower": low, "upper": high}, {"event": event, "probability": p}]
+    found = bounds(rows, "rain")
+    np.testing.assert_allclose(found, (expected, expected), atol=1e-6)
+    assert found.certified
+
+
+def test_an_interval_of_a_conditional():
+    rows = [{"event": "rain", "lower": 0.5, "upper": 0.5}, {"event": "flood given rain", "lower": 0.2, "upper": 0.4}]
+    np.testing.assert_allclose(bounds(rows, "flood & rain"), (0.1, 0.2), atol=1e-9)
+    np.testing.assert_allclose(bounds(rows, "flood"), (0.1, 0.7), atol=1e-9)
+
+
+def test_a_condition_that_nobody_forecast_is_bound_by_what_is_given_it():
+    rows = [("A", "a", 0.3), ("A", "a given h", 0.2), ("A", "a given ~h", 0.6)]
+    found = bounds(rows, "h")
+    np.testing.assert_allclose(found, (0.75, 0.75), atol=1e-6)
+    assert found.certified
+
+
+def test_what_is_given_an_impossible_event_is_left_out_and_that_is_said():
+    rows = [("A", "a given h", 0.9), ("A", "b given h", 0.9), ("A", "a & b given h", 0.1), ("A", "c", 0.4)]
+    result = co.aggregate(co.Panel.from_records(rows), "exact")
+    found = result.bounds("~h")
+    assert tuple(found) == (0, 1)
+    assert not found.certified
+    assert found.note == (
+        "forecasts given events that the answer makes impossible are left out; with them it is 1.0000 to 1.0000"
+    )
+    unmoved = result.bounds("c & h")
+    assert (unmoved.low, round(unmoved.high, 9)) == (0.0, 0.4)
+    assert not unmoved.certified
+    assert result.bounds("c").certified
+
+
+def test_events_too_large_for_a_proof_leave_wide_bounds_and_do_not_blame_the_clock():
+    rng = random.Random(0)
+    counts = [sorted(rng.sample([f"v{i}" for i in range(1, 30)], 17)) for _ in range(10)]
+    rows = [("A", "v0 given v0 | x", 0.9), ("A", "x", 0.2), ("A", f"exactly(9; x, v0, {', '.join(counts[0])})", 0.2)]
+    rows += [("A", f"at_least({k}; {', '.join(own)})", 1 / k) for k, own in enumerate(counts, 5)]
+    result = co.aggregate(co.Panel.from_records(rows), co.Annealing(columns=40))
+    x, without = result.probability("x"), 1 - result.probability("v0 given v0 | x")
+    # P(x & v0) = P(x) - P(x & ~v0), which is this part of P(v0 | x); that is between P(x) and 1.
+    for event, expected in (("v0", (0, 1)), ("x", (x, x)), ("x & v0", (max(0, x - without), x - without * x))):
+        found = result.bounds(event)
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+        assert not found.certified
+        assert found.note == "the events are too large for a proof; tighter bounds may exist"
 
 
 def test_a_pair_that_remembers():

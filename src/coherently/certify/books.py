@@ -253,10 +253,7 @@ def _worst_world(events: Events, proofs: Sequence[Proof]) -> dict[str, Value]:
     row = np.zeros((1, len(events.variables)), np.bool_)
     for proof in proofs:
         row[0, proof.cluster.variables] = proof.world
-    own = {v for proof in proofs for v in proof.cluster.variables.tolist()}
-    told = {choice.name for choice in events.choices() if own.issuperset(choice.atoms.tolist())}
-    told |= {events.variables[v] for v in own}
-    return {name: value for name, value in events.worlds(row)[0].items() if name in told}
+    return events.worlds(row, np.concatenate([proof.cluster.variables for proof in proofs]))[0]
 
 
 def _trades(bets: Bets, keys: Sequence[Key], proof: Proof, terms: Terms) -> list[Bet]:

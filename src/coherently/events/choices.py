@@ -54,15 +54,19 @@ class Choice:
     def decode(self, truths: NDArray[np.bool_]) -> str | float | None:
         """Give a value for which the atoms have these truths.
 
-        Where no atom is true, a named variable has the first value without an atom. A quantity gets a number, or an
-        ISO date, inside the cell between its thresholds.
+        Where no atom is true, a named variable has the first value without an atom; where every value has one, it is
+        an error. A quantity gets a number, or an ISO date, inside the cell between its thresholds; any, without one.
         """
         found = np.flatnonzero(truths)
         if not self.ordered:
             if len(found):
                 return self.values[int(self.at[found[0]])]
+            if self.complete:
+                raise EventError(f"{self.name} has none of its values in a world where all of them are false")
             taken = set(self.at.astype(np.int64).tolist())
             return next(value for number, value in enumerate(self.values) if number not in taken)
+        if not len(self.at):
+            return EPOCH.isoformat() if self.kind == "date" else 0.0
         cell = int(found[0]) if len(found) else len(self.at)
         inside = self._inside_date(cell) if self.kind == "date" else self._inside_number(cell)
         return (EPOCH + timedelta(days=inside)).isoformat() if self.kind == "date" else inside

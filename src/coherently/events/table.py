@@ -254,12 +254,20 @@ class Events:
         """
         return self.worlds(truths[None, :])[0]
 
-    def worlds(self, rows: NDArray[np.bool_]) -> list[dict[str, Value]]:
-        """Say of each row of truths what it makes of each variable of the user (see `world`)."""
-        names, plain = self.variables, np.flatnonzero(self._table.owners() < 0)
+    def worlds(self, rows: NDArray[np.bool_], told: NDArray[np.integer] | None = None) -> list[dict[str, Value]]:
+        """Say of each row of truths what it makes of each variable of the user (see `world`).
+
+        `told` numbers the Boolean variables of which the rows tell the truth, all unless given: a variable of the user
+        that is not told in full is left out.
+        """
+        is_told = np.ones(rows.shape[1], np.bool_)
+        if told is not None:
+            is_told[:] = False
+            is_told[told] = True
+        names, plain = self.variables, np.flatnonzero((self._table.owners() < 0) & is_told)
         plain_names = [names[v] for v in plain.tolist()]
         found: list[dict[str, Value]] = [dict(zip(plain_names, row, strict=True)) for row in rows[:, plain].tolist()]
-        for choice in self.choices():
+        for choice in (choice for choice in self.choices() if is_told[choice.atoms].all()):
             own = np.ascontiguousarray(rows[:, choice.atoms], np.bool_)
             known: dict[bytes, Value] = {}
             for world, truths in zip(found, own, strict=True):

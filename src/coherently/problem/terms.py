@@ -142,6 +142,34 @@ class Terms:
         known = coordinate >= 0
         return coordinate[known], np.concatenate(numbers)[known].astype(np.int32)
 
+    def on(self, kept: NDArray[np.bool_]) -> Terms:
+        """The terms all of whose coordinates are kept; coordinates keep their numbers."""
+        given, intervals, limits = self.conditionals, self.intervals, self.limits
+        number = np.arange(len(kept))
+        whole, bound = (np.flatnonzero(_are_on(kept, one.joint, one.condition)) for one in (given, limits))
+        place = np.full(len(given), -1, np.int32)
+        place[whole] = np.arange(len(whole))
+        about = intervals.about.copy()
+        about[intervals.conditional] = place[about[intervals.conditional]]
+        some = np.where(intervals.conditional, about >= 0, kept[np.where(intervals.conditional, 0, about)])
+        return Terms(
+            given.take(whole, number),
+            Intervals(
+                about[some],
+                intervals.conditional[some],
+                intervals.low[some],
+                intervals.high[some],
+                intervals.weight[some],
+            ),
+            Limits(
+                limits.joint.take(bound, number),
+                limits.condition.take(bound, number),
+                limits.low[bound],
+                limits.high[bound],
+                limits.pin[bound],
+            ),
+        )
+
     def part(self, number: NDArray[np.integer]) -> Terms:
         """The terms about some coordinates, which `number` renumbers (-1 for those that are not kept).
 
@@ -182,6 +210,10 @@ class Terms:
                     limits.pin[bound],
                 ),
             )
+
+
+def _are_on(kept: NDArray[np.bool_], joint: Sides, condition: Sides) -> NDArray[np.bool_]:
+    return np.asarray(kept[joint.coordinate] & (kept[condition.coordinate] | (condition.coordinate < 0)))
 
 
 NO_TERMS = Terms()

@@ -11,6 +11,7 @@ from coherently.panel import Panel
 from coherently.panel.weights import weighted
 from coherently.problem import find_loss, in_units, pose, settled, unit_of
 from coherently.problem.detailed import detail
+from coherently.result.idle import with_idle
 from coherently.result.notes import clipped, pins_in_conflict, with_notes, without_promise
 from coherently.result.result import Result
 from coherently.solve import (
@@ -89,11 +90,12 @@ def aggregate(
     problem = detail(pose(posed, measure), posed, unit)
     try:
         solution = chosen.solve(problem, progress).in_weights(unit)
+        answered, solution = with_idle(panel, problem.in_weights(), solution)
     except InfeasiblePinsError as error:
         raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
     solution = with_notes(panel, problem, without_promise(panel, plain, solution))
     said = [*panel.notes[len(given.notes) :], *filter(None, [clipped(panel, measure), solution.note])]
-    return Result(panel, chosen, problem.in_weights(), replace(solution, note=" ".join(said) or None))
+    return Result(panel, chosen, answered, replace(solution, note=" ".join(said) or None))
 
 
 def choose(method: str | Method, **options: object) -> Method:

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from coherently.errors import EventError, MethodError, ResultError
-from coherently.events import CERTAIN, NEVER, find_world
+from coherently.events import CERTAIN, NEVER, find_world, quote_name
 from coherently.panel import UNRESOLVED, WrittenEvents, read_laws
-from coherently.problem import append, pose, split
+from coherently.problem import append, pose, settled, split
 from coherently.result.record import is_plain
-from coherently.solve.bounds import extremes
+from coherently.result.worlds import join
+from coherently.solve.bounds import ENOUGH, absent, extremes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from coherently.events import Events
     from coherently.panel import Panel
-    from coherently.problem import Merged
+    from coherently.problem import Loss, Merged
     from coherently.result.result import Result
+    from coherently.solve.bounds import Extremes
 
 
 class _Interval(NamedTuple):
@@ -34,8 +34,9 @@ class _Interval(NamedTuple):
 class Bounds(_Interval):
     """The least and the greatest probability of an event, a pair.
 
-    Every distribution that agrees with the result lies between them. They are the tightest if `certified`; otherwise
-    the time was up, and tighter ones may exist. `note` says what a reader should know, or is None.
+    Every distribution that agrees with the result gives the event a probability between them (`Result.bounds` says
+    what that means). They are the tightest if `certified`; otherwise tighter ones may exist. `note` says what a reader
+    should know, or is None.
 
     >>> low, high = Bounds(0.25, 0.5)
     >>> low, high
@@ -78,14 +79,50 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
     panel, side = _asked(result.panel, event)
     if side in (NEVER, CERTAIN):
         return Bounds(float(side), float(side))
-    problem = pose(panel, result.loss)
-    asked = int(problem.coordinate[-1])
-    part = _touched(problem.merged, asked)
-    strange = _strange(result, panel.events, part)
+    problem = pose(settled(panel), result.loss)
+    part = _touched(problem.merged, int(problem.coordinate[-1]))
     weight, truth = _joint(result, panel, part)
-    found = extremes(part, truth, weight, result.loss, time_limit)
-    low, high = (found.low, found.high) if side % 2 == 0 else (1.0 - found.high, 1.0 - found.low)
-    return Bounds(low, high, found.certified, _note(strange, certified=found.certified))
+    found = _bounds(part, truth, weight, result.loss, time_limit, turned=side % 2 == 1)
+    return _noted(found, _strange(result, panel.events, part))
+
+
+def _bounds(
+    part: Merged, truth: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss, seconds: float, *, turned: bool
+) -> Bounds:
+    """The bounds of a part's last coordinate, or of its complement if `turned`.
+
+    They leave out what is forecast given events that the answer makes impossible, and are certified only where that
+    makes no difference.
+    """
+    some_absent = absent(part, truth, weight)
+    seconds = 0.5 * seconds if some_absent else seconds
+    found = extremes(part, truth, weight, loss, seconds).turned(turned)
+    bounds = Bounds(found.low, found.high, found.certified, _reason(found))
+    if not some_absent:
+        return bounds
+    strict = extremes(part, truth, weight, loss, seconds, heed_absent=True).turned(turned)
+    if strict.certified and max(strict.low - found.low, found.high - strict.high) <= ENOUGH:
+        return bounds
+    remark = (
+        "forecasts given events that the answer makes impossible are left out; "
+        f"with them it is {strict.low:.4f} to {strict.high:.4f}"
+    )
+    return _noted(Bounds(found.low, found.high, certified=False, note=bounds.note), remark)
+
+
+def _noted(bounds: Bounds, remark: str | None) -> Bounds:
+    """The same, with a remark before its note."""
+    note = "; ".join(filter(None, [remark, bounds.note])) or None
+    return Bounds(bounds.low, bounds.high, bounds.certified, note)
+
+
+def _reason(found: Extremes) -> str | None:
+    """Why extremes are not certified."""
+    if found.certified:
+        return None
+    if found.late:
+        return "the time limit came before the proof; tighter bounds may exist"
+    return "the events are too large for a proof; tighter bounds may exist"
 
 
 def _asked(panel: Panel, event: str) -> tuple[Panel, int]:
@@ -118,20 +155,9 @@ def _asked(panel: Panel, event: str) -> tuple[Panel, int]:
     ), side
 
 
-def _note(strange: Sequence[str], *, certified: bool) -> str | None:
-    parts = []
-    if strange:
-        parts.append(f"the panel says nothing of {', '.join(strange)}")
-    if not certified:
-        parts.append("the time limit came before the proof; tighter bounds may exist")
-    return "; ".join(parts) or None
-
-
 def _touched(merged: Merged, asked: int) -> Merged:
     """What is known that has to do with a coordinate, and that coordinate once more, as the last."""
-    terms = merged.terms
-    needed = merged.weight > 0
-    needed[terms.ties()[0]] = True
+    needed = _known(merged)
     needed[asked] = True
     kept = merged.keep(needed)
     place = int(np.cumsum(needed)[asked] - 1)
@@ -140,41 +166,55 @@ def _touched(merged: Merged, asked: int) -> Merged:
     a, b = part.merged.starts[own : own + 2]
     c, d = part.merged.table_starts[own : own + 2]
     rest = np.ones(len(part.merged), np.bool_)
-    rest[own] = part.merged.weight[own] > 0 or own in part.merged.terms.ties()[0]
+    rest[own] = _known(part.merged)[own]
     found = append(part.merged.keep(rest), 0, part.merged.variables[a:b], part.merged.tables[c:d])
     return replace(found, origin=kept.origin[part.merged.origin])
 
 
-def _strange(result: Result, events: Events, part: Merged) -> list[str]:
-    """The variables of a part that the result says nothing of, as they are written."""
-    mixture = result.worlds
-    assert mixture is not None
-    known, texts = set(mixture.names), events.written_variables
-    used = part.origin[np.unique(part.variables[part.starts[-2] :])]
-    return [texts[v] for v in used.tolist() if texts[v] not in known]
+def _known(merged: Merged) -> NDArray[np.bool_]:
+    """The coordinates that numbers, intervals, conditionals or pins are about."""
+    terms, known = merged.terms, merged.weight > 0
+    known[terms.ties()[0]] = True
+    known[terms.intervals.about[~terms.intervals.conditional]] = True
+    return known
+
+
+def _strange(result: Result, events: Events, part: Merged) -> str | None:
+    """A note on the variables of the last coordinate that the panel does not have."""
+    known = set(_owners(result.panel.events))
+    owners = _owners(events)
+    used = [owners[v] for v in part.origin[part.variables[part.starts[-2] :]].tolist()]
+    strange = [quote_name(name) for name in dict.fromkeys(used) if name not in known]
+    return f"the panel says nothing of {', '.join(strange)}" if strange else None
+
+
+def _owners(events: Events) -> list[str]:
+    """The name of the user's variable that each Boolean variable is or is an atom of."""
+    names = events.variables
+    for choice in events.choices():
+        for atom in choice.atoms.tolist():
+            names[atom] = choice.name
+    return names
 
 
 def _joint(result: Result, panel: Panel, part: Merged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """One mixture of a part's variables, from the result's: the cumulative weights of its parts are walked together.
+    """One mixture of a part's variables, from the result's.
 
     Variables that the result says nothing of get a truth that the laws allow.
     """
     mixture = result.worlds
     assert mixture is not None
-    events = panel.events
-    place = {text: v for v, text in enumerate(events.written_variables)}
+    place = {text: v for v, text in enumerate(panel.events.written_variables)}
     column = {int(v): i for i, v in enumerate(part.origin.tolist())}
     homes = np.array([column.get(place.get(name, -1), -1) for name in mixture.names], np.int64)
     parts = [worlds for worlds in mixture.parts if (homes[worlds.variables] >= 0).any()]
-    ends = [np.append(np.cumsum(worlds.weight)[:-1], 1.0) for worlds in parts]
-    cuts = np.unique(np.concatenate([[0.0, 1.0], *ends]))
-    known = np.full((len(cuts) - 1, len(part.origin)), -1, np.int8)
-    for worlds, end in zip(parts, ends, strict=True):
+    share, rows = join(parts)
+    known = np.full((len(share), len(part.origin)), -1, np.int8)
+    for worlds, row in zip(parts, rows, strict=True):
         own = homes[worlds.variables]
-        rows = worlds.truth[np.searchsorted(end, cuts[1:])]
-        known[:, own[own >= 0]] = rows[:, own >= 0]
+        known[:, own[own >= 0]] = worlds.truth[row][:, own >= 0]
     distinct, number = np.unique(known, axis=0, return_inverse=True)
-    weight = np.bincount(number.ravel(), np.diff(cuts), len(distinct)).astype(np.float64)
+    weight = np.bincount(number.ravel(), share, len(distinct)).astype(np.float64)
     return weight, np.array([_completed(panel, part, row) for row in distinct], np.bool_)
 
 

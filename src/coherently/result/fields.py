@@ -45,6 +45,10 @@ class Fields:
             raise ResultError(f"the field {self.place(name)} is missing")
         return self._values[name]
 
+    def has(self, name: str) -> bool:
+        """Whether there is such a field."""
+        return name in self._values
+
     def text(self, name: str) -> str:
         """A text."""
         value = self._take(name)

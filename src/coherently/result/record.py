@@ -16,6 +16,7 @@ from coherently.panel import NO_LAWS, Panel, WrittenEvents, read_laws
 from coherently.panel.panel import UNRESOLVED
 from coherently.problem import Log, find_loss, pose, settled
 from coherently.result.fields import Fields, parse
+from coherently.result.idle import with_idle
 from coherently.solve import Component, Solution, Status, Worlds
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ PROMISES = (
     "conditionals",
     "note",
 )
+ROW = ("probability", "weight", "lower", "upper")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ def write(result: Result) -> str:
     """Write a result; numbers are written so that they are read back exactly."""
     loss = result.loss
     columns = {name: _nullable(result.columns()[name]) for name in ("event", "probability", "raw", "weight")}
+    rows = _rows(result.panel)
     record = {
         "format": FORMAT,
         "version": VERSION,
@@ -65,11 +68,28 @@ def write(result: Result) -> str:
         **_finite({name: getattr(result, name) for name in PROMISES}),
         "plain_events": is_plain(result.panel),
         "laws": _statements(result.panel.laws),
-        "forecasts": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+        "forecasts": [
+            dict(zip(columns, row, strict=True)) | rows.get(i, {})
+            for i, row in enumerate(zip(*columns.values(), strict=True))
+        ],
         "components": [_finite(asdict(component)) for component in result.components],
         "worlds": None if result.worlds is None else [_part(part, result.worlds.names) for part in result.worlds.parts],
     }
     return json.dumps(record, ensure_ascii=False, allow_nan=False)
+
+
+def _rows(panel: Panel) -> dict[int, dict[str, list[dict[str, float | None]]]]:
+    """The forecasts themselves of the events that have intervals, which no mean can stand for."""
+    if panel.lower is None or panel.upper is None:
+        return {}
+    columns = (panel.probability, panel.weight, panel.lower, panel.upper)
+    found: dict[int, dict[str, list[dict[str, float | None]]]] = {}
+    intervals = np.unique(panel.event_index[~np.isnan(panel.lower) | ~np.isnan(panel.upper)])
+    for i in np.flatnonzero(np.isin(panel.event_index, intervals)).tolist():
+        numbers = _nullable(np.array([column[i] for column in columns]))
+        row = dict(zip(ROW, numbers, strict=True))
+        found.setdefault(int(panel.event_index[i]), {"rows": []})["rows"].append(row)
+    return found
 
 
 def read(text: str) -> tuple[Panel, Recorded, Problem, Solution, float | None]:
@@ -86,11 +106,12 @@ def read(text: str) -> tuple[Panel, Recorded, Problem, Solution, float | None]:
     if not (weight >= 0).all():
         forecasts[int(np.argmin(weight >= 0))].refuse("weight", "a number of 0 or more")
     panel = _stand_in(texts, raw, weight, fields.texts("laws"), plain=fields.flag("plain_events"))
+    panel = _with_rows(panel, [forecast.objects("rows") if forecast.has("rows") else [] for forecast in forecasts])
     problem = replace(pose(settled(panel), _loss(fields)), mean=raw, weight=weight)
     solution = _solution(fields, value)
     if not fields.is_none("worlds"):
         problem, worlds = _worlds(fields.objects("worlds"), panel.events, problem)
-        solution = replace(solution, worlds=worlds)
+        problem, solution = with_idle(panel, problem, replace(solution, worlds=worlds))
     method = Recorded(fields.text("method"), fields.number_or_none("tolerance"))
     return panel, method, problem, solution, fields.number_or_none("gap")
 
@@ -113,9 +134,11 @@ def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:
 
 
 def is_plain(panel: Panel) -> bool:
-    """Whether each event is the variable of that very name, so that texts need not be formulas."""
+    """Whether each event is the plain variable of that very name, so that texts need not be formulas."""
     starts, variables = panel.events.supports(panel.written.event // 2)
     if (np.diff(starts) != 1).any() or (panel.written.event % 2).any() or (panel.written.condition != 1).any():
+        return False
+    if np.isin(variables, [atom for choice in panel.events.choices() for atom in choice.atoms.tolist()]).any():
         return False
     names = panel.events.variables
     texts = (unicodedata.normalize("NFC", text) for text in panel.written.text)
@@ -153,6 +176,43 @@ def _stand_in(
     index = np.arange(len(texts), dtype=np.int32)
     probability = np.clip(np.nan_to_num(raw), 0.0, 1.0)
     return Panel(events, ("panel",), written, np.zeros_like(index), index, probability, weight, laws=laws)
+
+
+def _with_rows(panel: Panel, given: Sequence[Sequence[Fields]]) -> Panel:
+    """The panel with the forecasts themselves in the place of the means of some events."""
+    if not any(given):
+        return panel
+    own = [(i, *_row(row)) for i, rows in enumerate(given) for row in rows]
+    kept = np.array([i for i, rows in enumerate(given) if not rows], np.int32)
+    none = np.full(len(kept), np.nan)
+    means = (panel.probability[kept], panel.weight[kept], none, none)
+    columns = [np.append(mean, [row[k] for row in own]) for k, mean in enumerate(means, 1)]
+    index = np.append(kept, [row[0] for row in own]).astype(np.int32)
+    order = np.argsort(index, kind="stable")
+    probability, weight, lower, upper = (column[order] for column in columns)
+    return replace(
+        panel,
+        judge_index=np.zeros_like(index),
+        event_index=index[order],
+        probability=probability,
+        weight=weight,
+        lower=lower,
+        upper=upper,
+    )
+
+
+def _row(fields: Fields) -> tuple[float, float, float, float]:
+    """The numbers of a forecast, each as a panel has them."""
+    for name in ("probability", "weight"):
+        fields.number(name)
+    numbers = _floats([fields.number_or_none(name) for name in ROW])
+    for name, number in zip(ROW, numbers.tolist(), strict=True):
+        if not 0 <= number <= (math.inf if name == "weight" else 1) and not np.isnan(number):
+            fields.refuse(name, "a number of 0 or more" if name == "weight" else "a number from 0 to 1")
+    probability, weight, lower, upper = numbers.tolist()
+    if lower > upper:
+        fields.refuse("lower", "at most upper")
+    return probability, weight, lower, upper
 
 
 def _loss(fields: Fields) -> Loss:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently.errors import EventError
-from coherently.events import NEVER
+from coherently.events import CERTAIN, NEVER
 from coherently.panel import text_table, to_frame
 from coherently.result import record
 from coherently.result.bounds import find_bounds
@@ -198,16 +198,21 @@ class Result:
         if side == NEVER or 0 <= side == condition:
             return float(side != NEVER)
         raise EventError(
-            f"nobody forecast {event!r} or its complement; bounds() gives the range that the "
-            f"{len(written):,} forecast events leave it"
+            f"nobody forecast {event!r} or its complement; frame() lists the {len(written):,} forecast events"
+            + (f", and result.bounds({event!r}) says what they imply for it" if condition == CERTAIN else "")
         )
 
     def bounds(self, event: str, time_limit: float = 10.0) -> Bounds:
         """The tightest interval that coherence with this result implies for any event, forecast or not.
 
-        The result must be globally coherent. Every distribution over possible worlds with its probabilities (of the
-        events that have weight) gives the event a probability between the two numbers. Where the proof takes more than
-        `time_limit` seconds, the interval is wider than need be and says so: `certified` is false.
+        The result must be globally coherent. The two numbers are the least and the greatest probability over all
+        distributions over possible worlds that obey laws and pins and give every forecast that has weight the
+        probability that the result gives it; an interval that is met may be met anywhere. What is forecast given an
+        event that the answer makes impossible (below 1e-6) is left out.
+
+        If `certified`, both numbers are proved and reached, to within 1e-7. Otherwise they hold, but tighter ones may
+        exist, and `note` says why: the proof took more than `time_limit` seconds, the events are too large for one, or
+        forecasts that were left out would make a difference.
 
         >>> import coherently as co
         >>> panel = co.Panel.from_records([("Ann", "p", 0.7), ("Bob", "q", 0.6)])

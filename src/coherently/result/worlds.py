@@ -24,10 +24,11 @@ class Mixture:
     """Weighted worlds, which give every forecast event its probability; weights sum to 1.
 
     `parts` are the independent components, each with worlds of its own variables, and `names` the text of each
-    variable: its name or, of a declared variable, a comparison such as "winner = Ann". Iterating joins the parts: their
-    cumulative weights are walked together, so that there are at most as many joint worlds as worlds of all parts. A
-    world tells the value of each variable: true or false, a named value (None is the unnamed other), or a number or a
-    date between two thresholds.
+    variable: its name or, of a declared variable, a comparison such as "winner = Ann". Together they assign every
+    variable that the panel mentions: where no forecast has to do with one, worlds that obey the laws and pins about it
+    make a part too. Iterating joins the parts: their cumulative weights are walked together, so
+    that there are at most as many joint worlds as worlds of all parts. A world tells the value of each variable: true
+    or false, a named value (None is the unnamed other), or a number or a date between two thresholds.
 
     >>> import coherently as co
     >>> result = co.aggregate(co.Panel.from_records([("Ann", "p", 0.25), ("Ann", "q", 0.5)]), "exact")
@@ -45,31 +46,31 @@ class Mixture:
 
     def __iter__(self) -> Iterator[tuple[float, dict[str, Value]]]:
         """Give each joint world with its weight, from the variables' names to their values."""
-        ends = [np.cumsum(part.weight) for part in self.parts]
-        for end in ends:
-            end[-1] = 1.0
-        cuts = np.unique(np.concatenate([[0.0], *ends]))
-        weights = np.diff(cuts)
+        weights, rows = join(self.parts)
         size = len(self.events.variables)
         step = max(1, CELLS // max(1, size))
-        known = self._known()
+        told = self.origin[np.concatenate([np.empty(0, np.int32), *(part.variables for part in self.parts)])]
+        unused = {
+            one.name: one.decode(np.empty(0, np.bool_)) for one in self.events.declarations() if not len(one.atoms)
+        }
         for begin in range(0, len(weights), step):
-            middle = cuts[1:][begin : begin + step]
-            rows = np.zeros((len(middle), size), np.bool_)
-            for part, end in zip(self.parts, ends, strict=True):
-                rows[:, self.origin[part.variables]] = part.truth[np.searchsorted(end, middle)]
-            for weight, world in zip(weights[begin : begin + step].tolist(), self.events.worlds(rows), strict=True):
-                yield weight, {name: value for name, value in world.items() if name in known}
-
-    def _known(self) -> set[str]:
-        """The names of the variables that the worlds tell the values of."""
-        own = set(self.origin.tolist())
-        choices = self.events.choices()
-        atoms = {atom for choice in choices for atom in choice.atoms.tolist()}
-        names = self.events.variables
-        told = {choice.name for choice in choices if own.issuperset(choice.atoms.tolist())}
-        return told | {names[v] for v in own - atoms}
+            stretch = slice(begin, begin + step)
+            truth = np.zeros((len(weights[stretch]), size), np.bool_)
+            for part, own in zip(self.parts, rows, strict=True):
+                truth[:, self.origin[part.variables]] = part.truth[own[stretch]]
+            for weight, world in zip(weights[stretch].tolist(), self.events.worlds(truth, told), strict=True):
+                yield weight, {**world, **unused}
 
     def __repr__(self) -> str:
         worlds = sum(len(part.weight) for part in self.parts)
         return f"<Mixture: {worlds:,} worlds in {len(self.parts):,} parts over {len(self.names):,} variables>"
+
+
+def join(parts: Sequence[Worlds]) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
+    """Walk the cumulative weights of independent parts together: the weights of joint worlds, each part's row in each.
+
+    Sums that rounding lifts above 1 are 1, and a world that has no room below is in no joint world.
+    """
+    ends = [np.append(np.minimum(np.cumsum(part.weight)[:-1], 1.0), 1.0) for part in parts]
+    cuts = np.unique(np.concatenate([[0.0, 1.0], *ends]))
+    return np.diff(cuts), [np.searchsorted(end, cuts[1:]) for end in ends]

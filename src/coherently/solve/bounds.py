@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.problem import holds
+from coherently.errors import MethodError
+from coherently.problem import ABSENT, Sides, holds
 from coherently.solve.pricing import Pricing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from coherently.problem import Loss, Merged, Sides
+    from coherently.problem import Loss, Merged
 
 ENOUGH = 1e-7
 """The distance of a bound from what a mixture of worlds reaches at which it is as good as proved."""
@@ -34,24 +37,41 @@ FEASIBLE = 1e-10
 """By how much the program may miss a probability."""
 
 
+MET = 1e-6
+"""By how much an interval may be missed and count as met; what it then loses, 1e-12 of its weight, is rounding."""
+
+
 @dataclass(frozen=True, slots=True)
 class Extremes:
-    """Proved bounds on a probability, and whether some distributions come as near to them as makes no difference."""
+    """Proved bounds on a probability, and whether some distributions come as near to them as makes no difference.
+
+    `late` tells that the time was up before that.
+    """
 
     low: float
     high: float
     certified: bool
+    late: bool = False
+
+    def turned(self, turned: bool) -> Extremes:
+        """Those of the complement, if `turned`."""
+        return replace(self, low=1.0 - self.high, high=1.0 - self.low) if turned else self
 
 
 def extremes(
-    part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss, seconds: float
+    part: Merged,
+    worlds: NDArray[np.bool_],
+    weight: NDArray[np.float64],
+    loss: Loss,
+    seconds: float,
+    *,
+    heed_absent: bool = False,
 ) -> Extremes:
-    """Bound the last coordinate of `part`, given the probabilities of the others in a mixture of worlds.
+    """Bound the last coordinate of `part`, given what a mixture of worlds makes of the others (`rows_of`).
 
-    Those that have weight are given, and those of conditionals that have weight; limits must be kept. With rows R of
-    the coordinates' probabilities that must lie between l and u, the least P(E) is a linear program with a column a
-    world; it begins with the worlds of the mixture, and the oracle finds the column that lessens it most. For any
-    prices y
+    With rows R of the coordinates' probabilities that must lie between l and u, the least P(E) is a linear program with
+    a column a world; it begins with the worlds of the mixture, and the oracle finds the column that lessens it most.
+    For any prices y
 
         P(E) >= sum of y l over y > 0 and y u over y < 0 + min over worlds s of (E(s) - <y, R s>),
 
@@ -62,16 +82,20 @@ def extremes(
     from the prices: it changes nothing for worlds on the face, and those off it are not looked for.
     """
     deadline = time.monotonic() + seconds
-    pricing = Pricing(part)
-    if not pricing.works:
+    try:
+        pricing = Pricing(part)
+    except MethodError:  # no world was found to begin with
+        pricing = None
+    if pricing is None or not pricing.works:
         return _nearby(part, worlds, weight, loss)
-    run = _Run(pricing, worlds, weight, loss)
+    run = _Run(pricing, worlds, weight, loss, heed_absent=heed_absent)
     low, low_reached = run.least(1.0, deadline - 0.5 * (deadline - time.monotonic()))
     high, high_reached = run.least(-1.0, deadline)
     if max(low_reached - low, high_reached - high) <= ENOUGH:
         return Extremes(*_tidy(low, -high), certified=True)
+    late = time.monotonic() >= deadline
     near = _nearby(part, worlds, weight, loss)
-    return Extremes(*_tidy(max(low, near.low), min(-high, near.high)), certified=False)
+    return Extremes(*_tidy(max(low, near.low), min(-high, near.high)), certified=False, late=late)
 
 
 def _nearby(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss) -> Extremes:
@@ -81,6 +105,7 @@ def _nearby(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64]
     kept = np.diff(strange[part.starts]) == 0
     if kept.all() or len(used) > FEW:
         return Extremes(0.0, 1.0, certified=False)
+    part = replace(part, terms=part.terms.on(kept))
     found = extremes(part.keep(kept).renumber(used), worlds[:, used], weight, loss, NEARBY)
     return replace(found, certified=False)
 
@@ -93,12 +118,20 @@ def _tidy(low: float, high: float) -> tuple[float, float]:
 class _Run:
     """The program, with the columns so far, and the oracle that prices others."""
 
-    def __init__(self, pricing: Pricing, worlds: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss) -> None:
+    def __init__(
+        self,
+        pricing: Pricing,
+        worlds: NDArray[np.bool_],
+        weight: NDArray[np.float64],
+        loss: Loss,
+        *,
+        heed_absent: bool,
+    ) -> None:
         self.part, self.pricing = pricing.part, pricing
         part = self.part
         truth = holds(part, worlds)
         x = np.clip(weight @ truth, 0.0, 1.0)
-        self.rows = rows_of(part, x)
+        self.rows = rows_of(part, x, heed_absent=heed_absent)
         self.program = _Program(self.rows, truth)
         self.known = {world.tobytes() for world in worlds}
         self.force = np.zeros(len(self.rows.low))
@@ -152,46 +185,87 @@ class Rows:
         return float(np.sum(prices * ends))
 
 
-def rows_of(part: Merged, x: NDArray[np.float64]) -> Rows:
-    """What the probabilities x of a part's coordinates fix: those of forecasts that have weight, and the limits."""
-    from scipy import sparse
+def rows_of(part: Merged, x: NDArray[np.float64], *, heed_absent: bool = False) -> Rows:
+    """What a result fixes that gives a part's coordinates the probabilities x.
 
+    - A forecast that has weight has the probability of the result.
+    - An interval that has weight and is met, to within MET, may be met in any other way: that loses no more. One that
+      is missed is fixed like a number, since the loss outside of it is strictly convex.
+    - What is forecast given an event that the answer makes impossible (of a probability up to ABSENT) fixes nothing;
+      if `heed_absent`, it is as forecast should the event be possible after all.
+    - Limits are kept.
+
+    Each is low P(H) <= P(E & H) <= high P(H), in one row where H is certain or the ends are the same, else in two.
+    """
     given, limits = part.terms.conditionals, part.terms.limits
-    fixed = np.flatnonzero(part.weight > 0)
-    plain = sparse.coo_array((np.ones(len(fixed)), (np.arange(len(fixed)), fixed)), shape=(len(fixed), len(part)))
-    told = np.flatnonzero((given.weight > 0) & (given.condition.probability(x) > 0))
-    every = np.arange(len(limits))
-    ratios, _ = _ratio(given.joint, given.condition, given.value(x), told, len(part))
-    above, least = _ratio(limits.joint, limits.condition, limits.low, every, len(part))
-    below, most = _ratio(limits.joint, limits.condition, limits.high, every, len(part))
-    matrix = sparse.vstack([plain, ratios, above, below]).tocsr()
-    # The mixture itself may miss a limit by rounding, and must stay possible.
-    value = matrix @ x
-    endless = np.full(len(limits), np.inf)
-    free = len(fixed) + len(told)
-    low = np.concatenate([value[:free], np.minimum(-least, value[free : free + len(limits)]), -endless])
-    high = np.concatenate([value[:free], endless, np.maximum(-most, value[free + len(limits) :])])
+    events, *of_events = _claims(part, part.weight, x, conditional=False)
+    present = given.condition.probability(x) > ABSENT
+    value = np.where(present, given.value(x), given.mean)
+    some, *of_some = _claims(part, given.weight, value, conditional=True)
+    heeded = heed_absent | present[some]
+    some, of_some = some[heeded], [ends[heeded] for ends in of_some]
+    low, high = (np.concatenate(ends) for ends in zip(of_events, of_some, (limits.low, limits.high), strict=True))
+    number, every = np.arange(len(part)), np.arange(len(limits))
+    plain = Sides(events.astype(np.int32), np.zeros(len(events), np.bool_))
+    certain = Sides(np.full(len(events), -1, np.int32), plain.turned)
+    joint = _joined([plain, given.joint.take(some, number), limits.joint.take(every, number)])
+    condition = _joined([certain, given.condition.take(some, number), limits.condition.take(every, number)])
+    single = (condition.coordinate < 0) | (low == high)
+    row = np.concatenate([np.arange(len(low)), np.flatnonzero(~single)])
+    factor = np.concatenate([np.where(condition.coordinate < 0, 0.0, low), high[~single]])
+    matrix, constant = _ratio(joint.take(row, number), condition.take(row, number), factor, len(part))
+    whole = condition.coordinate < 0
+    least = np.concatenate([np.where(whole, low, 0.0), np.full(len(row) - len(low), -np.inf)])
+    most = np.concatenate([np.where(whole, high, np.where(single, 0.0, np.inf)), np.zeros(len(row) - len(low))])
+    # The mixture itself may miss a row by rounding, and must stay possible.
+    sums = matrix @ x
     last = np.zeros(len(part))
     last[-1] = 1.0
-    return Rows(matrix, low, high, last)
+    return Rows(matrix, np.minimum(least - constant, sums), np.maximum(most - constant, sums), last)
 
 
-def _ratio(
-    joint: Sides, condition: Sides, factor: NDArray[np.float64], index: NDArray[np.int64], width: int
-) -> tuple[Any, NDArray[np.float64]]:
+def _claims(
+    part: Merged, weight: NDArray[np.float64], value: NDArray[np.float64], *, conditional: bool
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Which events, or conditionals, forecasts fix or limit, and the ends between which they do."""
+    intervals = part.terms.intervals
+    mine = (intervals.conditional == conditional) & (intervals.weight > 0)
+    about, low, high = intervals.about[mine], np.zeros(len(weight)), np.ones(len(weight))
+    np.maximum.at(low, about, intervals.low[mine])
+    np.minimum.at(high, about, intervals.high[mine])
+    fixed = (weight > 0) | (value < low - MET) | (value > high + MET)
+    told = fixed.copy()
+    told[about] = True
+    index = np.flatnonzero(told)
+    return index, np.where(fixed, value, low)[index], np.where(fixed, value, high)[index]
+
+
+def _joined(sides: Sequence[Sides]) -> Sides:
+    return Sides(np.concatenate([one.coordinate for one in sides]), np.concatenate([one.turned for one in sides]))
+
+
+def _ratio(joint: Sides, condition: Sides, factor: NDArray[np.float64], width: int) -> tuple[Any, NDArray[np.float64]]:
     """P(E & H) - factor P(H) as sums over coordinates, and their constants."""
     from scipy import sparse
 
-    count = len(index)
+    count = len(factor)
     matrix, constant = sparse.csr_array((count, width)), np.zeros(count)
-    for sides, times in ((joint, np.ones(count)), (condition, -factor[index])):
-        own, turned = sides.coordinate[index], sides.turned[index]
-        told = own >= 0
-        sign = np.where(turned, -times, times)
-        entries = (sign[told], (np.arange(count)[told], own[told]))
+    for sides, times in ((joint, np.ones(count)), (condition, -factor)):
+        told = sides.coordinate >= 0
+        sign = np.where(sides.turned, -times, times)
+        entries = (sign[told], (np.arange(count)[told], sides.coordinate[told]))
         matrix = matrix + sparse.coo_array(entries, shape=(count, width)).tocsr()
-        constant += np.where(turned | ~told, times, 0.0)
+        constant += np.where(sides.turned | ~told, times, 0.0)
     return matrix, constant
+
+
+def absent(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64]) -> bool:
+    """Whether anything that has weight is forecast given an event that a mixture makes impossible."""
+    given, intervals = part.terms.conditionals, part.terms.intervals
+    x = np.clip(weight @ holds(part, worlds), 0.0, 1.0)
+    told = given.weight > 0
+    told[intervals.about[intervals.conditional & (intervals.weight > 0)]] = True
+    return bool((told & (given.condition.probability(x) <= ABSENT)).any())
 
 
 class _Program:

@@ -280,7 +280,7 @@ class CompositeNearest:
 
     def _with_limits(self, squares: Squares, x: Vector) -> Squares:
         """Add the squares of the augmented Lagrangian for the limits that bind."""
-        more = self.limits.squares(self.prices, float(self.scores.weight.sum()), x)
+        more = self.limits.squares(self.prices, float(self.scores.weight.sum()) or 1.0, x)
         return (
             np.concatenate([squares[0], squares[0][-1] + more[0][1:]]),
             np.concatenate([squares[1], more[1]]),

@@ -1,0 +1,105 @@
+"""Worlds of the variables that no forecast has to do with: laws and pins about them hold too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.events import CERTAIN, find_world
+from coherently.panel import UNRESOLVED, WrittenEvents
+from coherently.problem import pose, split
+from coherently.solve import Worlds
+from coherently.solve.examples import example_worlds
+from coherently.solve.oracle import Oracle
+from coherently.solve.pins import bounds_of, feasible_mixture
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.panel import Panel
+    from coherently.problem import Merged, Problem
+    from coherently.solve import Solution
+
+
+def with_idle(panel: Panel, problem: Problem, solution: Solution) -> tuple[Problem, Solution]:
+    """Give a solution's worlds parts for the variables that they do not assign, which the problem gets too.
+
+    Each connected component with pins is a part, a mixture that keeps them; all others together are one part of one
+    world.
+    """
+    if solution.worlds is None:
+        return problem, solution
+    used, count = problem.merged.origin, len(panel.events.variables)
+    assigned = used[np.concatenate([np.empty(0, np.int32), *(part.variables for part in solution.worlds)])]
+    idle = np.setdiff1d(np.arange(count), assigned)
+    if not len(idle):
+        return problem, solution
+    origin = np.concatenate([used, np.setdiff1d(idle, used)]).astype(np.int32)
+    place = np.empty(count, np.int32)
+    place[origin] = np.arange(len(origin))
+    parts = _pinned(panel, idle)
+    rest = np.setdiff1d(idle, np.concatenate([np.empty(0, np.int32), *(part.variables for part in parts)]))
+    if len(rest):
+        parts.append(Worlds(rest.astype(np.int32), np.ones(1), _lawful(panel, rest)[None]))
+    added = [replace(part, variables=place[part.variables]) for part in parts]
+    problem = replace(problem, merged=replace(problem.merged, origin=origin))
+    return problem, replace(solution, worlds=(*solution.worlds, *added))
+
+
+def _pinned(panel: Panel, idle: NDArray[np.integer]) -> list[Worlds]:
+    """Mixtures that keep the pins about idle variables; their variables are the panel's."""
+    pins = panel.laws.pins
+    if not len(pins):
+        return []
+    sides = np.stack([pins.event, pins.condition], axis=1)
+    starts, members = panel.events.supports(sides.ravel() // 2)
+    inside = np.append(0, np.cumsum(np.isin(members, idle)))[starts[::2]]
+    about = np.unique(sides[np.diff(inside) > 0])
+    about = about[about > CERTAIN]
+    if not len(about):
+        return []
+    merged = pose(_asking(panel, about)).merged
+    return [_mixture(part.merged, merged.origin[part.merged.origin]) for part in split(merged)]
+
+
+def _asking(panel: Panel, sides: NDArray[np.int32]) -> Panel:
+    """The panel with forecasts, of no weight, of some sides alone."""
+    index, texts = np.arange(len(sides), dtype=np.int32), panel.laws.pins.text[:1] * len(sides)
+    outcome = np.full(len(sides), UNRESOLVED, np.int8)
+    written = WrittenEvents(texts, sides, np.full_like(sides, CERTAIN), sides ^ 1, outcome)
+    half, none = np.full(len(sides), 0.5), np.zeros(len(sides))
+    return replace(
+        panel,
+        written=written,
+        judge_index=np.zeros_like(index),
+        event_index=index,
+        probability=half,
+        weight=none,
+        lower=None,
+        upper=None,
+        time=None,
+    )
+
+
+def _mixture(part: Merged, variables: NDArray[np.int32]) -> Worlds:
+    """Some worlds of a component whose mixture keeps its limits."""
+    oracle, limits = Oracle(part), bounds_of(part.terms.limits)
+    worlds = example_worlds(part, oracle)
+    share = np.append(1.0, np.zeros(len(worlds) - 1))
+    if len(limits):
+        worlds, share = feasible_mixture(part, limits, oracle, worlds)
+    kept = share > 0
+    return Worlds(variables, share[kept] / share[kept].sum(), worlds[kept].astype(np.bool_))
+
+
+def _lawful(panel: Panel, variables: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """A world of some variables, which no law or declaration ties to others."""
+    events, side = panel.events, panel.laws.side
+    starts, members = events.supports(side // 2)
+    inside = np.append(0, np.cumsum(np.isin(members, variables)))[starts]
+    choices = [choice for choice in events.choices() if np.isin(choice.atoms, variables).any()]
+    world = find_world(events, side[np.diff(inside) > 0], choices)
+    assert world is not None  # a panel's laws do not contradict each other
+    return np.asarray(world[variables])
