@@ -1,11 +1,20 @@
 """The exact method under losses other than Brier's."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
+from coherently import _core
+from coherently.problem import pose, split
+from coherently.solve import examples
+from coherently.solve.curved import CurvedNearest
+from coherently.solve.examples import Examples, example_worlds
+from coherently.solve.oracle import Oracle
 from tests.panels import TABLE_2
 from tests.solve.exact_checks import mixture_of, random_panel
 from tests.solve.reference import panels, truth
@@ -100,3 +109,38 @@ def test_forecasts_of_0_and_1_with_any_weights_are_certified(seed):
             result = co.aggregate(co.Panel.from_records(rows), "exact", loss)
             assert result.status == "optimal"
             assert result.gap <= 1e-6 * max(1.0, result.objective)
+
+
+@pytest.mark.parametrize("found", [0.0, -1.0])
+def test_nothing_is_proved_where_an_event_may_hold_in_worlds_that_were_not_found(found, monkeypatch):
+    part = split(pose(co.Panel.from_records([("A", "p & q", 0.8), ("A", "p", 0.5)], laws=["p | q | r"])).merged)[
+        0
+    ].merged
+    asked = Oracle.least
+
+    def short_sighted(self, coefficients, *rest):
+        """Search as if p & q could not be shown, with a proof of that only if `found` is 0."""
+        least = asked(self, np.zeros_like(coefficients), *rest)
+        return replace(least, value=0.0, bound=found if coefficients.min() < 0 else least.bound)
+
+    never = np.array([[0, 1, 0], [1, 0, 0]], np.uint8)
+    assert not _core.evaluate_worlds(*part.functions, never)[:, 0].any()
+    monkeypatch.setattr(
+        examples._core, "NearestMixture", lambda *_: SimpleNamespace(search=print, worlds=lambda: (None, never))
+    )
+    monkeypatch.setattr(Oracle, "least", short_sighted)
+    assert example_worlds(part, Oracle(part)).doubtful.tolist() == [found < 0, False]
+
+
+def test_a_doubtful_event_leaves_no_bound(monkeypatch):
+    panel = co.Panel.from_records([("A", "p & q", 0.8), ("A", "p", 0.5)], laws=["p | q | r"])
+    part = split(pose(panel, co.Log()).merged)[0].merged
+    doubt = np.array([True, False])
+    for doubtful in (~doubt & doubt, doubt):
+        monkeypatch.setattr(
+            "coherently.solve.curved.example_worlds",
+            lambda part, oracle, doubtful=doubtful: Examples(example_worlds(part, oracle).worlds, doubtful),
+        )
+        answer = CurvedNearest(part, co.Log(), 0, 1.0)
+        answer._converge(1e-9, np.inf, lambda: None)
+        assert (answer.bound > 0) == (not doubtful.any())

@@ -86,7 +86,7 @@ def _asking(panel: Panel, sides: NDArray[np.int32]) -> Panel:
 def _mixture(part: Merged, variables: NDArray[np.int32]) -> Worlds:
     """Some worlds of a component whose mixture keeps its limits."""
     oracle, limits = Oracle(part), bounds_of(part.terms.limits)
-    worlds = example_worlds(part, oracle)
+    worlds = example_worlds(part, oracle).worlds
     share = np.append(1.0, np.zeros(len(worlds) - 1))
     if len(limits):
         worlds, share = feasible_mixture(part, limits, oracle, worlds)

@@ -221,7 +221,7 @@ class CompositeNearest:
         """The nearest mixture by the linearised Brier loss, with a little of worlds that show every event."""
         part = self.part
         share, worlds = self._column_generation(self.sum.linearised(), None, deadline, lambda: None)
-        self.examples = examples = example_worlds(part, self.oracle)
+        self.examples = examples = example_worlds(part, self.oracle).worlds
         even = np.full(len(examples), SPREAD / len(examples))
         self._set(np.vstack([worlds, examples]), np.concatenate([(1.0 - SPREAD) * share, even]))
         if len(self.limits):

@@ -42,7 +42,8 @@ class CurvedNearest:
 
     Each step replaces the divergence by its quadratic model, whose best mixture of worlds is found by the column
     generation of the Brier loss, and goes there as far as the divergence falls. The divergence is convex: with g the
-    greatest <gradient, x - s> over worlds s, the least one is at least f - g (Frank and Wolfe 1956).
+    greatest <gradient, x - s> over worlds s, the least one is at least f - g (Frank and Wolfe 1956). Events that hold
+    in all worlds, or in none, have no part in the gradient; where that is not proved of one, there is no bound.
     """
 
     def __init__(self, part: Merged, loss: Loss, seed: int, floor: float) -> None:
@@ -123,7 +124,8 @@ class CurvedNearest:
             space=self.oracle.space,
         )
         share, worlds = core.worlds()
-        examples = example_worlds(part, self.oracle)
+        examples, doubtful = example_worlds(part, self.oracle)
+        self.is_bounded = not (doubtful & self.moves).any()
         self._set_truth(np.vstack([worlds, examples]).astype(np.uint8))
         self.moves &= self.truth.any(axis=0) & ~self.truth.all(axis=0)
         return self.worlds, np.concatenate([(1 - SPREAD) * share, np.full(len(examples), SPREAD / len(examples))])
@@ -185,7 +187,8 @@ class CurvedNearest:
         least = self.oracle.least(gradient, max(0.0, deadline - time.monotonic()), allowed)
         self.proof = least.proof
         level = float(gradient @ x)
-        self.bound = max(self.bound, self.objective - max(0.0, level - least.bound))
+        if self.is_bounded:
+            self.bound = max(self.bound, self.objective - max(0.0, level - least.bound))
         if self.is_done(FINISHED if least.exact else tolerance) or (self.worlds == least.world).all(axis=1).any():
             return True
         self.worlds = np.vstack([self.worlds, least.world])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,14 +20,23 @@ _LARGEST_TABLE = 16  # variables; a larger event is a cardinality, given by the 
 _PATIENCE, _EFFORT = 2.0, (0, 1e-4)  # seconds; doublings of the length of a search, and what it must bring
 
 
-def example_worlds(part: Merged, oracle: Oracle) -> Truth:
+class Examples(NamedTuple):
+    """Worlds, and which events may hold, or fail, in others though they never do here: that is not disproved."""
+
+    worlds: Truth
+    doubtful: NDArray[np.bool_]
+
+
+def example_worlds(part: Merged, oracle: Oracle) -> Examples:
     """Worlds of which, as far as can be found, each event holds in one and fails in another.
 
     Under laws these are worlds of the mixture in which every event is as likely as not, as nearly as can be, and those
     that the oracle finds for the rest.
     """
+    doubtful = np.zeros(len(part), np.bool_)
     if part.space.is_free:
-        return np.unique(np.vstack([np.zeros(part.n_variables, np.uint8), *_true_examples(part)]), axis=0)
+        worlds = np.unique(np.vstack([np.zeros(part.n_variables, np.uint8), *_true_examples(part)]), axis=0)
+        return Examples(worlds, doubtful)
     half = np.full(len(part), 0.5)
     core = _core.NearestMixture(*part.functions, np.ones(len(part)), half, 0, oracle.space)
     core.search(_PATIENCE, *_EFFORT)
@@ -38,8 +47,12 @@ def example_worlds(part: Merged, oracle: Oracle) -> Truth:
         for j in np.flatnonzero(~seen).tolist():
             coefficients = np.zeros(len(part))
             coefficients[j] = wanted
-            found.append(oracle.least(coefficients, _PATIENCE).world[None])
-    return np.unique(np.vstack(found), axis=0)
+            least = oracle.least(coefficients, _PATIENCE)
+            found.append(least.world[None])
+            # Sums are whole numbers: a bound past the middle rules out the smaller of the two.
+            lowest = min(0.0, wanted)
+            doubtful[j] |= least.value > lowest and least.bound <= lowest + 0.5
+    return Examples(np.unique(np.vstack(found), axis=0), doubtful)
 
 
 def _true_examples(part: Merged) -> list[Truth]:
