@@ -39,10 +39,14 @@ class Case:
 
     def truth(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """The truth of E & H and of H in the allowed worlds; H is certain where there is none."""
+        return tuple(one[self.allowed].astype(float) for one in self.everywhere(text))
+
+    def everywhere(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+        """The same in all worlds, those that the laws rule out among them: what tells events apart."""
         found = truths(text, self.domains)
         count = len(list(itertools.product(*self.domains.values())))
         joint, given = found if isinstance(found, tuple) else (found, np.ones(count, bool))
-        return tuple(np.broadcast_to(one, count)[self.allowed].astype(float) for one in (joint, given))
+        return tuple(np.broadcast_to(one, count) for one in (joint, given))
 
     def lost(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """The same for what a forecast loses: where H settles E, the forecast is of a certain or impossible event."""
@@ -79,17 +83,23 @@ def solve(case: Case, loss: str = "brier", form: str = "called_off", clip: float
 
 def _merged(case, share, loss, form, clip):
     """The losses of the point forecasts, those of one event merged."""
-    groups = defaultdict(list)
+    groups, vectors = defaultdict(list), {}
     for row in case.rows:
         if row.get("lower") is None and row.get("upper") is None:
             joint, given = case.lost(row["event"])
+            all_joint, all_given = case.everywhere(row["event"])
+            if np.ptp(joint) == 0 and given.all() and not all_given.all():  # the condition settles the event
+                all_joint, all_given = np.full(len(all_joint), joint.any()), np.ones(len(all_given), bool)
             other, p = given - joint, row["probability"]
-            if other.tobytes() < joint.tobytes():
-                joint, p = other, 1 - p
-            groups[joint.tobytes(), given.tobytes()].append((p, row.get("weight", 1.0)))
-    for (joint, given), forecasts in groups.items():
+            if (all_given & ~all_joint).tobytes() < all_joint.tobytes():
+                joint, p, all_joint = other, 1 - p, all_given & ~all_joint
+            key = all_joint.tobytes(), all_given.tobytes()
+            vectors[key] = joint, given
+            groups[key].append((p, row.get("weight", 1.0)))
+    for key, forecasts in groups.items():
+        joint, given = vectors[key]
         p, w = np.array(forecasts).T
-        a, h = np.frombuffer(joint) @ share, np.frombuffer(given) @ share
+        a, h = joint @ share, given @ share
         if w.sum() == 0:
             continue
         if loss == "log":
@@ -98,8 +108,7 @@ def _merged(case, share, loss, form, clip):
             yield w.sum() * (cp.kl_div(a, mean * h) + cp.kl_div(h - a, (1 - mean) * h))
             continue
         mean = np.average(p, weights=w)
-        certain = np.frombuffer(given).all()
-        square = cp.square(a - mean * h) if certain or form == "linearised" else cp.quad_over_lin(a - mean * h, h)
+        square = cp.square(a - mean * h) if given.all() or form == "linearised" else cp.quad_over_lin(a - mean * h, h)
         yield w.sum() * square
 
 
