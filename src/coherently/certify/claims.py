@@ -56,12 +56,13 @@ def check_bound(result: Result, distinct: Distinct, near: Nearness) -> Bound:
     """Check the lower bound of a globally coherent result, component by component where the result has them."""
     proved = near.proved()
     found = Bound(proved, np.nan_to_num(proved))
-    if result.lower_bound is None:
+    if result.lower_bound is None and (not result.components or _is_of_others(result)):
+        found.unchecked = ["the components, which are those of another problem"] if result.components else []
         return found
     claim, f = _in_units(result.lower_bound, distinct), float(near.objective.sum())
     slack = CLOSE * max(1.0, f) + float(near.blur.sum())
     problems = []
-    if not near.pinned.any() and not -slack <= claim <= f + slack:
+    if result.lower_bound is not None and not near.pinned.any() and not -slack <= claim <= f + slack:
         # With pins, which answers keep to 1e-9, a bound may lie above the objective by the price of that.
         problems.append(f"the lower bound {result.lower_bound:.12g} is not between 0 and the objective")
     mismatches = _mismatches(result, distinct, near) if result.components else []
@@ -126,6 +127,11 @@ def check_improvement(
     ], []
 
 
+def _is_of_others(result: Result) -> bool:
+    """Whether a method solves another problem than that of the forecasts: pooled ones, or reports with errors."""
+    return result.method.name == "lindley" or ", then " in result.method.name
+
+
 def _in_units(loss: float | None, distinct: Distinct) -> float:
     return math.nan if loss is None else loss / distinct.unit
 
@@ -148,7 +154,9 @@ def _mismatches(result: Result, distinct: Distinct, near: Nearness) -> list[str]
                 f"{f * distinct.unit:.12g}"
             )
     total = math.fsum(_in_units(component.lower_bound, distinct) for component in components)
-    if not abs(total - _in_units(result.lower_bound, distinct)) <= CLOSE * max(1.0, total):
+    if result.lower_bound is not None and not abs(total - result.lower_bound / distinct.unit) <= CLOSE * max(
+        1.0, total
+    ):
         problems.append(
             f"the lower bound is {result.lower_bound}; those of the components sum to {total * distinct.unit:.12g}"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,43 +37,49 @@ SETTLED = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What the results of a method look like: its coherence, how it may end, and the fields that it never fills."""
+    """What the results of a method look like: its coherence, how it may end, and what it always and never states."""
 
     coherence: tuple[str, ...]
     statuses: tuple[str, ...]
+    states: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
 
 LIMITS = ("interrupted", "time_limit", "unproved")
-NEAREST = Kind(("global",), ("optimal", *LIMITS), ("groups", "sweeps"))
-AVERAGE = Kind(("none",), ("averaged",), ("groups", "sweeps", "violation", "conditionals"))
-APART = Kind(
-    ("global",), ("converged", *LIMITS), ("lower_bound", "guaranteed_improvement", "groups", "sweeps", "conditionals")
-)
+LOCAL = Kind(("local",), ("converged", "sweep_limit", *LIMITS), ("violation", "sweeps"))
+NEAREST = Kind(("global",), ("optimal", *LIMITS), ("lower_bound", "violation"), ("groups", "sweeps"))
+NO_NEARNESS = ("lower_bound", "guaranteed_improvement")
+APART = Kind(("global",), ("converged", *LIMITS), (), (*NO_NEARNESS, "groups", "sweeps", "conditionals"))
+AVERAGE = Kind(("none",), ("averaged",), (), (*NO_NEARNESS, *APART.without, "violation", "components"))
 KINDS = {
     "exact": NEAREST,
-    "auto": Kind(("global", "local"), (*NEAREST.statuses, "converged", "sweep_limit")),
-    "projections": Kind(("local",), ("converged", "sweep_limit", *LIMITS), ("lower_bound",)),
-    "dykstra": Kind(("local",), ("converged", "sweep_limit", *LIMITS)),
+    "projections": replace(LOCAL, without=("lower_bound",)),
+    "dykstra": replace(LOCAL, states=(*LOCAL.states, "lower_bound")),
     "annealing": Kind(
-        ("global",), ("converged", "pass_limit", *LIMITS), ("guaranteed_improvement", "groups", "sweeps", "components")
+        ("global",),
+        ("converged", "pass_limit", *LIMITS),
+        ("lower_bound",),
+        ("guaranteed_improvement", "groups", "sweeps", "components"),
     ),
     "lindley": APART,
     "dempster-shafer": APART,
     **dict.fromkeys(("linear", "log", "median", "trimmed", "extremised", "neyman-roughgarden", "normalised"), AVERAGE),
 }
-"""The methods of the package; of others, nothing is known."""
+"""The methods of the package but auto, which is exact or dykstra; of others, nothing is known."""
 ANY = Kind(WEAKEST_FIRST, ("optimal", "averaged", "converged", "sweep_limit", "pass_limit", *LIMITS))
 
 
-def kind_of(method: str) -> Kind:
+def kind_of(method: str, coherence: str) -> Kind:
     """What a method's results look like; of "pool, then method", no nearness to the forecasts is claimed."""
     pool, _, then = method.partition(", then ")
     if not then:
-        return KINDS.get(method, ANY)
-    after = kind_of(then) if KINDS.get(pool) is AVERAGE else ANY
+        return KINDS.get(
+            {"global": "exact", "local": "dykstra"}.get(coherence, "exact") if method == "auto" else method, ANY
+        )
+    after = kind_of(then, coherence) if KINDS.get(pool) is AVERAGE else ANY
     ends = tuple("converged" if status == "optimal" else status for status in after.statuses)
-    return Kind(after.coherence, ends, (*after.without, "lower_bound", "guaranteed_improvement"))
+    states = tuple(name for name in after.states if name not in NO_NEARNESS)
+    return Kind(after.coherence, ends, states, (*after.without, *NO_NEARNESS))
 
 
 def tolerance_of(result: Result) -> float:
@@ -237,14 +243,21 @@ NEEDED = {"objective": ("local", "global"), "groups": ("local",)}
 
 
 def _check_kind(result: Result) -> list[str]:
-    kind = kind_of(result.method.name)
-    problems = []
-    if result.coherence not in kind.coherence:
-        problems.append(f"the coherence {result.coherence} does not go with the method {result.method.name}")
-    if result.status not in kind.statuses:
-        problems.append(f"the status {result.status} does not go with the method {result.method.name}")
-    filled = [name for name in kind.without if getattr(result, name) not in (None, ())]
-    return problems + [f"there is {name.replace('_', ' ')}, of which {result.method.name} has none" for name in filled]
+    kind, name = kind_of(result.method.name, result.coherence), result.method.name
+    problems = [
+        f"the {what} {word} does not go with the method {name}"
+        for what, word, words in (
+            ("coherence", result.coherence, kind.coherence),
+            ("status", result.status, kind.statuses),
+        )
+        if word not in words
+    ]
+    filled, absent = (
+        [field.replace("_", " ") for field in fields if (getattr(result, field) in (None, ())) == empty]
+        for fields, empty in ((kind.without, False), (kind.states, True))
+    )
+    problems += [f"the result has the field {field}, of which {name} says nothing" for field in filled]
+    return problems + [f"the result has no {field}, which {name} always states" for field in absent]
 
 
 def _check_status(result: Result, gap: float | None) -> list[str]:
