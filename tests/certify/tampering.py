@@ -378,14 +378,14 @@ def loss(record, case):
     return REFUSED
 
 
-def conditionals(record, case):
+def conditionals(record, _):
     if record["objective"] is None:
         return None
     record["conditionals"] = "called_off" if record["conditionals"] is None else None
     return REFUSED
 
 
-def design(record, case):
+def design(record, _):
     if record["coherence"] == "none":
         return None
     record["groups"] = "logical" if record["groups"] is None else None
@@ -442,7 +442,7 @@ def events_swapped(record, case):
     return ACCEPTED
 
 
-def no_worlds(record, case):
+def no_worlds(record, _):
     record["worlds"] = None if record["worlds"] is not None else []
     return REFUSED
 
@@ -532,7 +532,7 @@ def permuted(record, case):
     return ACCEPTED
 
 
-def parts_joined(record, case):
+def parts_joined(record, _):
     """Two parts as one: every world of the one with every world of the other."""
     if not record["worlds"] or len(record["worlds"]) < 2:
         return None
