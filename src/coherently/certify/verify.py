@@ -23,6 +23,7 @@ from coherently.certify.promises import (
 from coherently.certify.support import check_mixture, check_pins, check_worlds, probabilities
 from coherently.errors import PanelError
 from coherently.panel import Panel
+from coherently.problem import settled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,6 +86,7 @@ def verify(panel: Panel, result: Result) -> Verification:
     if problems:
         return Verification(problems)
     stated = {name: np.asarray(columns[name], np.float64)[rows] for name in ("probability", "raw", "weight")}
+    panel = settled(panel)
     distinct = merge(panel, result.loss)
     problems = [
         *check_laws(panel, result.panel),
