@@ -147,7 +147,7 @@ def probability(record, case):
         return REFUSED if given > 1e-5 and abs(amount) * given > 1e-8 else None
     if record["method"] == "linear":
         return REFUSED
-    if record["coherence"] == "none" or case.is_unchecked("the objective") or record["loss"] != "brier":
+    if record["coherence"] == "none" or case.is_unchecked("the objective and") or record["loss"] != "brier":
         return None
     written = case.panel.written
     unit = [one["event"] for one in record["forecasts"]].index(row["event"])
@@ -192,7 +192,7 @@ def weight(record, case):
 
 
 def objective(record, case):
-    if record["objective"] is None or case.is_unchecked("the objective"):
+    if record["objective"] is None or case.is_unchecked("the objective and"):
         return None
     _shift(record, "objective", case.amount())
     _regap(record)
@@ -216,7 +216,7 @@ def bound_alone(record, case):
 
 def bound_raised(record, case):
     """A lower bound above the least distance, with all that follows from it."""
-    if record["lower_bound"] is None or case.is_unchecked("the lower bound") or case.is_unchecked("the objective"):
+    if record["lower_bound"] is None or case.is_unchecked("the lower bound") or case.is_unchecked("the objective and"):
         return None
     if record["method"] == "dykstra":
         least = record["objective"] + 1e-6
@@ -371,7 +371,7 @@ def method(record, case):
 
 
 def loss(record, case):
-    if record["objective"] is None or record["objective"] < 1e-4 or case.is_unchecked("the objective"):
+    if record["objective"] is None or record["objective"] < 1e-4 or case.is_unchecked("the objective and"):
         return None
     after = case.pick([name for name in ("brier", "log", "spherical") if name != record["loss"]])
     record["loss"], record["clip"] = after, 1e-4 if after == "log" else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.certify.locally import relaxed
-from coherently.certify.nearness import CLOSE, saved
+from coherently.certify.nearness import saved
 from coherently.certify.promises import cut, tolerance_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Bound:
 def check_objective(result: Result, distinct: Distinct, near: Nearness) -> list[str]:
     """The objective must be the distance of the forecasts."""
     claim, f = _in_units(result.objective, distinct), float(near.objective.sum())
-    if abs(claim - f) <= CLOSE * max(1.0, f) + near.blur.sum():
+    if abs(claim - f) <= distinct.close * max(1.0, f) + near.blur.sum():
         return []
     return [f"the objective is {result.objective:.12g}; the forecasts give {f * distinct.unit:.12g}"]
 
@@ -60,7 +60,7 @@ def check_bound(result: Result, distinct: Distinct, near: Nearness) -> Bound:
         found.unchecked = ["the components, which are those of another problem"] if result.components else []
         return found
     claim, f = _in_units(result.lower_bound, distinct), float(near.objective.sum())
-    slack = CLOSE * max(1.0, f) + float(near.blur.sum())
+    slack = distinct.close * max(1.0, f) + float(near.blur.sum())
     problems = []
     if result.lower_bound is not None and not near.pinned.any() and not -slack <= claim <= f + slack:
         # With pins, which answers keep to 1e-9, a bound may lie above the objective by the price of that.
@@ -85,7 +85,7 @@ def check_local_bound(result: Result, distinct: Distinct, near: Nearness) -> Bou
     if result.lower_bound is None:
         return found
     claim, f = _in_units(result.lower_bound, distinct), float(near.objective.sum())
-    slack = CLOSE * max(1.0, f) + float(near.blur.sum())
+    slack = distinct.close * max(1.0, f) + float(near.blur.sum())
     if not -slack <= claim <= f + slack:
         found.problems = [f"the lower bound {result.lower_bound:.12g} is not between 0 and the objective"]
         return found
@@ -119,8 +119,9 @@ def check_improvement(
         return [], ["the guaranteed improvement: there are too many worlds to look at"]
     most = saved(distinct.scatter, near, bounds)
     # A sum over all forecasts, each of which counts for at most its weight.
-    if claim <= most + CLOSE * max(1.0, near.weight.sum()):
-        return [], []
+    if claim <= most + distinct.close * max(1.0, near.weight.sum()):
+        rests = "the guaranteed improvement, which rests on the lower bounds of components with too many worlds"
+        return [], [rests] if hidden.any() else []
     unit = distinct.unit
     return [
         f"the guaranteed improvement is {claim * unit:.12g}; what is saved in every world is {most * unit:.12g}"
@@ -148,13 +149,13 @@ def _mismatches(result: Result, distinct: Distinct, near: Nearness) -> list[str]
             if getattr(component, what) != count:
                 problems.append(f"component {i} has {getattr(component, what):,} {what}, in the panel {count:,}")
         claim, f = _in_units(component.objective, distinct), float(near.objective[i])
-        if not abs(claim - f) <= CLOSE * max(1.0, f) + near.blur[i]:
+        if not abs(claim - f) <= distinct.close * max(1.0, f) + near.blur[i]:
             problems.append(
                 f"the objective of component {i} is {component.objective:.12g}; its forecasts give "
                 f"{f * distinct.unit:.12g}"
             )
     total = math.fsum(_in_units(component.lower_bound, distinct) for component in components)
-    if result.lower_bound is not None and not abs(total - result.lower_bound / distinct.unit) <= CLOSE * max(
+    if result.lower_bound is not None and not abs(total - result.lower_bound / distinct.unit) <= distinct.close * max(
         1.0, total
     ):
         problems.append(
@@ -166,7 +167,7 @@ def _mismatches(result: Result, distinct: Distinct, near: Nearness) -> list[str]
 def _check_component(i: int, claim: float, result: Result, near: Nearness, found: Bound) -> list[str]:
     """Hold the claim for a component against what its worlds prove, at x or by the verifier's own search."""
     f, low, unit = float(near.objective[i]), float(found.proved[i]), near.answer.distinct.unit
-    slack = CLOSE * max(1.0, f) + float(near.blur[i])
+    slack = near.answer.distinct.close * max(1.0, f) + float(near.blur[i])
     proof = result.components[i].proof if result.components else WORD
     if claim < -slack or math.isnan(claim):
         return [f"the lower bound of component {i} is {claim * unit:.12g}, below 0"]
@@ -198,7 +199,7 @@ def _above(i: int, claim: float, high: float, slack: float, unit: float) -> list
 def _check_whole(claim: float, near: Nearness, found: Bound) -> list[str]:
     """Check a bound for which no component is named."""
     objective, unit = float(near.objective.sum()), near.answer.distinct.unit
-    slack = CLOSE * max(1.0, objective) + float(near.blur.sum())
+    slack = near.answer.distinct.close * max(1.0, objective) + float(near.blur.sum())
     if claim <= slack:
         found.rests_on = [NOTHING]
         return [] if claim >= -slack else [f"the lower bound is {claim * unit:.12g}, below 0"]
@@ -231,7 +232,7 @@ def _check_optimal(result: Result, near: Nearness, found: Bound) -> list[str]:
     """Optimal means that no coherent forecasts are nearer by more than the tolerance: proved, refuted or unchecked."""
     objective, unit = float(near.objective.sum()), near.answer.distinct.unit
     most = tolerance_of(result) * max(near.answer.distinct.floor, objective)
-    most += CLOSE * max(1.0, objective) + float(near.blur.sum())
+    most += near.answer.distinct.close * max(1.0, objective) + float(near.blur.sum())
     if objective - found.believed.sum() <= most:
         return []
     reached = near.objective.copy()

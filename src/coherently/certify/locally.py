@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.certify.costs import Costs
-from coherently.certify.merging import scaled
-from coherently.certify.nearness import CLOSE
+from coherently.certify.merging import CLOSE, scaled
 from coherently.certify.optimum import Bracket, Program, bracket
 from coherently.certify.promises import SETTLED, tolerance_of
 from coherently.errors import MethodError
@@ -82,8 +81,8 @@ def _settled(result: Result, panel: Panel, groups: int) -> float:
     Each projection of the sweep moved its group by the violation that it found, in a norm by weights: the plain one is
     off from that by the root of the ratio of the weights at most. The projections after it moved it again.
     """
-    weight = panel.weight[panel.weight > 0]
-    ratio = math.sqrt(weight.max(initial=1.0) * len(weight) / weight.min(initial=1.0))
+    weight = np.sqrt(panel.weight[panel.weight > 0])
+    ratio = math.sqrt(len(weight)) * float(weight.max(initial=0.0) / weight.min(initial=math.inf))
     return max(SETTLED, tolerance_of(result) * (1 + groups) * ratio)
 
 

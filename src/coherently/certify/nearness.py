@@ -10,6 +10,7 @@ import numpy as np
 
 from coherently.certify.costs import Costs
 from coherently.certify.enumeration import Enumeration, proved
+from coherently.certify.merging import CLOSE
 from coherently.certify.optimum import Bracket, Program, bracket
 
 if TYPE_CHECKING:
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from coherently.problem import Loss
 
     Vector = NDArray[np.float64]
-
-CLOSE = 1e-9
-"""How far a number may lie from what it must be, relative to it or to 1 (of losses, to the largest weight).
-
-Sums over up to 10^5 events or worlds are off by at most 10^5 times the rounding of one, 1.1e-16, that is 1e-11; and
-methods leave out shares of worlds of at most 1e-12 each, of which mixtures have up to a few hundred.
-"""
 
 ABSENT = 1e-6
 """The probability up to which a condition counts as impossible."""

@@ -192,6 +192,7 @@ class _Point:
         return dz, (mu - self.z * self.s - self.s * dz) / self.z, dy
 
 
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # a step that is no number ends the search
 def _search(program: Program) -> _Found:
     """Follow the central path (a primal-dual interior point method); the best bounds on the way."""
     point, best = _Point(program), Bracket()

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.certify.merging import floor_of, means_as_written, scaled
-from coherently.certify.nearness import CLOSE
+from coherently.certify.merging import CLOSE, floor_of, means_as_written, resolution, scaled
 from coherently.errors import SHOWN
 from coherently.events import NEVER
 from coherently.panel.statements import Pin, read_pin
@@ -128,7 +127,8 @@ def check_means(
     problems = []
     for (name, expected), one in zip(zip(("weight", "raw"), means, strict=True), (unit, 1.0), strict=True):
         told = stated[name] / one
-        bad = np.flatnonzero(~np.isclose(told, expected, rtol=CLOSE, atol=CLOSE, equal_nan=True))
+        close = resolution(one)
+        bad = np.flatnonzero(~np.isclose(told, expected, rtol=close, atol=close, equal_nan=True))
         problems += [
             f"the {name} of {panel.written.text[i]!r} is {stated[name][i]:.12g}, in the panel {expected[i] * one:.12g}"
             for i in bad.tolist()
@@ -269,7 +269,7 @@ def _check_status(result: Result, gap: float | None) -> list[str]:
         most = tolerance_of(result)
         if not 0 <= most <= MOST_TOLERANCE:
             return [f"the status is optimal with a tolerance of {most:.6g}; above {MOST_TOLERANCE} that says nothing"]
-        if gap is None or gap / unit > most * scale + CLOSE * max(1.0, objective):
+        if gap is None or gap / unit > most * scale + resolution(unit) * max(1.0, objective):
             return [f"the status is optimal, but the gap is {gap}, not within {most * scale * unit:.6g}"]
     elif gap is not None and tolerance is not None:
         within = gap / unit <= tolerance * scale * (1.0 - CLOSE)

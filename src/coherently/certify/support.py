@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.certify.enumeration import mixed
-from coherently.certify.nearness import ABSENT, CLOSE
+from coherently.certify.merging import CLOSE
+from coherently.certify.nearness import ABSENT
 from coherently.certify.promises import cut
 
 if TYPE_CHECKING:

@@ -138,7 +138,13 @@ def _check_nearness(
         told = probabilities(support)
         joint, condition = (np.where(distinct.conditional, a, b) for a, b in zip(told, (joint, condition), strict=True))
     if np.isnan(condition[distinct.weighty]).any():
-        return Bound(unchecked=["the objective: the probabilities of conditions are not known without worlds"])
+        stated = ["there is a guaranteed improvement, but the probabilities of conditions are not known"]
+        return Bound(
+            problems=[] if result.guaranteed_improvement is None else stated,
+            unchecked=[
+                "the objective and the lower bound: the probabilities of conditions are not known without worlds"
+            ],
+        )
     near = measure(panel, Answer(distinct, result.loss, x, joint, condition, result.conditionals or "called_off"))
     problems = check_objective(result, distinct, near)
     check = check_bound if result.coherence == "global" else check_local_bound
