@@ -340,6 +340,8 @@ def component_field(record, case):
         return None
     component = case.pick(record["components"])
     field = case.pick(["variables", "events", "coherence", "objective", "lower_bound"])
+    if field == "lower_bound" and record["lower_bound"] is None:
+        return None  # there is no sum to it, and a little more than 0 may well be true
     if field == "coherence":
         component[field] = case.pick(["none", "local", "sound"])
     elif field in ("variables", "events"):

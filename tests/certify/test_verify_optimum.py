@@ -1,5 +1,7 @@
 """The verifier's own solver: whatever it proves holds, and what it proves is close."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -143,3 +145,15 @@ def test_losses_by_their_definitions():
     expected = 0.5 * (0.5 * np.log(0.5 / 0.3) + 0.5 * np.log(0.5 / 0.7))
     np.testing.assert_allclose(log.value(u[:1], h[:1]), [expected])
     np.testing.assert_allclose(called_off.value(np.zeros(2), np.zeros(2)), 0.0)
+
+
+def test_inequalities_have_no_negative_prices():
+    """Of p forecast as certain and at least 0.5 the least loss is 0, whatever a negative price would prove."""
+    one = np.ones(1)
+    costs = Costs(BRIER, one, one, one, np.zeros(1, bool))
+    worlds, limit = np.array([[1.0], [0.0]]), np.array([[0.5], [-0.5]])
+    program = Program(costs, worlds, np.ones((2, 1)), limit, np.zeros(1, bool), np.zeros(2, np.int64))
+    u = np.array([0.9])
+    assert program.proved(u, one, np.array([-0.1]))[0] == pytest.approx(-0.01)
+    assert replace(program, equal=np.ones(1, bool)).proved(u, one, np.array([-0.1]))[0] == pytest.approx(0.04)
+    assert bracket(program).high == pytest.approx(0.0, abs=1e-10)

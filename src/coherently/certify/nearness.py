@@ -218,12 +218,9 @@ def _saved(answer: Answer, worlds: Enumeration, given: NDArray[np.int64]) -> Vec
 def saved(scatter: float, near: Nearness, bounds: Vector) -> float:
     """The Brier penalty saved in every world: the scatter and, for each component, what its worlds show.
 
-    Where they were not looked at, a bound b on the least distance f gives the part: if b was proved by (f - g)^2 / f,
-    then f - 2g = 2 sqrt(b f) - f; and the nearest coherent forecasts save b and lie at most a distance of sqrt(f - b)
-    away.
+    Where they were not looked at, a bound b on the least distance gives the part: if b was proved by (f - g)^2 / f, the
+    worst world saves f - 2g = 2 sqrt(b f) - f. (That the nearest forecasts save b and are no further than sqrt(f - b)
+    away gives less: 2b - f at most.)
     """
-    gap = np.maximum(0.0, near.objective - bounds)
     by_shortfall = 2 * np.sqrt(np.maximum(0.0, bounds * near.objective)) - near.objective
-    by_distance = bounds - gap - 2 * np.sqrt(gap * near.weight)
-    parts = np.where(np.isnan(near.saved), np.maximum(by_shortfall, by_distance), near.saved)
-    return scatter + float(parts.sum())
+    return scatter + float(np.where(np.isnan(near.saved), by_shortfall, near.saved).sum())

@@ -47,8 +47,8 @@ def check_worlds(
     """Lay independent parts of worlds, whose variables have `names`, over the panel, and hold them against its laws.
 
     Parts are unions of the panel's components, so that every declaration, law and pin that is about a variable of a
-    part is checked in worlds that assign all its variables. Laws and pins that no forecast reaches are about none: that
-    they can be obeyed is what the reader of the panel promises.
+    part is checked in worlds that assign all its variables. Laws and pins that no forecast reaches are about none: they
+    say nothing of the result, and that all laws can be obeyed together the reader of the panel has checked.
     """
     problems = [problem for i, part in enumerate(parts) for problem in _check_part(i, part, len(names[i]))]
     number = {name: v for v, name in enumerate(panel.events.written_variables)}
