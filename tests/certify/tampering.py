@@ -376,8 +376,12 @@ def loss(record, case):
     if record["objective"] is None or record["objective"] < 1e-4 or case.is_unchecked("the objective and"):
         return None
     after = case.pick([name for name in ("brier", "log", "spherical") if name != record["loss"]])
+    # The spherical loss is Brier's where forecasts of 0 or 1 are turned around.
+    apart = [row for row in record["forecasts"] if row["weight"] and 0.01 < row["raw"] < 0.99]
+    moved = any(abs(row["probability"] - row["raw"]) > 0.01 for row in apart)
+    alike = "log" not in (record["loss"], after) and not moved
     record["loss"], record["clip"] = after, 1e-4 if after == "log" else None
-    return REFUSED
+    return None if alike else REFUSED
 
 
 def conditionals(record, _):

@@ -298,6 +298,24 @@ def test_a_worse_answer_is_not_optimal(loss, laws):
     assert checked.tolerance == 0.1
 
 
+@pytest.mark.parametrize("laws", [(), ("P(p) >= 0",)])
+def test_optimal_means_within_the_tolerance(laws):
+    """Also where the lower bound that is claimed is true and lower than it need be."""
+    panel, best = exact_case(laws=laws)
+    distinct = merge(panel, BRIER)
+    x, other = distinct.at_home(best.solution.value), random_answer(np.random.default_rng(1), panel).x
+    for share in 10.0 ** np.linspace(-9, -3, 40):
+        y = (1 - share) * x + share * other
+        near = measure(panel, Answer(distinct, BRIER, y, y, np.ones(len(y)), "called_off"))
+        f = float(near.objective.sum())
+        result = tampered(best, value=y, objective=f)
+        result = with_bound(result, best.lower_bound - 1e-3)
+        result = tampered(result, components=(replace(result.components[0], objective=f),))
+        excess = (f - best.objective) / max(1.0, f)
+        if not 0.9e-6 < excess < 1.1e-6:
+            assert bool(check_bound(result, distinct, near).problems) == (excess > 1e-6), excess
+
+
 @pytest.mark.parametrize("tolerance", [0.11, 1.0, 10.0, 1e9])
 def test_a_tolerance_that_says_nothing_is_refused(tolerance):
     panel, result = exact_case()
