@@ -157,3 +157,13 @@ def test_inequalities_have_no_negative_prices():
     assert program.proved(u, one, np.array([-0.1]))[0] == pytest.approx(-0.01)
     assert replace(program, equal=np.ones(1, bool)).proved(u, one, np.array([-0.1]))[0] == pytest.approx(0.04)
     assert bracket(program).high == pytest.approx(0.0, abs=1e-10)
+
+
+def test_what_misses_a_limit_is_not_reached():
+    """Of p forecast at 0.5 and pinned to 0.3 the least loss is 0.04, though 0 is near at hand."""
+    one, half = np.ones(1), np.full(1, 0.5)
+    costs = Costs(BRIER, one, half, half, np.zeros(1, bool))
+    worlds = np.array([[1.0], [0.0]])
+    program = Program(costs, worlds, np.ones((2, 1)), worlds - 0.3, np.ones(1, bool), np.zeros(2, np.int64))
+    assert bracket(program).low == pytest.approx(0.04, abs=1e-10)
+    assert bracket(program).high == pytest.approx(0.04, abs=1e-10)
