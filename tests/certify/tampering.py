@@ -11,7 +11,9 @@ import json
 import numpy as np
 
 import coherently as co
+from coherently.certify.merging import merge
 from coherently.events import CERTAIN
+from coherently.problem import BRIER, settled
 from tests.certify.language import cases
 
 EDITS_EACH = 12
@@ -454,7 +456,11 @@ def no_worlds(record, _):
 
 
 def _part(record, case, least=1):
-    parts = [part for part in record["worlds"] or [] if len(part["variables"]) >= least]
+    """A part with so many variables that forecasts reach; what is said of others is no claim."""
+    home = merge(settled(case.panel), BRIER).home_of_variable
+    reached = {name for v, name in enumerate(case.panel.events.written_variables) if home[v] >= 0}
+    parts = [part for part in record["worlds"] or [] if len(reached.intersection(part["variables"])) >= least]
+    parts = [part for part in parts if reached.issuperset(part["variables"])]
     return case.pick(parts) if parts else None
 
 
@@ -573,14 +579,24 @@ def part_split(record, case):
     return REFUSED
 
 
+def _unless_completed(record, names):
+    """What statements alone settle the reader of a record completes; worlds that it completes rightly are right."""
+    try:
+        worlds = co.Result.from_json(json.dumps(record)).worlds
+    except co.CoherentlyError:
+        return REFUSED
+    told = {worlds.names[v] for part in worlds.parts for v in part.variables.tolist()} if worlds else set()
+    return None if told.intersection(names) else REFUSED
+
+
 def variable_left_out(record, case):
     part = _part(record, case)
     if part is None:
         return None
     k = int(case.rng.integers(len(part["variables"])))
-    del part["variables"][k]
+    name = part["variables"].pop(k)
     part["worlds"] = [world[:k] + world[k + 1 :] for world in part["worlds"]]
-    return REFUSED
+    return _unless_completed(record, [name])
 
 
 def variable_renamed(record, case):
@@ -598,7 +614,7 @@ def part_dropped(record, case):
     if part is None:
         return None
     record["worlds"].remove(part)
-    return REFUSED
+    return _unless_completed(record, part["variables"])
 
 
 POOLS = {"linear", "median", "log", "normalised", "trimmed", "extremised", "neyman-roughgarden"}
