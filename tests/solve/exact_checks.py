@@ -1,7 +1,5 @@
 """Checks of the exact method on many random panels: a slice in the tests, the full number in the campaign."""
 
-import copy
-import json
 import time
 
 import numpy as np
@@ -126,75 +124,3 @@ def least_everywhere(panel, coefficients):
     """The least sum of coefficients of merged events over every world."""
     merged = pose(panel).merged
     return float((panel.events.evaluate(merged.event, every_world(panel)).astype(float) @ coefficients).min())
-
-
-def check_tampering(seed, count):
-    """Whoever changes a number, a world or a word of a result's JSON is found out; the original passes."""
-    rng = np.random.default_rng(seed)
-    while count > 0:
-        panel = random_panel(rng, int(rng.integers(2, 8)), int(rng.integers(6, 25)))
-        original = json.loads(co.aggregate(panel, "exact").to_json())
-        assert co.verify(panel, co.Result.from_json(json.dumps(original)))
-        kind = str(rng.choice(list(TAMPERINGS)))
-        forged = TAMPERINGS[kind](copy.deepcopy(original), rng, panel)
-        if forged is not None:
-            assert not co.verify(panel, co.Result.from_json(json.dumps(forged))), (seed, kind)
-            count -= 1
-
-
-def _probability(result, rng, _):
-    forecast = result["forecasts"][int(rng.integers(len(result["forecasts"])))]
-    forecast["probability"] += (1 if forecast["probability"] < 0.5 else -1) * 10 ** rng.uniform(-7, -1)
-    return result
-
-
-def _objective(result, rng, _):
-    result["objective"] += 10 ** rng.uniform(-6, 0)
-    return result
-
-
-def _bound(result, rng, _):
-    result["lower_bound"] = result["objective"] + 10 ** rng.uniform(-6, 0)
-    return result
-
-
-def _weight(result, rng, _):
-    part = result["worlds"][int(rng.integers(len(result["worlds"])))]
-    part["weights"][int(rng.integers(len(part["weights"])))] += 10 ** rng.uniform(-6, -1)
-    return result
-
-
-def _world(result, rng, panel):
-    """Turn a variable in the most likely world of a part, if that turns an event, too."""
-    part = max(result["worlds"], key=lambda part: len(part["variables"]))
-    most = int(np.argmax(part["weights"]))
-    position = int(rng.integers(len(part["variables"])))
-    before = part["worlds"][most]
-    after = part["worlds"][most] = before[:position] + "10"[int(before[position])] + before[position + 1 :]
-    rows = np.zeros((2, len(panel.events.variables)), bool)
-    for row, world in zip(rows, (before, after), strict=True):
-        for name, value in zip(part["variables"], world, strict=True):
-            row[panel.events.variables.index(name)] = value == "1"
-    truth = panel.events.evaluate(panel.written.event, rows)
-    return result if np.any(truth[0] != truth[1]) else None
-
-
-def _coherence(result, *_):
-    result["coherence"] = "local"
-    return result
-
-
-def _forecast(result, rng, _):
-    del result["forecasts"][int(rng.integers(len(result["forecasts"])))]
-    return result
-
-
-TAMPERINGS = {
-    "probability": _probability,
-    "objective": _objective,
-    "bound": _bound,
-    "weight": _weight,
-    "world": _world,
-    "coherence": _coherence,
-    "forecast": _forecast,
-}

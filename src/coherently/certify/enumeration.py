@@ -21,10 +21,6 @@ MOST_WORLDS = 2**16
 """Worlds of a component up to which all of them are looked at."""
 MOST_CELLS = 2**27
 """Worlds times events of a component up to which they are."""
-STEPS = 200
-"""Steps towards nearer coherent forecasts, in search of one that refutes a bound."""
-STEP_CELLS = 2**31
-"""Worlds times events looked at in all steps together."""
 
 
 class Part(Protocol):
@@ -138,44 +134,18 @@ class Enumeration:
             least = np.where(active, np.minimum(least, sums.min(axis=0)), least)
         return least
 
-    def truths(self, component: int, mine: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """The truth of some events of a component in each of its possible worlds."""
+    def truths(self, component: int, sides: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """The truth of some events of a component in its possible worlds; a row for each that differs."""
         one = np.arange(len(self.counts)) == component
         laws = self.laws[self.law_home == component]
         found = []
-        for begin, end in _blocks(self.counts[component : component + 1], len(self.home) + len(mine)):
+        for begin, end in _blocks(self.counts[component : component + 1], len(self.home) + len(sides)):
             worlds = self.rows(begin, end, one)
             worlds = worlds[self.events.evaluate(laws, worlds).all(axis=1)]
-            found.append(self.events.evaluate(self.sides[mine], worlds))
-        return np.concatenate(found)
-
-
-def squeeze(
-    worlds: Enumeration, distinct: Distinct, component: int, start: NDArray[np.float64], claim: float
-) -> tuple[float, float]:
-    """Bounds on the least objective of an enumerated component, from coherent forecasts `start` of its events.
-
-    Each step goes from coherent forecasts y towards the world that promises most (Frank and Wolfe 1956). Their
-    objective f is an upper bound, and with g = max <N(y - q), y - s> over worlds s, max(0, f - g)^2 / f a lower one. It
-    ends when the claim lies below the lower bound or above the upper one.
-    """
-    mine = np.flatnonzero((distinct.component == component) & (distinct.weight > 0))
-    weight, mean, y = distinct.weight[mine], distinct.mean[mine], start[mine].copy()
-    holds = worlds.truths(component, mine)
-    low, high = 0.0, np.inf
-    for _ in range(max(1, min(STEPS, STEP_CELLS // max(1, holds.size)))):
-        force = weight * (y - mean)
-        objective = float(force @ (y - mean))
-        sums = _product(holds, force)
-        best = int(np.argmin(sums))
-        shortfall = max(0.0, float(force @ y - sums[best]))
-        low, high = max(low, proved(objective, shortfall)), min(high, objective)
-        step = holds[best] - y
-        length = float(weight @ step**2)
-        if claim <= low or claim > high or length == 0:
-            break
-        y += min(1.0, shortfall / length) * step
-    return low, high
+            packed = np.packbits(self.events.evaluate(sides, worlds), axis=1)
+            found.append(np.unique(packed, axis=0))
+        rows = np.unique(np.concatenate(found), axis=0)
+        return np.unpackbits(rows, axis=1, count=len(sides)).astype(np.bool_)
 
 
 def proved(objective: float, shortfall: float) -> float:
@@ -195,8 +165,3 @@ def _blocks(counts: NDArray[np.int64], width: int) -> Iterator[tuple[int, int]]:
         end = min(most, begin + min(largest, max(64, begin)))
         yield begin, end
         begin = end
-
-
-def _product(holds: NDArray[np.bool_], force: NDArray[np.float64]) -> NDArray[np.float64]:
-    rows = max(1, CELLS // max(1, holds.shape[1]))
-    return np.concatenate([holds[a : a + rows] @ force for a in range(0, len(holds), rows)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
     from coherently.problem import Loss
 
     Link = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]
+
+
+CLOSE = 1e-9
+"""How far a number may lie from what it must be, relative to it or to 1 (of losses, to the largest weight).
+
+Sums over up to 10^5 events or worlds are off by at most 10^5 times the rounding of one, 1.1e-16, that is 1e-11; and
+methods leave out shares of worlds of at most 1e-12 each, of which mixtures have up to a few hundred.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +49,12 @@ class Distinct:
     q. `home` and `turned` give, for each event as written, its place here and whether it is the complement. The
     variables of event i and its condition are `variables[starts[i]:starts[i + 1]]`. `component` numbers the sets of
     events that nothing ties to others: no variable, law, declaration or pin; `home_of_variable` and `events` are the
-    component of each variable (-1 where none) and the number of distinct events of each component.
+    component of each variable (-1 where none) and the number of distinct events of each component. `tied` numbers the
+    sets of variables that belong together, those included that no forecast reaches. `plain` are the means of the
+    probabilities themselves, whatever the loss. All weights are in units of the largest weight of a forecast, `unit`
+    (1 where none has any): only the ratios of weights matter, and sums of scaled ones neither overflow nor vanish.
+    `floor` is the weight to which tolerances are relative, where the objective is less, and `close` how far a loss may
+    lie from what it must be, relative to it or to 1.
     """
 
     side: NDArray[np.int32]
@@ -56,12 +70,24 @@ class Distinct:
     component: NDArray[np.int64]
     home_of_variable: NDArray[np.int64]
     events: NDArray[np.int64]
+    tied: NDArray[np.int64]
+    plain: NDArray[np.float64]
+    unit: float
+    floor: float
+    close: float
 
     @property
     def conditional(self) -> NDArray[np.bool_]:
         """Which of them are conditional."""
         given: NDArray[np.bool_] = self.condition != CERTAIN
         return given
+
+    @property
+    def weighty(self) -> NDArray[np.bool_]:
+        """Which of them a forecast of some weight is about."""
+        heavy: NDArray[np.bool_] = self.weight > 0
+        heavy[self.intervals.row[self.intervals.weight > 0]] = True
+        return heavy
 
     @property
     def n_components(self) -> int:
@@ -80,11 +106,40 @@ class Distinct:
         return np.bincount(self.component, values, self.n_components).astype(np.float64)
 
 
+def scaled(panel: Panel) -> tuple[NDArray[np.float64], float]:
+    """The weights of the forecasts in units of the largest, and that."""
+    unit = float(panel.weight.max(initial=0.0)) or 1.0
+    return panel.weight / unit, unit
+
+
+def resolution(unit: float) -> float:
+    """How far losses and weights in this unit may lie from what they must be: CLOSE, and a few of the least doubles.
+
+    Multiples of 2^-1074 are all that there is below 2^-1022, so that a loss of weights of 1e-320 has three digits.
+    """
+    return CLOSE + 4.0 * (math.ulp(0.0) / unit)
+
+
+def floor_of(panel: Panel) -> float:
+    """The power of two next below the median of the weights, in units of the largest; 1 where all count alike.
+
+    To it the tolerance of "optimal" is relative where the objective is less, whatever the heaviest forecast weighs.
+    """
+    known = np.sort(panel.weight[panel.weight > 0])
+    if not len(known):
+        return 1.0
+    return float(np.ldexp(1.0, int(np.frexp(known[(len(known) - 1) // 2])[1]) - 1) / known[-1])
+
+
 def means_as_written(panel: Panel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The total weight of each event as written, and its weighted mean (NaN without weight)."""
-    count = len(panel.written)
-    weight = np.bincount(panel.event_index, panel.weight, count).astype(np.float64)
-    return weight, _divide(np.bincount(panel.event_index, panel.weight * panel.probability, count), weight)
+    """The total weight of each event as written, in units of the largest, and its weighted mean (NaN without any)."""
+    count, (own, _) = len(panel.written), scaled(panel)
+    weight = np.bincount(panel.event_index, own, count).astype(np.float64)
+    heaviest = np.zeros(count)
+    np.maximum.at(heaviest, panel.event_index, panel.weight)
+    share = np.divide(panel.weight, heaviest[panel.event_index], out=np.zeros(len(panel)), where=panel.weight > 0)
+    sums = [np.bincount(panel.event_index, values, count) for values in (share * panel.probability, share)]
+    return weight, _divide(sums[0], sums[1].astype(np.float64))
 
 
 def merge(panel: Panel, loss: Loss) -> Distinct:
@@ -102,10 +157,11 @@ def merge(panel: Panel, loss: Loss) -> Distinct:
     sorted_pairs, first, number = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     home = np.argsort(np.argsort(first))[number.ravel()]
     side, condition = sorted_pairs[np.argsort(first)].T
-    point, intervals = _intervals(panel, home, turned)
+    every_weight, unit = scaled(panel)
+    point, intervals = _intervals(panel, every_weight, home, turned)
     own = home[panel.event_index][point]
     probability = np.where(turned[panel.event_index], 1.0 - panel.probability, panel.probability)[point]
-    own_weight = panel.weight[point]
+    own_weight = every_weight[point]
     weight = np.bincount(own, own_weight, len(side)).astype(np.float64)
     plain = _divide(np.bincount(own, own_weight * probability, len(side)), weight)
     mean = plain
@@ -115,14 +171,19 @@ def merge(panel: Panel, loss: Loss) -> Distinct:
     counted = condition[own] == CERTAIN
     scatter = float(np.sum((own_weight * (probability - np.nan_to_num(plain)[own]) ** 2)[counted]))
     starts, variables = _supports(panel, side, condition)
-    component, home_of_variable, events = _components(panel, side, condition)
     return Distinct(
         *(side, condition, weight, mean, intervals, scatter, home, turned, starts, variables),
-        *(component, home_of_variable, events),
+        *_components(panel, side, condition),
+        plain,
+        unit,
+        floor_of(panel),
+        resolution(unit),
     )
 
 
-def _intervals(panel: Panel, home: NDArray[np.int64], turned: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Intervals]:
+def _intervals(
+    panel: Panel, weight: NDArray[np.float64], home: NDArray[np.int64], turned: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], Intervals]:
     """Which forecasts are numbers, and those that are intervals."""
     none = np.full(len(panel), np.nan)
     low, high = (none if column is None else column for column in (panel.lower, panel.upper))
@@ -133,7 +194,7 @@ def _intervals(panel: Panel, home: NDArray[np.int64], turned: NDArray[np.bool_])
         home[panel.event_index][given],
         np.where(turn, 1.0 - high, low),
         np.where(turn, 1.0 - low, high),
-        panel.weight[given],
+        weight[given],
     )
 
 
@@ -150,8 +211,8 @@ def _supports(panel: Panel, *sides: NDArray[np.int32]) -> tuple[NDArray[np.int64
 
 def _components(
     panel: Panel, side: NDArray[np.int32], condition: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The component of each distinct event and of each variable, and the number of events of each component.
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The component of each distinct event and of each variable, the events of each component, and what is tied.
 
     Events are counted as the methods do: E & H and H of conditionals and pins that nobody forecast are events too.
     Components are numbered by the first of their events: forecasts, then those of conditionals, then those of pins.
@@ -170,7 +231,7 @@ def _components(
     home = np.where(label < int(label[:count].max(initial=-1)) + 1, label, -1)
     component = np.empty(len(side), np.int64)
     component[plain], component[given] = home[own], home[joint]
-    return component, home[count:], np.bincount(home[:count])
+    return component, home[count:], np.bincount(home[:count]), label[count:]
 
 
 def _coordinates(sides: Sequence[NDArray[np.int32]]) -> tuple[list[NDArray[np.int64]], NDArray[np.int32]]:

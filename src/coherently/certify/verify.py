@@ -1,53 +1,78 @@
-"""An independent check of a result: evaluation alone, without any solver."""
+"""An independent check of a result: evaluation alone, without any solver of the package."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.certify.claims import check_bound, check_improvement
+from coherently.certify.claims import Bound, check_bound, check_improvement, check_local_bound, check_objective
+from coherently.certify.locally import check_local
 from coherently.certify.merging import means_as_written, merge
-from coherently.certify.nearness import CLOSE, Answer, measure
-from coherently.certify.promises import check_means, check_probabilities, check_words, match
-from coherently.certify.support import check_worlds, conditions
+from coherently.certify.nearness import Answer, measure
+from coherently.certify.promises import (
+    check_averages,
+    check_laws,
+    check_means,
+    check_probabilities,
+    check_words,
+    match,
+    tolerance_of,
+)
+from coherently.certify.support import check_mixture, check_pins, check_worlds, probabilities
 from coherently.errors import PanelError
 from coherently.panel import Panel
+from coherently.problem import settled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.certify.merging import Distinct
+    from coherently.certify.support import Support
     from coherently.result import Result
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verification:
-    """Whether a result keeps its promises: true or false as a bool.
+    """Whether a result keeps its promises: true as a bool where every promise that could be checked is kept.
 
-    `problems` are sentences, one for each promise that is broken. `bound_rests_on` says for each component, or for
-    the whole where a method takes none apart, what the lower bound rests on: "own enumeration" of the verifier, or
-    what the result itself gives as proof. `unchecked` names the promises that evaluation alone cannot settle.
+    `problems` are sentences, one for each promise that is broken; without any the verification is true. `unchecked`
+    names, in words, what neither evaluation nor enumeration settles: of that a true verification says nothing.
+    `bound_rests_on` says for each component, or for the whole where a method takes none apart, what the lower bound
+    rests on: "own enumeration" of the verifier, or what the result itself gives as proof. `tolerance` is the gap,
+    relative to the objective, that the word optimal was checked against; None for other words.
     """
 
     problems: list[str] = field(default_factory=list)
     bound_rests_on: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
+    tolerance: float | None = None
 
     def __bool__(self) -> bool:
         return not self.problems
 
+    def __repr__(self) -> str:
+        if self.problems:
+            return f"<Verification: {len(self.problems)} promises broken: {'; '.join(self.problems)}>"
+        optimal = f", optimal to {self.tolerance:g}" if self.tolerance is not None else ""
+        rest = f"; unchecked: {'; '.join(self.unchecked)}" if self.unchecked else ", nothing is left unchecked"
+        return f"<Verification: every promise that could be checked is kept{optimal}{rest}>"
+
 
 def verify(panel: Panel, result: Result) -> Verification:
-    """Check a result of a panel by evaluation alone: no method is asked, and nothing is taken from the result on trust.
+    """Check a result of a panel by evaluation: no method is asked, and nothing is taken from the result on trust.
 
-    The forecasts are merged anew, the worlds of a globally coherent result evaluated, and distances and bounds computed
-    from that. Where a component has at most 16 variables, all its worlds are looked at, which proves the bound.
+    The forecasts are merged anew, the worlds of a globally coherent result evaluated under every law, declaration and
+    pin, the groups of a locally coherent one looked at one by one, and distances and bounds computed from that. Where a
+    component has at most 2^16 possible worlds, all of them are looked at, and the least distance is found anew, between
+    two numbers that evaluation proves. Numbers are held against each other to 1e-9, relative to the largest weight.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
     >>> checked = verify(panel, co.aggregate(panel, "exact"))
+    >>> checked
+    <Verification: every promise that could be checked is kept, optimal to 1e-06, nothing is left unchecked>
     >>> bool(checked), checked.problems, checked.bound_rests_on
     (True, [], ['own enumeration'])
     >>> other = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "q", 0.4)])
@@ -61,61 +86,74 @@ def verify(panel: Panel, result: Result) -> Verification:
     if problems:
         return Verification(problems)
     stated = {name: np.asarray(columns[name], np.float64)[rows] for name in ("probability", "raw", "weight")}
+    panel = settled(panel)
     distinct = merge(panel, result.loss)
-    x = distinct.at_home(stated["probability"])
     problems = [
-        *check_means(panel, stated, means_as_written(panel)),
+        *check_laws(panel, result.panel),
+        *check_means(panel, stated, means_as_written(panel), distinct.unit),
         *check_probabilities(panel, result, stated["probability"], distinct),
-        *check_words(result),
-        *_check_averages(result, stated),
-        *_check_mixture(panel, result, distinct, x),
+        *check_words(result, conditional=bool(distinct.conditional.any())),
     ]
-    found = _check_nearness(panel, result, distinct, x)
-    return replace(found, problems=problems + found.problems)
+    unchecked = [] if result.note is None else ["what the note says"]
+    if result.coherence == "none":
+        wrong, more = check_averages(panel, result, stated)
+        return Verification(problems + wrong, unchecked=unchecked + more)
+    support, found = _check_coherence(panel, result, distinct, stated["probability"])
+    near = _check_nearness(panel, result, distinct, distinct.at_home(stated["probability"]), support)
+    return Verification(
+        problems + found.problems + near.problems,
+        near.rests_on,
+        unchecked + found.unchecked + near.unchecked,
+        tolerance_of(result) if result.status == "optimal" else None,
+    )
 
 
-def _check_averages(result: Result, stated: dict[str, NDArray[np.float64]]) -> list[str]:
-    if result.method.name != "linear" or np.allclose(
-        stated["probability"], stated["raw"], rtol=0, atol=CLOSE, equal_nan=True
-    ):
-        return []
-    return ["the method is linear, but a probability is not the mean of the event's forecasts"]
-
-
-def _check_mixture(panel: Panel, result: Result, distinct: Distinct, x: NDArray[np.float64]) -> list[str]:
+def _check_coherence(
+    panel: Panel, result: Result, distinct: Distinct, stated: NDArray[np.float64]
+) -> tuple[Support | None, Verification]:
+    """Hold the probabilities of the events as written against the worlds, or against the groups of events."""
     if result.worlds is None:
-        return []
-    promised = np.full(len(x), result.coherence == "global")
-    return check_worlds(panel, result.worlds.parts, _names(result), distinct, x, promised)
+        return None, Verification(*_as_lists(check_local(panel, result, stated)))
+    names = [[result.worlds.names[v] for v in part.variables.tolist()] for part in result.worlds.parts]
+    support, problems = check_worlds(panel, result.worlds.parts, names, distinct)
+    if support is None:
+        return None, Verification(problems)
+    problems, unchecked = check_mixture(support, distinct.at_home(stated))
+    return support, Verification(problems + check_pins(support, result.violation), unchecked=unchecked)
 
 
-def _names(result: Result) -> list[list[str]]:
-    worlds = result.worlds
-    return [[worlds.names[v] for v in part.variables.tolist()] for part in worlds.parts] if worlds else []
+def _as_lists(found: tuple[list[str], list[str]]) -> tuple[list[str], list[str], list[str]]:
+    problems, unchecked = found
+    return problems, [], unchecked
 
 
-def _answer(panel: Panel, result: Result, distinct: Distinct, x: NDArray[np.float64]) -> Answer:
-    condition = np.where(distinct.conditional, np.nan, 1.0)
-    if result.worlds is not None and distinct.conditional.any():
-        known = conditions(panel, result.worlds.parts, _names(result), distinct)
-        condition = np.where(distinct.conditional, known, 1.0)
-    return Answer(distinct, result.loss, x, condition, result.conditionals or "called_off")
-
-
-def _check_nearness(panel: Panel, result: Result, distinct: Distinct, x: NDArray[np.float64]) -> Verification:
+def _check_nearness(
+    panel: Panel, result: Result, distinct: Distinct, x: NDArray[np.float64], support: Support | None
+) -> Bound:
     """Hold objective, bound and guaranteed improvement against what the forecasts x are worth."""
     if result.objective is None:
-        return Verification(unchecked=["plain averages promise nothing that could be checked but the means"])
-    answer = _answer(panel, result, distinct, x)
-    if np.isnan(answer.condition).any():
-        return Verification(unchecked=["the objective: the probabilities of conditions are not known without worlds"])
-    problems = []
-    near = measure(panel, answer)
-    objective = float(near.objective.sum())
-    if not abs(objective - result.objective) <= CLOSE * max(1.0, objective):
-        problems.append(f"the objective is {result.objective:.12g}; the forecasts give {objective:.12g}")
-    if result.lower_bound is not None and not -CLOSE <= result.lower_bound <= result.objective * (1 + CLOSE) + CLOSE:
-        problems.append(f"the lower bound {result.lower_bound:.12g} is not between 0 and the objective")
-    bound = check_bound(result, distinct, x, near)
-    wrong, unchecked = check_improvement(result, distinct.scatter, near, bound.believed)
-    return Verification([*problems, *bound.problems, *wrong], bound.rests_on, [*bound.unchecked, *unchecked])
+        return Bound()
+    joint, condition = x.copy(), np.where(distinct.conditional, np.nan, 1.0)
+    if support is not None:
+        told = probabilities(support)
+        joint, condition = (np.where(distinct.conditional, a, b) for a, b in zip(told, (joint, condition), strict=True))
+    if np.isnan(condition[distinct.weighty]).any():
+        stated = ["there is a guaranteed improvement, but the probabilities of conditions are not known"]
+        return Bound(
+            problems=[] if result.guaranteed_improvement is None else stated,
+            unchecked=[
+                "the objective and the lower bound: the probabilities of conditions are not known without worlds"
+            ],
+        )
+    near = measure(panel, Answer(distinct, result.loss, x, joint, condition, result.conditionals or "called_off"))
+    problems = check_objective(result, distinct, near)
+    check = check_bound if result.coherence == "global" else check_local_bound
+    bound = check(result, distinct, near)
+    wrong, unchecked = check_improvement(result, distinct, near, bound.believed)
+    return Bound(
+        bound.proved,
+        bound.believed,
+        [*problems, *bound.problems, *wrong],
+        bound.rests_on,
+        [*bound.unchecked, *unchecked],
+    )

@@ -1,0 +1,73 @@
+"""What forecasts lose, as convex functions of the probabilities of events and conditions: the verifier's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Loss
+
+    Vector = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+
+STEEP = 1e-12
+"""A probability that curvatures, which only guide, are computed no nearer to 0 and 1 than."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Costs:
+    """Weighted losses of forecasts of E given H, with u = P(E & H) and h = P(H); h is 1 for a plain event.
+
+    With r = u / h and t the nearest point to r of [`low`, `high`], a point for an ordinary forecast, each is
+    N h d(r, t), or N (u - t h)^2 where `linear`. Both are convex in (u, h): the first is the perspective of a convex
+    function of r, the second a squared distance from a cone.
+    """
+
+    loss: Loss
+    weight: Vector
+    low: Vector
+    high: Vector
+    linear: Flags
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def value(self, u: Vector, h: Vector) -> Vector:
+        """Each loss; nothing where the condition has no chance."""
+        r, t = self.ratios(u, h)
+        lost: Vector = self.weight * np.where(self.linear, (h * (r - t)) ** 2, h * self._apart(r, t))
+        return lost
+
+    def slopes(self, u: Vector, h: Vector) -> tuple[Vector, Vector]:
+        """The derivatives by u and by h.
+
+        By u they are N d'(r) and by h N (d(r) - r d'(r)); where linear, 2 N h (r - t) and -t times that.
+        """
+        r, t = self.ratios(u, h)
+        steep = self.weight * np.where(self.linear, 2.0 * h * (r - t), self._slope(r, t))
+        flat = np.where(self.linear, -t * steep, self.weight * self._apart(r, t) - r * steep)
+        return steep, flat
+
+    def curvature(self, u: Vector, h: Vector) -> tuple[Vector, Vector]:
+        """The k and c of the second derivatives k (du - c dh)^2: N d''(r) / h and r, or 2 N and t where linear."""
+        r, t = self.ratios(u, h)
+        bent = (self.low == self.high) | (r < self.low) | (r > self.high)
+        inner = np.divide(self.loss.curvature(np.clip(r, STEEP, 1.0 - STEEP)), h, out=np.zeros_like(h), where=h > 0)
+        found = np.where(bent, self.weight * np.where(self.linear, 2.0, inner), 0.0)
+        return found, np.where(self.linear, t, r)
+
+    def ratios(self, u: Vector, h: Vector) -> tuple[Vector, Vector]:
+        """What is given the condition, and the nearest that loses nothing; the forecast where it has no chance."""
+        r = np.clip(np.divide(u, h, out=self.low.copy(), where=h > 0), 0.0, 1.0)
+        return r, np.clip(r, self.low, self.high)
+
+    def _apart(self, r: Vector, t: Vector) -> Vector:
+        return self.loss.divergence(r, t)
+
+    def _slope(self, r: Vector, t: Vector) -> Vector:
+        return np.where(r == t, 0.0, self.loss.gradient(r) - self.loss.gradient(t))
