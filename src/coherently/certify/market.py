@@ -1,14 +1,16 @@
-"""Books that must survive fees and spreads: the best one for stakes of 1 in total."""
+"""The best stakes of 1 in total at bid and ask, and the mixture of worlds that shows that no others win more."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coherently.certify.bets import truth_of
-from coherently.certify.distance import TOLERANCE
+from coherently.errors import MethodError
+from coherently.problem import States, TooManyStatesError
 from coherently.solve.oracle import Oracle
 
 if TYPE_CHECKING:
@@ -16,7 +18,27 @@ if TYPE_CHECKING:
 
     from coherently.certify.bets import Bets, Cluster
 
+MARGIN = 1e-9
+"""A sure profit, for stakes of 1 in total, that is a matter of rounding: up to it there is none."""
+MOST_ENTRIES = 2**25
+"""Truth values of bets in worlds that are looked at all at once."""
 _PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stakes:
+    """Stakes, and what they win in the worst of the `worlds` that were looked at: all of them, or those that matter.
+
+    In the mean over `worlds` with these shares no unit of any bet wins more than `most`, sold or bought: so no stakes
+    of 1 in total win more for sure. `reason` says why the search ended early, if it did.
+    """
+
+    stakes: NDArray[np.float64]
+    profit: float
+    most: float
+    share: NDArray[np.float64]
+    worlds: NDArray[np.uint8]
+    reason: str = ""
 
 
 def best_stakes(
@@ -26,48 +48,150 @@ def best_stakes(
     buy: NDArray[np.float64],
     worlds: NDArray[np.uint8],
     deadline: float,
-) -> tuple[NDArray[np.float64], float]:
-    """Stakes of the greatest profit in the worst world, and that profit (0 if there is none above the tolerance).
+) -> Stakes:
+    """Stakes of the greatest profit in the worst world.
 
-    A unit of a bet brings its price `sell` where it is sold and costs `buy` where it is bought. A linear program over
-    the worlds found so far says which stakes are best in them; the oracle says which world is worst for those stakes;
-    until no world is news. `worlds` are those to begin with.
+    A unit of a bet brings its price `sell` where it is sold and costs `buy` where it is bought; infinite prices are not
+    traded at. Where the worlds are few, one linear program over all of them tells. Else one over the worlds found so
+    far says which stakes are best in them and the oracle which world is worst for those, until no world is news;
+    `worlds` are those to begin with.
     """
-    oracle = Oracle(cluster.part)
-    won, stands = truth_of(bets, cluster, worlds)
-    stakes, hoped = np.zeros(len(sell)), 0.0
-    while time.monotonic() < deadline:
-        stakes, hoped = _best_in(won.astype(np.float64), stands.astype(np.float64), sell, buy)
-        if hoped <= TOLERANCE:
-            return stakes, 0.0
-        seconds = max(0.0, deadline - time.monotonic())
-        income = np.where(stakes > 0, sell, buy) * stakes
-        least = oracle.least(-cluster.payouts(stakes, income)[0], seconds, 0.1 * hoped)
-        row, standing = truth_of(bets, cluster, least.world[None, :])
-        if hoped - (float(income @ standing[0]) - float(stakes @ row[0])) <= max(TOLERANCE, 1e-9 * hoped):
-            return stakes, hoped
-        won, stands = np.concatenate([won, row]), np.concatenate([stands, standing])
-    return stakes, hoped
+    every = every_world(bets, cluster)
+    if every is not None:
+        return _Program(bets, cluster, sell, buy, every).solve(deadline)
+    try:
+        return _generate(_Program(bets, cluster, sell, buy, worlds), Oracle(cluster.part), deadline)
+    except MethodError as error:
+        nothing = np.zeros(len(sell))
+        return Stakes(nothing, 0.0, np.inf, np.zeros(0), worlds[:0], f"the worst world is not known: {error}")
 
 
-def _best_in(
-    won: NDArray[np.float64], stands: NDArray[np.float64], sell: NDArray[np.float64], buy: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], float]:
-    """Maximise t under t <= sum s (h sell - v) + sum b (v - h buy) in each world, sum s + b <= 1, s and b >= 0.
+def every_world(bets: Bets, cluster: Cluster) -> NDArray[np.uint8] | None:
+    """A world of the cluster for each way in which its bets can come out; None where these are too many to list."""
+    part = cluster.part
+    try:
+        worlds = States(part.space, part.n_variables).of(np.arange(part.n_variables))
+    except TooManyStatesError:
+        return None
+    if len(worlds) * len(cluster.bets) > MOST_ENTRIES:
+        return None
+    truth = np.concatenate(truth_of(bets, cluster, worlds), axis=1)
+    _, first = np.unique(np.packbits(truth, axis=1), axis=0, return_index=True)
+    return np.ascontiguousarray(worlds[np.sort(first)])
 
-    v is 1 where a bet is won and h where it stands.
+
+def _generate(program: _Program, oracle: Oracle, deadline: float) -> Stakes:
+    """Solve the program for more and more worlds, until the worst one is among them."""
+    cluster = program.cluster
+    while True:
+        found = program.solve(deadline)
+        if found.reason or found.most <= MARGIN:
+            return found
+        income = program.income(found.stakes)
+        payouts, _ = cluster.payouts(found.stakes, income)
+        least = oracle.least(-payouts, max(0.0, deadline - time.monotonic()), 0.1 * found.profit)
+        wider = program.also(least.world)
+        if found.profit - wider.profits(found.stakes)[-1] <= max(MARGIN, MARGIN * found.profit):
+            return found
+        program = wider
+
+
+class _Program:
+    """Which mixture of worlds makes the best unit worst: the least t such that no bet wins more than t in its mean.
+
+    With v_i the probability that bet i is won and h_i that it stands, h sell - v <= t and v - h buy <= t. The prices of
+    these rows are the best stakes, sold and bought, which add up to 1 where t > 0.
     """
-    from scipy.optimize import linprog
 
-    count = len(sell)
-    profit = np.concatenate([stands * sell - won, won - stands * buy], axis=1)
-    matrix = np.block([[-profit, np.ones((len(won), 1))], [np.ones((1, 2 * count)), np.zeros((1, 1))]])
-    right = np.zeros(len(won) + 1)
-    right[-1] = 1.0
-    cost = np.zeros(2 * count + 1)
-    cost[-1] = -1.0
-    found = linprog(cost, matrix, right, bounds=(0, None), method="highs", options=_PRECISE)
-    if found.x is None:
-        return np.zeros(count), 0.0
-    stakes = found.x[:count] - found.x[count:-1]
-    return np.where(np.abs(stakes) < 1e-12, 0.0, stakes), float(found.x[-1])
+    def __init__(
+        self,
+        bets: Bets,
+        cluster: Cluster,
+        sell: NDArray[np.float64],
+        buy: NDArray[np.float64],
+        worlds: NDArray[np.uint8],
+    ) -> None:
+        self.bets, self.cluster, self.sell, self.buy, self.worlds = bets, cluster, sell, buy, worlds
+        self.won, self.stands = truth_of(bets, cluster, worlds)
+
+    def also(self, world: NDArray[np.uint8]) -> _Program:
+        """The program with one more world."""
+        one = _Program(self.bets, self.cluster, self.sell, self.buy, world[None, :])
+        one.worlds = np.vstack([self.worlds, one.worlds])
+        one.won, one.stands = np.vstack([self.won, one.won]), np.vstack([self.stands, one.stands])
+        return one
+
+    def income(self, stakes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What stakes bring, less than 0 where they are bought, unless they are called off."""
+        price = np.where(stakes > 0, self.sell, np.where(stakes < 0, self.buy, 0.0))
+        found: NDArray[np.float64] = price * stakes
+        return found
+
+    def profits(self, stakes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What stakes win in each world."""
+        found: NDArray[np.float64] = self.stands @ self.income(stakes) - self.won @ stakes
+        return found
+
+    def solve(self, deadline: float) -> Stakes:
+        """The best stakes in these worlds, and the mixture that shows it."""
+        from scipy.optimize import linprog
+
+        nothing = np.zeros(len(self.sell))
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, "the time was over")
+        below, right, equal, given = self._rows()
+        cost = np.zeros(equal.shape[1])
+        cost[-1] = 1.0
+        options = {**_PRECISE, "time_limit": left}
+        found = linprog(cost, below, right, equal, given, bounds=(0, None), method="highs", options=options)
+        if found.x is None:
+            late = time.monotonic() >= deadline
+            reason = "the time was over" if late else f"the linear program was not solved: {found.message}"
+            return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, reason)
+        price = np.maximum(0.0, -found.ineqlin.marginals)
+        stakes, sold = nothing, int(np.isfinite(self.sell).sum())
+        stakes[np.isfinite(self.sell)] += price[:sold]
+        stakes[np.isfinite(self.buy)] -= price[sold:]
+        stakes = np.where(np.abs(stakes) < 1e-12, 0.0, stakes)
+        share = np.maximum(0.0, found.x[: len(self.worlds)])
+        share /= share.sum()
+        return Stakes(stakes, float(self.profits(stakes).min()), self._most(share), share, self.worlds)
+
+    def _most(self, share: NDArray[np.float64]) -> float:
+        """What the best unit of a bet wins in the mean, rounded up: sums of shares are off by a unit of rounding each."""
+        v, h = share @ self.won, share @ self.stands
+        sold, bought = (np.isfinite(price) for price in (self.sell, self.buy))
+        gains = np.append(h[sold] * self.sell[sold] - v[sold], v[bought] - h[bought] * self.buy[bought])
+        return float(gains.max(initial=0.0)) + 2.0 * len(share) * float(np.finfo(np.float64).eps)
+
+    def _rows(self) -> tuple[Any, NDArray[np.float64], Any, NDArray[np.float64]]:
+        """Inequalities and equations in the shares of worlds, the probabilities of events and t.
+
+        An event is told by its worlds or, where that is shorter, by those in which it differs from the one before it:
+        in a ladder each has a single world more.
+        """
+        from scipy import sparse
+
+        given = self.cluster.conditional
+        truth = np.concatenate([self.won, self.stands[:, given]], axis=1).astype(np.int8)
+        events, place = np.unique(truth, axis=1, return_inverse=True)
+        worlds, count = events.shape
+        step = np.diff(events, axis=1, prepend=np.zeros((worlds, 1), np.int8))
+        stepped = np.count_nonzero(step, axis=0) < np.count_nonzero(events, axis=0)
+        chain = sparse.eye_array(count) - sparse.diags_array(stepped[1:].astype(np.float64), offsets=-1)
+        told = sparse.csr_array(np.where(stepped, step, events).T.astype(np.float64))
+        equal = sparse.block_array([[-told, chain, None], [np.ones((1, worlds)), None, np.zeros((1, 1))]])
+        bets = np.arange(len(self.sell))
+        v = sparse.csr_array((np.ones(len(bets)), (bets, place[: len(bets)])), shape=(len(bets), count))
+        own = np.flatnonzero(given)
+        h = sparse.csr_array((np.ones(len(own)), (own, place[len(bets) :])), shape=(len(bets), count))
+        below, right = [], []
+        for price, sign in ((self.sell, -1.0), (self.buy, 1.0)):
+            kept = np.isfinite(price)
+            rows = sign * (v - sparse.diags_array(np.where(kept, price, 0.0)) @ h)[kept]
+            below.append(sparse.hstack([sparse.csr_array((len(bets[kept]), worlds)), rows]))
+            right.append(sign * np.where(given[kept], 0.0, price[kept]))
+        limits = sparse.vstack(below)
+        level = sparse.csr_array(-np.ones((limits.shape[0], 1)))
+        return sparse.hstack([limits, level]), np.concatenate(right), equal, np.append(np.zeros(count), 1.0)
