@@ -10,8 +10,8 @@ import numpy as np
 from coherently.certify.bets import clusters_of
 from coherently.certify.distance import NOISE, nearest
 from coherently.certify.market import best_stakes
-from coherently.certify.terms import Terms
 from coherently.certify.relations import irreducible, moved_most, violated
+from coherently.certify.terms import Terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

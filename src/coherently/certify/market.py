@@ -159,7 +159,7 @@ class _Program:
         return Stakes(stakes, float(self.profits(stakes).min()), self._most(share), share, self.worlds)
 
     def _most(self, share: NDArray[np.float64]) -> float:
-        """What the best unit of a bet wins in the mean, rounded up: sums of shares are off by a unit of rounding each."""
+        """What the best unit of a bet wins in the mean, rounded up: sums are off by a unit of rounding a world."""
         v, h = share @ self.won, share @ self.stands
         sold, bought = (np.isfinite(price) for price in (self.sell, self.buy))
         gains = np.append(h[sold] * self.sell[sold] - v[sold], v[bought] - h[bought] * self.buy[bought])
