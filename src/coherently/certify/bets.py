@@ -56,23 +56,13 @@ class Bets:
         return quoted(self.panel)
 
     @property
-    def sells(self) -> NDArray[np.bool_]:
-        """Which bets can be sold."""
-        return ~np.isnan(bids(self.panel))
-
-    @property
-    def buys(self) -> NDArray[np.bool_]:
-        """Which bets can be bought."""
-        return ~np.isnan(asks(self.panel))
-
-    @property
     def bid(self) -> NDArray[np.float64]:
-        """What a unit brings where it is sold; 0, which claims nothing, where it cannot be sold."""
+        """What a unit brings where it is sold; 0, at which nothing can be won, where it cannot be sold."""
         return np.nan_to_num(bids(self.panel), nan=0.0)
 
     @property
     def ask(self) -> NDArray[np.float64]:
-        """What a unit costs where it is bought; 1, which claims nothing, where it cannot be bought."""
+        """What a unit costs where it is bought; 1, at which nothing can be won, where it cannot be bought."""
         return np.nan_to_num(asks(self.panel), nan=1.0)
 
     @property
@@ -200,7 +190,10 @@ def bets_at_means(panel: Panel) -> Bets:
     problem = pose(panel)
     count = len(panel.written)
     points = np.bincount(panel.event_index, quoted(panel), count) == 0
-    low, high = (np.where(points, np.nan, _means(panel, problem, side)) for side in (bids(panel), asks(panel)))
+    low, high = (
+        np.where(points, np.nan, np.nan_to_num(_means(panel, problem, side), nan=nothing))
+        for side, nothing in ((bids(panel), 0.0), (asks(panel), 1.0))
+    )
     priced = replace(
         panel,
         judges=("panel",),

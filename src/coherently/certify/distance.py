@@ -145,11 +145,9 @@ def _nearest_quotes(bets: Bets, cluster: Cluster, deadline: float) -> Answer | N
     if every is None:
         return None
     bid, ask = bets.bid[cluster.bets], bets.ask[cluster.bets]
-    sells, buys = bets.sells[cluster.bets], bets.buys[cluster.bets]
     sign, low, high, least = np.zeros(len(bid)), bid, ask, 0.0
     for _ in range(ROUNDS):
-        sell, buy = np.where(sells, low, -np.inf), np.where(buys, high, np.inf)
-        found = best_stakes(bets, cluster, sell, buy, every, deadline)
+        found = best_stakes(bets, cluster, low, high, every, deadline)
         if not len(found.share):
             return None
         answer = _mixed(bets, cluster, found.share, found.worlds)

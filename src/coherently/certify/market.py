@@ -51,8 +51,8 @@ def best_stakes(
 ) -> Stakes:
     """Stakes of the greatest profit in the worst world.
 
-    A unit of a bet brings its price `sell` where it is sold and costs `buy` where it is bought; infinite prices are not
-    traded at. Where the worlds are few, one linear program over all of them tells. Else one over the worlds found so
+    A unit of a bet brings its price `sell` where it is sold and costs `buy` where it is bought; at 0 or less nothing is
+    sold, and at 1 or more nothing bought, since that wins nothing. Where the worlds are few, one linear program over all of them tells. Else one over the worlds found so
     far says which stakes are best in them and the oracle which world is worst for those, until no world is news;
     `worlds` are those to begin with.
     """
@@ -112,6 +112,7 @@ class _Program:
         worlds: NDArray[np.uint8],
     ) -> None:
         self.bets, self.cluster, self.sell, self.buy, self.worlds = bets, cluster, sell, buy, worlds
+        self.sold, self.bought = sell > 0, buy < 1
         self.won, self.stands = truth_of(bets, cluster, worlds)
 
     def also(self, world: NDArray[np.uint8]) -> _Program:
@@ -123,8 +124,7 @@ class _Program:
 
     def income(self, stakes: NDArray[np.float64]) -> NDArray[np.float64]:
         """What stakes bring, less than 0 where they are bought, unless they are called off."""
-        price = np.where(stakes > 0, self.sell, np.where(stakes < 0, self.buy, 0.0))
-        found: NDArray[np.float64] = price * stakes
+        found: NDArray[np.float64] = np.where(stakes > 0, self.sell, self.buy) * stakes
         return found
 
     def profits(self, stakes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -150,9 +150,9 @@ class _Program:
             reason = "the time was over" if late else f"the linear program was not solved: {found.message}"
             return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, reason)
         price = np.maximum(0.0, -found.ineqlin.marginals)
-        stakes, sold = nothing, int(np.isfinite(self.sell).sum())
-        stakes[np.isfinite(self.sell)] += price[:sold]
-        stakes[np.isfinite(self.buy)] -= price[sold:]
+        stakes, sold = nothing, int(self.sold.sum())
+        stakes[self.sold] += price[:sold]
+        stakes[self.bought] -= price[sold:]
         stakes = np.where(np.abs(stakes) < 1e-12, 0.0, stakes)
         share = np.maximum(0.0, found.x[: len(self.worlds)])
         share /= share.sum()
@@ -161,8 +161,7 @@ class _Program:
     def _most(self, share: NDArray[np.float64]) -> float:
         """What the best unit of a bet wins in the mean, rounded up: sums are off by a unit of rounding a world."""
         v, h = share @ self.won, share @ self.stands
-        sold, bought = (np.isfinite(price) for price in (self.sell, self.buy))
-        gains = np.append(h[sold] * self.sell[sold] - v[sold], v[bought] - h[bought] * self.buy[bought])
+        gains = np.maximum(h * self.sell - v, v - h * self.buy)
         return float(gains.max(initial=0.0)) + 2.0 * len(share) * float(np.finfo(np.float64).eps)
 
     def _rows(self) -> tuple[Any, NDArray[np.float64], Any, NDArray[np.float64]]:
@@ -187,9 +186,8 @@ class _Program:
         own = np.flatnonzero(given)
         h = sparse.csr_array((np.ones(len(own)), (own, place[len(bets) :])), shape=(len(bets), count))
         below, right = [], []
-        for price, sign in ((self.sell, -1.0), (self.buy, 1.0)):
-            kept = np.isfinite(price)
-            rows = sign * (v - sparse.diags_array(np.where(kept, price, 0.0)) @ h)[kept]
+        for price, kept, sign in ((self.sell, self.sold, -1.0), (self.buy, self.bought, 1.0)):
+            rows = sign * (v - sparse.diags_array(price) @ h)[kept]
             below.append(sparse.hstack([sparse.csr_array((len(bets[kept]), worlds)), rows]))
             right.append(sign * np.where(given[kept], 0.0, price[kept]))
         limits = sparse.vstack(below)

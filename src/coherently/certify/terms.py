@@ -46,12 +46,10 @@ class Terms:
     def net(self, bets: Bets) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What a unit of each bet brings where it is sold and costs where it is bought, the fee included.
 
-        These are minus infinity and infinity where a quote lacks that side.
+        To sell for 0 or less, or buy for 1 or more, wins nothing in any world: so it is where a quote lacks that side.
         """
-        half = np.where(bets.quoted, 0.0, 0.5 * self.spread)
-        sell = np.where(bets.sells, bets.bid - half - self.fee, -np.inf)
-        buy = np.where(bets.buys, bets.ask + half + self.fee, np.inf)
-        return sell, buy
+        cost = self.fee + np.where(bets.quoted, 0.0, 0.5 * self.spread)
+        return bets.bid - cost, bets.ask + cost
 
     def exact(self, bets: Bets, index: NDArray[np.int64], signs: NDArray[np.float64]) -> list[Fraction]:
         """The price of each bet before the fee: sold where its sign is positive, bought where it is negative."""
