@@ -57,7 +57,7 @@ def check_won(book, case, offers, fee, context):
     for bet in book.bets:
         offer = offers[bet.number]
         price = offer.bid if bet.stake > 0 else offer.ask
-        assert price is not None and bet.price == price, (bet, context)
+        assert price == bet.price, (bet, context)
     for i, world in enumerate(every_world(case)):
         won = Fraction(0)
         for bet in book.bets:
@@ -75,7 +75,7 @@ def check_won(book, case, offers, fee, context):
 
 
 def check_nearest(book, offers, context):
-    """The distance lies where it is proved to; quotes that are repaired have no book, nor has less than a contradiction."""
+    """The distance lies where it is proved to; repaired quotes have no book, nor has less than a contradiction."""
     conditional = any(not offer.stands.all() for offer in offers)
     answers = book._answers
     least, square = (sum(getattr(answer, name) for answer in answers) for name in ("least", "square"))

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coherently import _core
 from coherently.certify.bets import truth_of
+from coherently.certify.terms import at_quotes
 from coherently.errors import MethodError
-from coherently.problem import States, TooManyStatesError
-from coherently.solve.oracle import Oracle
+from coherently.problem import BRIER, States, TooManyStatesError
+from coherently.solve.examples import example_worlds
+from coherently.solve.oracle import SLICE, Oracle
+from coherently.solve.scores import Objective, scores_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,29 +45,72 @@ class Stakes:
     reason: str = ""
 
 
-def best_stakes(
-    bets: Bets,
-    cluster: Cluster,
-    sell: NDArray[np.float64],
-    buy: NDArray[np.float64],
-    worlds: NDArray[np.uint8],
-    deadline: float,
-) -> Stakes:
-    """Stakes of the greatest profit in the worst world.
+class Market:
+    """The bets of a cluster, to be traded at one set of prices after another.
 
-    A unit of a bet brings its price `sell` where it is sold and costs `buy` where it is bought; at 0 or less nothing is
-    sold, and at 1 or more nothing bought, since that wins nothing. Where the worlds are few, one linear program over all of them tells. Else one over the worlds found so
-    far says which stakes are best in them and the oracle which world is worst for those, until no world is news;
-    `worlds` are those to begin with.
+    Where the worlds are few, all of them are known from the beginning. Else they are found as they matter; the first
+    are `worlds` or, if there are none, those of a mixture that is near to the middle of the quotes.
     """
-    every = every_world(bets, cluster)
-    if every is not None:
-        return _Program(bets, cluster, sell, buy, every).solve(deadline)
-    try:
-        return _generate(_Program(bets, cluster, sell, buy, worlds), Oracle(cluster.part), deadline)
-    except MethodError as error:
-        nothing = np.zeros(len(sell))
-        return Stakes(nothing, 0.0, np.inf, np.zeros(0), worlds[:0], f"the worst world is not known: {error}")
+
+    def __init__(self, bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8] | None = None) -> None:
+        self.bets, self.cluster = bets, cluster
+        every = every_world(bets, cluster)
+        self.complete = every is not None
+        some = np.zeros((0, cluster.part.n_variables), np.uint8) if worlds is None else worlds
+        self.worlds = some if every is None else every
+        self._truth = truth_of(bets, cluster, self.worlds)
+        self._oracle: Oracle | None = None
+
+    def truth(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which bets are won, and which stand, in the worlds that are known."""
+        return self._truth
+
+    def best(self, sell: NDArray[np.float64], buy: NDArray[np.float64], deadline: float) -> Stakes:
+        """Stakes of the greatest profit in the worst world.
+
+        A unit of a bet brings its price `sell` where it is sold and costs `buy` where it is bought; at 0 or less
+        nothing is sold, and at 1 or more nothing bought, since that wins nothing. A linear program over the worlds
+        that are known says which stakes are best in them, and the oracle which world is worst for those, until no
+        world is news.
+        """
+        try:
+            if not len(self.worlds):
+                self._learn(self._first(deadline))
+            while True:
+                program = _Program(self, sell, buy)
+                found = program.solve(deadline)
+                if self.complete or found.reason or found.most <= MARGIN:
+                    return found
+                payouts, _ = self.cluster.payouts(found.stakes, program.income(found.stakes))
+                seconds = max(0.0, deadline - time.monotonic())
+                self._learn(self.oracle.least(-payouts, seconds, 0.1 * found.profit).world[None, :])
+                last = _Program(self, sell, buy).profits(found.stakes)[-1]
+                if found.profit - last <= max(MARGIN, MARGIN * found.profit):
+                    return found
+        except MethodError as error:
+            nothing = np.zeros(len(sell))
+            return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, f"the worst world is not known: {error}")
+
+    @property
+    def oracle(self) -> Oracle:
+        """What knows the worst world for stakes."""
+        self._oracle = self._oracle or Oracle(self.cluster.part)
+        return self._oracle
+
+    def _first(self, deadline: float) -> NDArray[np.uint8]:
+        """The worlds of the mixture that is nearest to the middle of the quotes, and some that show every event."""
+        part = at_quotes(self.bets, self.cluster)
+        model = Objective(scores_of(part, BRIER, linearised=True), len(part)).linearised()
+        core = _core.NearestMixture(*part.functions, *model[:2], 0, self.oracle.space, model[2])
+        ready = False
+        while not ready and (left := deadline - time.monotonic()) > 0:
+            ready = core.eliminate(min(SLICE, left)) if self.oracle.is_exact else core.search(min(SLICE, left))
+        return np.vstack([core.worlds()[1], example_worlds(part, self.oracle)])
+
+    def _learn(self, worlds: NDArray[np.uint8]) -> None:
+        won, stands = truth_of(self.bets, self.cluster, worlds)
+        self.worlds = np.vstack([self.worlds, worlds])
+        self._truth = np.vstack([self._truth[0], won]), np.vstack([self._truth[1], stands])
 
 
 def every_world(bets: Bets, cluster: Cluster) -> NDArray[np.uint8] | None:
@@ -80,22 +127,6 @@ def every_world(bets: Bets, cluster: Cluster) -> NDArray[np.uint8] | None:
     return np.ascontiguousarray(worlds[np.sort(first)])
 
 
-def _generate(program: _Program, oracle: Oracle, deadline: float) -> Stakes:
-    """Solve the program for more and more worlds, until the worst one is among them."""
-    cluster = program.cluster
-    while True:
-        found = program.solve(deadline)
-        if found.reason or found.most <= MARGIN:
-            return found
-        income = program.income(found.stakes)
-        payouts, _ = cluster.payouts(found.stakes, income)
-        least = oracle.least(-payouts, max(0.0, deadline - time.monotonic()), 0.1 * found.profit)
-        wider = program.also(least.world)
-        if found.profit - wider.profits(found.stakes)[-1] <= max(MARGIN, MARGIN * found.profit):
-            return found
-        program = wider
-
-
 class _Program:
     """Which mixture of worlds makes the best unit worst: the least t such that no bet wins more than t in its mean.
 
@@ -103,24 +134,10 @@ class _Program:
     these rows are the best stakes, sold and bought, which add up to 1 where t > 0.
     """
 
-    def __init__(
-        self,
-        bets: Bets,
-        cluster: Cluster,
-        sell: NDArray[np.float64],
-        buy: NDArray[np.float64],
-        worlds: NDArray[np.uint8],
-    ) -> None:
-        self.bets, self.cluster, self.sell, self.buy, self.worlds = bets, cluster, sell, buy, worlds
+    def __init__(self, market: Market, sell: NDArray[np.float64], buy: NDArray[np.float64]) -> None:
+        self.given, self.worlds, self.sell, self.buy = market.cluster.conditional, market.worlds, sell, buy
         self.sold, self.bought = sell > 0, buy < 1
-        self.won, self.stands = truth_of(bets, cluster, worlds)
-
-    def also(self, world: NDArray[np.uint8]) -> _Program:
-        """The program with one more world."""
-        one = _Program(self.bets, self.cluster, self.sell, self.buy, world[None, :])
-        one.worlds = np.vstack([self.worlds, one.worlds])
-        one.won, one.stands = np.vstack([self.won, one.won]), np.vstack([self.stands, one.stands])
-        return one
+        self.won, self.stands = market.truth()
 
     def income(self, stakes: NDArray[np.float64]) -> NDArray[np.float64]:
         """What stakes bring, less than 0 where they are bought, unless they are called off."""
@@ -172,7 +189,7 @@ class _Program:
         """
         from scipy import sparse
 
-        given = self.cluster.conditional
+        given = self.given
         truth = np.concatenate([self.won, self.stands[:, given]], axis=1).astype(np.int8)
         events, place = np.unique(truth, axis=1, return_inverse=True)
         worlds, count = events.shape

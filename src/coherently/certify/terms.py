@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,13 @@ import numpy as np
 
 from coherently.certify.bets import asks, bids, decimal
 from coherently.errors import MethodError
+from coherently.problem import Intervals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.certify.bets import Bets
+    from coherently.certify.bets import Bets, Cluster
+    from coherently.problem import Merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +67,19 @@ class Terms:
             for bet, price in zip(own, bets.exact(side, own), strict=True):
                 found[bet] = price if quoted[bet] else price + shift
         return [found[bet] for bet in index.tolist()]
+
+
+def at_quotes(bets: Bets, cluster: Cluster) -> Merged:
+    """The cluster's part with each bet for itself, as an interval from bid to ask: nothing is merged."""
+    part, own, turned = cluster.part, cluster.bets, cluster.complemented
+    bid, ask = bets.bid[own], bets.ask[own]
+    intervals = Intervals(
+        cluster.coordinate.astype(np.int32),
+        cluster.conditional,
+        np.where(turned, 1.0 - ask, bid),
+        np.where(turned, 1.0 - bid, ask),
+        np.ones(len(own)),
+    )
+    given = replace(part.terms.conditionals, weight=np.zeros(len(part.terms.conditionals)))
+    terms = replace(part.terms, conditionals=given, intervals=intervals)
+    return replace(part, weight=np.zeros(len(part)), terms=terms)
