@@ -25,7 +25,7 @@ LARGEST = 2.0**52
 DIGITS = 12
 """Digits of the largest stake: few enough to round off errors of the solver."""
 ATTEMPTS = 10
-"""How often stakes are mended by the world that beats them."""
+"""How often stakes are corrected by the world that beats them."""
 SLACK = 1e-3
 """The share of the expected profit that a float bound may leave unproved."""
 FLOAT_MARGIN = 1e-9
@@ -88,13 +88,17 @@ def prove(bets: Bets, plan: Plan, seconds: float) -> Proof | None:
 
 
 def accept(bets: Bets, plan: Plan, answer: Answer) -> Proof | None:
-    """The profit of stakes p - x that the bounds of the nearest coherent x prove, in floats; None if that is none."""
-    sure = plan.expected - answer.shortfall - FLOAT_MARGIN * float(np.abs(plan.stakes).sum())
+    """The profit of stakes p - x that the bounds of the nearest coherent x prove, in floats; None if that is none.
+
+    Rounding a stake changes what it wins by no more than the stake itself is changed.
+    """
+    units, power = _rounded(plan.cluster, plan.stakes)
+    rounding = float(np.abs(plan.stakes - units * 10.0**-power).sum())
+    sure = plan.expected - answer.shortfall - FLOAT_MARGIN * float(np.abs(plan.stakes).sum()) - rounding
     if not sure > 0:
         return None
     worlds = np.concatenate([answer.lowest[None, :], answer.worlds])
     payout = _payouts(bets, plan.cluster, worlds) @ plan.stakes
-    units, power = _rounded(plan.cluster, plan.stakes)
     stakes = [int(unit) * _unit(power) for unit in units.tolist()]
     word = f"float bound: {answer.proof}"
     return Proof(plan.cluster, stakes, Fraction(sure), worlds[int(np.argmax(payout))], False, word)
