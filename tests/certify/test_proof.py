@@ -136,7 +136,8 @@ def test_rounded_stakes_add_up_exactly(seed):
     """Whole numbers so small that the sum of all products that events are made of is exact in float64."""
     rng = random.Random(seed)
     large = [" & ".join(f"v{i}" for i in rng.sample(range(14), 12)) for _ in range(4)]
-    bets = bets_at_forecasts(co.Panel.from_records([("A", text, 0.5) for text in [*large, f"v0 given {large[0].replace("&", "|")}"]]))
+    texts = [*large, "v0 given " + large[0].replace("&", "|")]
+    bets = bets_at_forecasts(co.Panel.from_records([("A", text, 0.5) for text in texts]))
     cluster = clusters_of(bets)[0] if seed % 2 else random_cluster(rng)[1]
     stakes = np.array([rng.choice((-1, 1)) * 10 ** rng.uniform(-6, 3) for _ in cluster.bets])
     units, power = proof._rounded(cluster, stakes)

@@ -12,7 +12,7 @@ from coherently import _core
 from coherently.certify.bets import truth_of
 from coherently.certify.terms import at_quotes
 from coherently.errors import MethodError
-from coherently.problem import BRIER, States, TooManyStatesError
+from coherently.problem import BRIER, States, TooManyStatesError, broken_symmetry
 from coherently.solve.examples import example_worlds
 from coherently.solve.oracle import SLICE, Oracle
 from coherently.solve.scores import Objective, scores_of
@@ -114,10 +114,13 @@ class Market:
 
 
 def every_world(bets: Bets, cluster: Cluster) -> NDArray[np.uint8] | None:
-    """A world of the cluster for each way in which its bets can come out; None where these are too many to list."""
+    """A world of the cluster for each way in which its bets can come out; None where these are too many to list.
+
+    Of variables that may change places, as those of a count may, it is enough how many are true.
+    """
     part = cluster.part
     try:
-        worlds = States(part.space, part.n_variables).of(np.arange(part.n_variables))
+        worlds = States(broken_symmetry(part) or part.space, part.n_variables).of(np.arange(part.n_variables))
     except TooManyStatesError:
         return None
     if len(worlds) * len(cluster.bets) > MOST_ENTRIES:
