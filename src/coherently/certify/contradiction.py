@@ -9,7 +9,7 @@ import numpy as np
 
 from coherently.certify.bets import clusters_of
 from coherently.certify.distance import NOISE, nearest
-from coherently.certify.market import Market
+from coherently.certify.market import best_stakes
 from coherently.certify.relations import irreducible, moved_most, violated
 from coherently.certify.terms import Terms
 
@@ -38,7 +38,7 @@ def minimal(bets: Bets, answer: Answer, deadline: float) -> NDArray[np.int64]:
     stakes = answer.target - answer.value
     if len(stakes) > FEW:
         sell, buy = Terms().net(bets)
-        sparse = Market(bets, answer.cluster, answer.worlds).best(sell[own], buy[own], deadline)
+        sparse = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, deadline)
         if sparse.profit > 0 and contradictory(bets, answer.cluster.bets[sparse.stakes != 0], deadline):
             stakes = sparse.stakes
     order = np.argsort(np.abs(stakes), kind="stable")

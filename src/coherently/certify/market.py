@@ -113,6 +113,18 @@ class Market:
         self._truth = np.vstack([self._truth[0], won]), np.vstack([self._truth[1], stands])
 
 
+def best_stakes(
+    bets: Bets,
+    cluster: Cluster,
+    sell: NDArray[np.float64],
+    buy: NDArray[np.float64],
+    worlds: NDArray[np.uint8],
+    deadline: float,
+) -> Stakes:
+    """The best stakes at one set of prices; see `Market`."""
+    return Market(bets, cluster, worlds).best(sell, buy, deadline)
+
+
 def every_world(bets: Bets, cluster: Cluster) -> NDArray[np.uint8] | None:
     """A world of the cluster for each way in which its bets can come out; None where these are too many to list.
 

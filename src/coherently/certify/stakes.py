@@ -11,7 +11,7 @@ import numpy as np
 
 from coherently.certify.bets import decimal
 from coherently.certify.distance import ABSENT, NOISE
-from coherently.certify.market import MARGIN, Market, Stakes
+from coherently.certify.market import MARGIN, Stakes, best_stakes
 from coherently.certify.proof import Plan, accept, prove
 from coherently.certify.relations import moved_most, violated
 from coherently.certify.terms import Terms
@@ -111,7 +111,7 @@ def _best_plan(bets: Bets, answer: Answer, terms: Terms, deadline: float) -> tup
     own = answer.cluster.bets
     sell, buy = terms.net(bets)
     if answer.is_mixture:
-        found = Market(bets, answer.cluster, answer.worlds).best(sell[own], buy[own], deadline)
+        found = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, deadline)
         return Plan(answer.cluster, found.stakes, found.profit, answer.worlds[:0], _prices(bets, terms)), found
     nothing = Stakes(np.zeros(len(own)), 0.0, math.inf, np.zeros(0), answer.worlds, answer.proof)
     simple = _simple_plan(bets, answer, terms)
