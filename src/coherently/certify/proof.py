@@ -24,6 +24,8 @@ LARGEST = 2.0**52
 """Whole numbers up to here, and their sums, are exact in float64."""
 DIGITS = 12
 """Digits of the largest stake: few enough to round off errors of the solver."""
+LARGEST_TABLE = 16
+"""Variables of an event that has a truth table."""
 ATTEMPTS = 10
 """How often stakes are corrected by the world that beats them."""
 SLACK = 1e-3
@@ -149,9 +151,11 @@ def _worst(plan: Plan, oracle: Oracle, stakes: NDArray[np.float64], seconds: flo
 def _rounded(cluster: Cluster, stakes: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     """Whole numbers of a decimal unit, and its number of decimals, such that sums over worlds are exact in float64.
 
-    An event of k variables is a sum of products of them whose whole coefficients add up to at most 3^k.
+    An event of k variables is a sum of products of them whose whole coefficients add up to at most 3^k; one of more
+    variables than a table has is a count, which is added as it is.
     """
-    growth = 3.0 ** np.minimum(cluster.part.sizes(), 16)
+    sizes = cluster.part.sizes()
+    growth = 3.0 ** np.where(sizes > LARGEST_TABLE, 0, sizes)
     given = cluster.part.terms.conditionals
     own = cluster.coordinate[cluster.conditional]
     each = np.empty(len(stakes))
