@@ -1,4 +1,4 @@
-"""Forecasts as bets: what can be traded at which price, and which bets hang together."""
+"""Forecasts as bets: what can be traded at which price, and which bets are connected."""
 
 from __future__ import annotations
 

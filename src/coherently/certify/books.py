@@ -56,8 +56,8 @@ class Book:
     """A set of bets with a sure profit; false as a bool if there is none.
 
     A positive stake is sold: it brings its price and pays 1 a unit if the event comes true. A negative one is bought.
-    `bets` are the trades in exact numbers and `exact_profit` what they are sure to win, after fees. `proof` says on
-    what that rests. If there is no book, `verdict` says why.
+    `bets` are the trades in exact numbers and `exact_sure_profit` what they are sure to win, after fees. `proof` says
+    on what that rests. If there is no book, `verdict` says why, or that none was proved and none ruled out.
     """
 
     bets: tuple[Bet, ...]
@@ -181,14 +181,16 @@ def dutch_book(
     The forecasts of one judge are taken as they are, every one a bet of its own. Those of several judges are replaced
     by one bet for each event as written, at the weighted mean of its forecasts; with `between_judges` every forecast
     is a bet, named (judge, event), and disagreement is a profit too. A bet is sold half a `spread` below its price and
-    bought half a spread above it, or at `lower` and `upper` where the panel has these columns, and costs a `fee` a
-    unit.
+    bought half a spread above it; a quote, in the columns lower and upper, is sold at its bid and bought at its ask,
+    and a side that it lacks is not traded. A unit costs a `fee`, which is returned with its price where a bet on
+    "E given H" is called off.
 
     Without such costs the stakes are the forecasts less the nearest coherent ones: the best book for its size, the
-    size of stakes being the root of their sum of squares. With costs they are the best ones that add up to 1. The
-    stakes are rounded to decimal numbers and their profit in the worst world is computed in exact arithmetic,
+    size of stakes being the root of their sum of squares. With costs or quotes they are the best ones that add up to
+    1. The stakes are rounded to decimal numbers and their profit in the worst world is computed in exact arithmetic,
     taking each forecast for the decimal number that it is printed as; past what dynamic programming can do, `proof`
-    names the bound that stands in for it. Forecasts within 1e-9 of coherent ones have no book.
+    names the bound that stands in for it. Forecasts within 1e-9 of coherent ones have no book, nor have bets of which
+    no stakes that add up to 1 win more than 1e-9 for sure. `time_limit` is in seconds.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "rain", 0.6), ("Ann", "~rain", 0.6)])
