@@ -172,15 +172,22 @@ def _nearest_given(bets: Bets, cluster: Cluster, deadline: float) -> Answer:
 
     With stakes s = p - x the profit in a world is, by the slopes of the distance at its least, at least the sum of s^2
     over the bets that stand for sure and of half of it, times its chance, over the others.
+
+    Merging forecasts of one price leaves out of the sum of squares how far they scatter: a constant for bets that stand
+    for sure. Quotes, and conditional bets that are repeated, are taken one by one.
     """
-    found = CompositeNearest(at_quotes(bets, cluster), BRIER, 0, TOLERANCE**2, linearised=False)
+    given, merged = cluster.coordinate[cluster.conditional], not bets.quoted[cluster.bets].any()
+    merged &= len(np.unique(given)) == len(given)
+    part = cluster.part if merged else at_quotes(bets, cluster)
+    scatter = _scatter(cluster, bets.price[cluster.bets]) if merged else 0.0
+    found = CompositeNearest(part, BRIER, 0, TOLERANCE**2, linearised=False)
     found.improve(ACCURACY, deadline, lambda: None)
     answer = _mixed(bets, cluster, *found.mixture())
     squares = answer.chance * (answer.target - answer.value) ** 2
     return replace(
         answer,
         sure=float(np.sum(np.where(cluster.conditional, 0.5, 1.0) * squares)),
-        least=_least(found.bound, 0.0),
+        least=_least(found.bound, scatter),
         shortfall=0.5 * (found.objective - found.bound),
         proof=found.proof,
     )
@@ -190,8 +197,7 @@ def _locally_nearest(bets: Bets, cluster: Cluster) -> Answer:
     """The nearest prices of which those of events over two variables are coherent: no farther than coherent ones."""
     part, price = cluster.part, bets.price[cluster.bets]
     count = len(price)
-    turned = np.where(cluster.complemented, 1.0 - price, price)
-    scatter = float(np.sum((turned - part.mean[cluster.coordinate]) ** 2))
+    scatter = _scatter(cluster, price)
     units = np.arange(count, dtype=np.int32)
     coordinate, plain = cluster.coordinate.astype(np.int32), np.zeros(count, np.bool_)
     problem = Problem(units, np.ones(count), price, coordinate, cluster.complemented, plain, part, scatter, BRIER)
@@ -204,6 +210,13 @@ def _locally_nearest(bets: Bets, cluster: Cluster) -> Answer:
         *(_least(found.lower_bound or 0.0, scatter), shortfall),
         *(np.zeros(part.n_variables, np.uint8), "relaxation to pairs of variables: the distance is at least this"),
     )
+
+
+def _scatter(cluster: Cluster, price: NDArray[np.float64]) -> float:
+    """The sum of squares of the prices of bets that stand for sure from the means that they were merged to."""
+    plain = ~cluster.conditional
+    turned = np.where(cluster.complemented, 1.0 - price, price)[plain]
+    return float(np.sum((turned - cluster.part.mean[cluster.coordinate[plain]]) ** 2))
 
 
 def _least(bound: float, scatter: float) -> float:

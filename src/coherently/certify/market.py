@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 MARGIN = 1e-9
 """A sure profit, for stakes of 1 in total, that is a matter of rounding: up to it there is none."""
-MOST_ENTRIES = 2**25
-"""Truth values of bets in worlds that are looked at all at once."""
+FEW, WORLDS_A_BET = 256, 2
+"""Worlds that are looked at all at once; where there are more for each bet, most of them do not matter."""
 _PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
@@ -135,7 +135,7 @@ def every_world(bets: Bets, cluster: Cluster) -> NDArray[np.uint8] | None:
         worlds = States(broken_symmetry(part) or part.space, part.n_variables).of(np.arange(part.n_variables))
     except TooManyStatesError:
         return None
-    if len(worlds) * len(cluster.bets) > MOST_ENTRIES:
+    if len(worlds) > max(FEW, WORLDS_A_BET * len(cluster.bets)):
         return None
     truth = np.concatenate(truth_of(bets, cluster, worlds), axis=1)
     _, first = np.unique(np.packbits(truth, axis=1), axis=0, return_index=True)

@@ -56,6 +56,8 @@ class Terms:
     def exact(self, bets: Bets, index: NDArray[np.int64], signs: NDArray[np.float64]) -> list[Fraction]:
         """The price of each bet before the fee: sold where its sign is positive, bought where it is negative."""
         panel = bets.panel if bets.source is None else bets.source
+        if self.free(bets):
+            return bets.exact(panel.probability, index.tolist())
         half, quoted = decimal(self.spread) / 2, bets.quoted
         found: dict[int, Fraction] = {}
         for side, chosen, shift in (
