@@ -15,7 +15,7 @@ from coherently.certify.bets import Bets, bets_at_forecasts, bets_at_means, deci
 from coherently.certify.conditions import called_off, taken_alone
 from coherently.certify.contradiction import minimal
 from coherently.certify.distance import TOLERANCE, nearest_of
-from coherently.certify.market import MARGIN
+from coherently.certify.market import LATE, MARGIN
 from coherently.certify.sentences import amount, trades
 from coherently.certify.stakes import Search, best_proof, free_proofs
 from coherently.certify.terms import Terms
@@ -204,10 +204,12 @@ def dutch_book(
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
     panel, notes = usable(panel)
     bets = bets_at_forecasts(panel) if between_judges or len(panel.judges) <= 1 else bets_at_means(panel)
-    deadline = time.monotonic() + time_limit
-    answers = nearest_of(bets, deadline)
+    terms, begun = Terms(fee, spread), time.monotonic()
+    deadline = begun + time_limit
+    # With costs or quotes the distance is one search, and the best stakes are another.
+    answers = nearest_of(bets, deadline if terms.free(bets) else begun + 0.5 * time_limit)
     notes += called_off(taken_alone(bets, answers, deadline))
-    return make_book(bets, answers, Terms(fee, spread), notes, deadline, with_judges=between_judges)
+    return make_book(bets, answers, terms, notes, deadline, with_judges=between_judges)
 
 
 def make_book(
@@ -299,7 +301,7 @@ def _verdict(bets: Bets, answers: Sequence[Answer], terms: Terms, search: Search
         far = _distance_words(answers)
         though = f", though the {what} lie {far} from coherent ones" if far and not terms.costless else ""
         return f"There is no sure profit{after} above {MARGIN:g} a unit{though} (proof: {proof})."
-    remedy = "Raise the time limit for more." if late else f"What was tried: {proof}."
+    remedy = "Raise the time limit for more." if late or LATE in proof else f"What was tried: {proof}."
     return f"No sure profit was proved, and none was ruled out. {remedy}"
 
 

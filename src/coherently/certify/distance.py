@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.certify.bets import clusters_of
+from coherently.certify.market import LATE
 from coherently.certify.quotes import prices_in, settle, worst
 from coherently.certify.terms import at_quotes
 from coherently.errors import MethodError
@@ -96,8 +97,10 @@ def nearest(bets: Bets, cluster: Cluster, deadline: float) -> Answer:
     """The nearest coherent prices to those of the cluster's bets, each of weight 1."""
     quoted = bool(bets.quoted[cluster.bets].any())
     try:
-        if quoted and (found := _nearest_quotes(bets, cluster, _sooner(deadline))):
+        if quoted and (found := _nearest_quotes(bets, cluster, deadline)):
             return found
+        if quoted and time.monotonic() >= deadline:
+            return _unknown(bets, cluster, LATE)
         if len(cluster.part) > LARGE:
             return _unknown(bets, cluster, "too many events") if quoted else _locally_nearest(bets, cluster)
         if quoted or cluster.conditional.any():
@@ -105,12 +108,6 @@ def nearest(bets: Bets, cluster: Cluster, deadline: float) -> Answer:
         return _nearest_points(cluster, bets.price[cluster.bets], deadline)
     except MethodError as error:
         return _unknown(bets, cluster, str(error))
-
-
-def _sooner(deadline: float) -> float:
-    """When one way gives way to another."""
-    now = time.monotonic()
-    return now + 0.5 * max(0.0, deadline - now)
 
 
 def _nearest_points(cluster: Cluster, price: NDArray[np.float64], deadline: float) -> Answer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +26,8 @@ MARGIN = 1e-9
 """A sure profit, for stakes of 1 in total, that is a matter of rounding: up to it there is none."""
 FEW, WORLDS_A_BET = 256, 2
 """Worlds that are looked at all at once; where there are more for each bet, most of them do not matter."""
+LATE = "the time was over"
+"""Why a search ended early."""
 _PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
@@ -76,11 +78,15 @@ class Market:
         try:
             if not len(self.worlds):
                 self._learn(self._first(deadline))
+            last: Stakes | None = None
             while True:
                 program = _Program(self, sell, buy)
                 found = program.solve(deadline)
+                if found.reason and last is not None:
+                    return replace(last, reason=found.reason)
                 if self.complete or found.reason or found.most <= MARGIN:
                     return found
+                last = found
                 payouts, _ = self.cluster.payouts(found.stakes, program.income(found.stakes))
                 seconds = max(0.0, deadline - time.monotonic())
                 self._learn(self.oracle.least(-payouts, seconds, 0.1 * found.profit).world[None, :])
@@ -171,7 +177,7 @@ class _Program:
         nothing = np.zeros(len(self.sell))
         left = deadline - time.monotonic()
         if left <= 0:
-            return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, "the time was over")
+            return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, LATE)
         below, right, equal, given = self._rows()
         cost = np.zeros(equal.shape[1])
         cost[-1] = 1.0
@@ -179,7 +185,7 @@ class _Program:
         found = linprog(cost, below, right, equal, given, bounds=(0, None), method="highs", options=options)
         if found.x is None:
             late = time.monotonic() >= deadline
-            reason = "the time was over" if late else f"the linear program was not solved: {found.message}"
+            reason = LATE if late else f"the linear program was not solved: {found.message}"
             return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, reason)
         price = np.maximum(0.0, -found.ineqlin.marginals)
         stakes, sold = nothing, int(self.sold.sum())

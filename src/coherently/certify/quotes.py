@@ -65,7 +65,7 @@ def prices_in(bets: Bets, cluster: Cluster, share: NDArray[np.float64], worlds: 
 
 
 def settle(bets: Bets, cluster: Cluster, deadline: float) -> Settled | None:
-    """Coherent prices within all quotes, or nearest to them; None where that is not found in this way.
+    """Coherent prices within all quotes, or nearest to them; None where that is not found in this way or in time.
 
     A linear program finds coherent prices within all quotes, or the stakes of a book. Of the bets that were staked so
     far, the nearest coherent prices to the bids that are sold and the asks that are bought are found; quotes are moved
@@ -76,13 +76,15 @@ def settle(bets: Bets, cluster: Cluster, deadline: float) -> Settled | None:
     market = Market(bets, cluster)
     bid, ask = bets.bid[cluster.bets], bets.ask[cluster.bets]
     sign, low, high, least = np.zeros(len(bid)), bid, ask, 0.0
+    last: Settled | None = None
     for _ in range(ROUNDS):
         found = market.best(low, high, deadline)
         if found.reason:
-            return None
+            return last if least else None
         square = prices_in(bets, cluster, found.share, found.worlds).square
         if square - least <= ACCURACY * square or (found.most <= MARGIN and least == 0.0):
             return Settled(found.share, found.worlds, least)
+        last = Settled(found.share, found.worlds, least)
         new = (found.stakes != 0) & (sign == 0)
         if not new.any() or cluster.conditional[new].any():
             return None
@@ -90,6 +92,7 @@ def settle(bets: Bets, cluster: Cluster, deadline: float) -> Settled | None:
         target = np.where(sign > 0, bid, ask)
         moves = _moves(cluster, sign, target, deadline)
         least = _least(cluster, moves, target, deadline)
+        last = replace(last, least=least)
         sign, low, high = np.sign(moves), bid - np.maximum(moves, 0.0), ask - np.minimum(moves, 0.0)
     return None
 

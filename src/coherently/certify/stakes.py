@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.certify.bets import decimal
-from coherently.certify.distance import ABSENT, NOISE
+from coherently.certify.distance import ABSENT, LARGE, NOISE
 from coherently.certify.market import MARGIN, Stakes, best_stakes
 from coherently.certify.proof import Plan, accept, prove
 from coherently.certify.relations import moved_most, violated
@@ -107,18 +107,21 @@ def _simple_plan(bets: Bets, answer: Answer, terms: Terms) -> Plan | None:
 
 
 def _best_plan(bets: Bets, answer: Answer, terms: Terms, deadline: float) -> tuple[Plan, Stakes]:
-    """The best stakes that add up to 1, and what is known of others; of too many bets, those of a broken relation."""
+    """The best stakes that add up to 1, and what is known of others; where none are found, those of a broken relation.
+
+    Of too many bets only those are looked for.
+    """
     own = answer.cluster.bets
     sell, buy = terms.net(bets)
-    if answer.is_mixture:
+    found = Stakes(np.zeros(len(own)), 0.0, math.inf, np.zeros(0), answer.worlds, answer.proof)
+    if len(answer.cluster.part) <= LARGE:
         found = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, deadline)
-        return Plan(answer.cluster, found.stakes, found.profit, answer.worlds[:0], _prices(bets, terms)), found
-    nothing = Stakes(np.zeros(len(own)), 0.0, math.inf, np.zeros(0), answer.worlds, answer.proof)
-    simple = _simple_plan(bets, answer, terms)
+    plan = Plan(answer.cluster, found.stakes, found.profit, answer.worlds[:0], _prices(bets, terms))
+    simple = _simple_plan(bets, answer, terms) if found.reason and found.profit <= MARGIN else None
     if simple is None:
-        return Plan(answer.cluster, nothing.stakes, 0.0, answer.worlds, _prices(bets, terms)), nothing
+        return plan, found
     total = float(np.abs(simple.stakes).sum())
-    return replace(simple, stakes=simple.stakes / total, expected=simple.expected / total), nothing
+    return replace(simple, stakes=simple.stakes / total, expected=simple.expected / total), found
 
 
 def _prices(bets: Bets, terms: Terms) -> Callable[[Cluster, NDArray[np.float64]], Sequence[Fraction]]:
