@@ -406,13 +406,12 @@ def test_books_of_random_quotes_against_all_worlds(seed):
     assert check_books(seed, 40) > 4
 
 
-def test_without_time_nothing_is_claimed():
-    for panel in (ladder(50), ladder(50, 0.1)):
-        book = co.dutch_book(panel, time_limit=0.0)
-        assert not book
-        assert book.sentence() == (
-            "No sure profit was proved, and none was ruled out. Raise the time limit for more."
-        )
+def test_without_time_nothing_is_claimed_but_what_is_proved():
+    book = co.dutch_book(ladder(50), time_limit=0.0)
+    assert not book
+    assert book.sentence() == "No sure profit was proved, and none was ruled out. Raise the time limit for more."
+    lifted = co.dutch_book(ladder(50, 0.1), time_limit=0.0)
+    assert min(lifted.exact_profit({"x": i - 0.5}) for i in range(51)) == lifted.exact_sure_profit
 
 
 @pytest.mark.parametrize("option", [{"fee": -1.0}, {"spread": float("nan")}, {"time_limit": -1.0}])
