@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
+from tests.certify.book_checks import check_books
 from tests.certify.reference import CLOSE, coherent_records, incoherence, worlds
 from tests.panels import TABLE_2, WORLDS
 from tests.solve.reference import panels
@@ -270,6 +271,147 @@ def test_quoted_prices_are_sold_at_the_lower_and_bought_at_the_upper():
     assert book.sure_profit == pytest.approx(0.025)
     assert not co.dutch_book(quotes(0.44, 0.9))
     assert not co.dutch_book(quotes(0.5, 0.9), fee=0.03)
+
+
+def quoted(rows, laws=()):
+    names = ("judge", "event", "lower", "upper")
+    return co.Panel.from_records([dict(zip(names, row, strict=True)) for row in rows], laws=list(laws))
+
+
+BTC = "variable btc: number"
+
+
+def test_quotes_are_not_traded_at_the_middle():
+    panel = quoted(
+        [("A", "btc >= 60000", 0.88, 0.9), ("A", "btc >= 70000", 0.61, 0.66), ("A", "btc >= 80000", 0.62, 0.67)], [BTC]
+    )
+    book = co.dutch_book(panel)
+    assert not book
+    assert (book.repair, book.contradiction) == ({}, {})
+    assert book.sentence() == (
+        f"There is no sure profit: the quotes are coherent to within 1e-09 (proof: {book.proof})."
+    )
+    for fee in (0.01, 0.1):
+        assert co.dutch_book(panel, fee=fee).sentence() == book.sentence()
+
+
+def test_a_side_that_a_quote_does_not_have_is_not_traded():
+    rows = [("A", "btc >= 60000", 0.88, 0.9), ("A", "btc >= 70000", None, 0.64), ("A", "btc >= 80000", 0.65, None)]
+    book = co.dutch_book(quoted(rows, [BTC]))
+    assert book.stakes == {"btc >= 60000": 0.0, "btc >= 70000": -0.5, "btc >= 80000": 0.5}
+    assert book.exact_sure_profit == Fraction(5, 1000)
+    assert book.contradiction == {"btc >= 70000": 0.64, "btc >= 80000": 0.65}
+    assert not co.dutch_book(quoted([("A", "p", None, 0.64), ("A", "p", None, 0.2)]))
+    assert not co.dutch_book(quoted([("A", "p", 0.9, None), ("A", "~p", None, 0.2)]))
+    for column, other in (("lower", "upper"), ("upper", "lower")):
+        alone = [{"event": event, column: price} for event, price in (("p", 0.7), ("~p", 0.7))]
+        book = co.dutch_book(co.Panel.from_records(alone))
+        assert bool(book) is (column == "lower"), other
+
+
+def test_a_mean_of_quotes_lacks_what_one_of_them_lacks():
+    rows = [("A", "p", 0.9, None), ("B", "p", None, 0.95), ("A", "~p", 0.3, 0.4), ("B", "~p", 0.3, 0.4)]
+    assert not co.dutch_book(quoted(rows))
+    whole = [("A", "p", 0.9, 0.95), ("B", "p", 0.9, 0.95), ("A", "~p", 0.3, 0.4), ("B", "~p", 0.2, 0.4)]
+    book = co.dutch_book(quoted(whole))
+    assert book.prices == {"p": 0.9, "~p": 0.25}
+    assert book.exact_sure_profit == Fraction(75, 1000)
+
+
+def test_what_is_said_of_the_distance_of_quotes_is_the_distance():
+    rows = [("A", "p", 0.5, 0.6), ("A", "p & q", 0.62, 0.7), ("A", "r", 0.2, 0.3)]
+    book = co.dutch_book(quoted(rows), fee=0.02)
+    assert book.sentence() == (
+        "There is no sure profit after costs above 1e-09 a unit, though the quotes lie 0.01414 from coherent ones "
+        f"(proof: {book.proof})."
+    )
+    assert book.repair == {"p": (0.6, pytest.approx(0.61)), "p & q": (0.62, pytest.approx(0.61))}
+    spread = co.dutch_book(NEGATION, spread=0.5)
+    assert "though the forecasts lie 0.1414 from coherent ones" in spread.sentence()
+
+
+def test_quotes_of_two_venues():
+    panel = quoted([("poly", "x", 0.40, 0.41), ("kalshi", "x", 0.45, 0.46)])
+    book = co.dutch_book(panel, between_judges=True)
+    assert book.exact_sure_profit == Fraction(2, 100)
+    assert book.contradiction == {("poly", "x"): 0.41, ("kalshi", "x"): 0.45}
+    assert book.repair == {("poly", "x"): (0.41, pytest.approx(0.43)), ("kalshi", "x"): (0.45, pytest.approx(0.43))}
+    assert not co.dutch_book(panel)
+
+
+def test_the_fee_of_a_bet_that_is_called_off_is_returned():
+    panel = co.Panel.from_records([("A", "p", 0.5), ("A", "q given p", 0.2), ("A", "p & q", 0.5)])
+    book = co.dutch_book(panel, fee=0.02)
+    stakes = {bet.event: bet.stake for bet in book.bets}
+    assert stakes["q given p"] < 0
+    prices = {bet.event: bet.price for bet in book.bets}
+    without = sum(
+        stake * prices[event] - Fraction(2, 100) * abs(stake) for event, stake in stakes.items() if event != "q given p"
+    )
+    assert book.exact_profit({"p": False, "q": False}) == without
+
+
+def test_a_book_beside_a_declared_variable_that_it_is_not_about():
+    rows = [("rain", 0.6), ("~rain", 0.6), ("w = a & z", 0.3), ("w = b & z", 0.2), ("w = c & z", 0.2)]
+    panel = co.Panel.from_records([("A", *row) for row in rows], laws=["variable w: a, b, c"])
+    book = co.dutch_book(panel)
+    assert book.exact_sure_profit == Fraction(2, 100)
+    assert set(book.worst_world) == {"rain"}
+
+
+@pytest.mark.parametrize("quotes", [False, True])
+def test_counts_over_many_variables(quotes):
+    """Nineteen numbers of true variables settle them, or thirty-six with one variable by itself."""
+    count = ", ".join(f"v{i}" for i in range(18))
+    rows = [(f"exactly(5; {count})", 0.7), (f"exactly(9; {count})", 0.8), (f"at_most(3; {count})", 0.4), ("v0", 0.5)]
+    if quotes:
+        book = co.dutch_book(quoted([("A", event, p, 1.0) for event, p in rows]))
+        assert book.sure_profit == pytest.approx(0.3, abs=1e-9)
+    else:
+        book = co.dutch_book(co.Panel.from_records([("A", *row) for row in rows]))
+        assert book.exact_sure_profit == Fraction(27, 100)
+    assert book.proof.startswith("exact rational arithmetic")
+
+
+def ladder(size, lift=0.0):
+    """Quotes of a falling ladder, the middle one of which may be lifted."""
+    fair = [1 - (i + 1) / (size + 1) for i in range(size)]
+    fair[size // 2] += lift
+    rows = [("A", f"x >= {i}", round(max(0, p - 0.003), 4), round(min(1, p + 0.003), 4)) for i, p in enumerate(fair)]
+    return quoted(rows, ["variable x: number"])
+
+
+def partition(size, factor):
+    rows = [("A", f"w = v{i}", round(factor * 0.9 / size, 9), round(factor * 1.1 / size, 9)) for i in range(size)]
+    return quoted(rows, ["variable w: " + ", ".join(f"v{i}" for i in range(size))])
+
+
+@pytest.mark.parametrize("size", [50, 400])
+def test_long_ladders_and_partitions_are_decided(size):
+    for panel in (ladder(size), partition(size, 1.0)):
+        book = co.dutch_book(panel)
+        assert book.sentence().startswith("There is no sure profit: the quotes are coherent")
+    lifted = co.dutch_book(ladder(size, 0.1))
+    most = max(bet.price * bet.stake for bet in lifted.bets) - max(-bet.price * bet.stake for bet in lifted.bets)
+    assert lifted.exact_sure_profit == most > 0.03
+    assert len(lifted.contradiction) == 2
+    full = co.dutch_book(partition(size, 1.2))
+    sold = Fraction(repr(round(1.08 / size, 9)))
+    assert full.sure_profit == pytest.approx(float(sold - Fraction(1, size)), abs=1e-10)
+    assert full.repair["w = v0"] == (float(sold), pytest.approx(1 / size, abs=1e-9))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_books_of_random_quotes_against_all_worlds(seed):
+    assert check_books(seed, 40) > 4
+
+
+def test_without_time_nothing_is_claimed_but_what_is_proved():
+    book = co.dutch_book(ladder(50), time_limit=0.0)
+    assert not book
+    assert book.sentence() == "No sure profit was proved, and none was ruled out. Raise the time limit for more."
+    lifted = co.dutch_book(ladder(50, 0.1), time_limit=0.0)
+    assert min(lifted.exact_profit({"x": i - 0.5}) for i in range(51)) == lifted.exact_sure_profit
 
 
 @pytest.mark.parametrize("option", [{"fee": -1.0}, {"spread": float("nan")}, {"time_limit": -1.0}])

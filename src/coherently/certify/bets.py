@@ -1,4 +1,4 @@
-"""Forecasts as bets: what can be traded at which price, and which bets hang together."""
+"""Forecasts as bets: what can be traded at which price, and which bets are connected."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ Key: TypeAlias = str | tuple[str, str]
 class Bets:
     """Bets of one unit, an entry each: `panel` holds them as forecasts of weight 1, its probabilities are the prices.
 
-    A bet on "E given H" is called off, and its price returned, where H fails. `source` is the panel whose weighted
-    means they are, if they are means. `coordinate`, `complemented` and `conditional` lead to `merged`, as in
-    `coherently.problem.Problem`.
+    A forecast with a quote, in the columns lower and upper, is sold at its bid and bought at its ask; a side that the
+    quote does not have cannot be traded. A bet on "E given H" is called off, and its price returned, where H fails.
+    `source` is the panel whose weighted means they are, if they are means. `coordinate`, `complemented` and
+    `conditional` lead to `merged`, as in `coherently.problem.Problem`.
     """
 
     panel: Panel
@@ -46,8 +47,23 @@ class Bets:
 
     @property
     def price(self) -> NDArray[np.float64]:
-        """What one unit costs: the forecast."""
+        """The forecast: what one unit costs where there is no quote."""
         return self.panel.probability
+
+    @property
+    def quoted(self) -> NDArray[np.bool_]:
+        """Which bets have a quote."""
+        return quoted(self.panel)
+
+    @property
+    def bid(self) -> NDArray[np.float64]:
+        """What a unit brings where it is sold; 0, at which nothing can be won, where it cannot be sold."""
+        return np.nan_to_num(bids(self.panel), nan=0.0)
+
+    @property
+    def ask(self) -> NDArray[np.float64]:
+        """What a unit costs where it is bought; 1, at which nothing can be won, where it cannot be bought."""
+        return np.nan_to_num(asks(self.panel), nan=1.0)
 
     @property
     def side(self) -> NDArray[np.int32]:
@@ -167,10 +183,17 @@ def bets_at_forecasts(panel: Panel) -> Bets:
 
 
 def bets_at_means(panel: Panel) -> Bets:
-    """Each event as written, a bet at the weighted mean of its forecasts."""
+    """Each event as written, a bet at the weighted mean of its forecasts, with the means of bids and asks.
+
+    A side that one of the quotes does not have is missing from the mean, too.
+    """
     problem = pose(panel)
     count = len(panel.written)
-    low, high = (_means(panel, problem, column) for column in (panel.lower, panel.upper))
+    points = np.bincount(panel.event_index, quoted(panel), count) == 0
+    low, high = (
+        np.where(points, np.nan, np.nan_to_num(_means(panel, problem, side), nan=nothing))
+        for side, nothing in ((bids(panel), 0.0), (asks(panel), 1.0))
+    )
     priced = replace(
         panel,
         judges=("panel",),
@@ -188,6 +211,29 @@ def bets_at_means(panel: Panel) -> Bets:
 def bets_of_judges(panel: Panel) -> Bets:
     """Each forecast of the panel, a bet; the bets of different judges have nothing to do with each other."""
     return _with(panel, None, pose_individually(replace(panel, weight=np.ones(len(panel)))))
+
+
+def quoted(panel: Panel) -> NDArray[np.bool_]:
+    """Which forecasts have a quote: a bid, an ask or both."""
+    found = np.zeros(len(panel), np.bool_)
+    for side in (panel.lower, panel.upper):
+        if side is not None:
+            found |= ~np.isnan(side)
+    return found
+
+
+def bids(panel: Panel) -> NDArray[np.float64]:
+    """What a unit of each forecast brings: its bid, NaN where the quote has none, or its price without a quote."""
+    return _side(panel, panel.lower)
+
+
+def asks(panel: Panel) -> NDArray[np.float64]:
+    """What a unit of each forecast costs: its ask, NaN where the quote has none, or its price without a quote."""
+    return _side(panel, panel.upper)
+
+
+def _side(panel: Panel, column: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    return np.where(quoted(panel), np.nan if column is None else column, panel.probability)
 
 
 def usable(panel: Panel) -> tuple[Panel, tuple[str, ...]]:
@@ -291,12 +337,9 @@ def _with(panel: Panel, source: Panel | None, problem: Problem) -> Bets:
     )
 
 
-def _means(panel: Panel, problem: Problem, column: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """The weighted mean of a column for each event, the forecast standing in where it is not given."""
-    if column is None:
-        return None
-    values = np.where(np.isnan(column), panel.probability, column)
-    total = np.bincount(panel.event_index, panel.weight * values, len(panel.written))
+def _means(panel: Panel, problem: Problem, side: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weighted mean of the bids or asks of each event."""
+    total = np.bincount(panel.event_index, panel.weight * side, len(panel.written))
     mean: NDArray[np.float64] = total / problem.weight
     return mean
 

@@ -15,8 +15,9 @@ from coherently.certify.bets import Bets, bets_at_forecasts, bets_at_means, deci
 from coherently.certify.conditions import called_off, taken_alone
 from coherently.certify.contradiction import minimal
 from coherently.certify.distance import TOLERANCE, nearest_of
+from coherently.certify.market import LATE, MARGIN
 from coherently.certify.sentences import amount, trades
-from coherently.certify.stakes import best_proof, free_proofs
+from coherently.certify.stakes import Search, best_proof, free_proofs
 from coherently.certify.terms import Terms
 from coherently.errors import EventError, MethodError
 from coherently.events import quote_name
@@ -55,8 +56,8 @@ class Book:
     """A set of bets with a sure profit; false as a bool if there is none.
 
     A positive stake is sold: it brings its price and pays 1 a unit if the event comes true. A negative one is bought.
-    `bets` are the trades in exact numbers and `exact_profit` what they are sure to win, after fees. `proof` says on
-    what that rests. If there is no book, `verdict` says why.
+    `bets` are the trades in exact numbers and `exact_sure_profit` what they are sure to win, after fees. `proof` says
+    on what that rests. If there is no book, `verdict` says why, or that none was proved and none ruled out.
     """
 
     bets: tuple[Bet, ...]
@@ -124,18 +125,24 @@ class Book:
         if not bad:
             return {}
         worst = max(bad, key=lambda answer: answer.square)
-        found = minimal(self._offer, worst, time.monotonic() + TIME_LIMIT)
-        return {self._keys[i]: float(self._offer.price[i]) for i in found.tolist()}
+        deadline = time.monotonic() + TIME_LIMIT
+        found = minimal(self._offer, worst, deadline)
+        own = self._offer.take(found)
+        price = own.price.copy()
+        for answer in nearest_of(own, deadline):
+            price[answer.cluster.bets] = answer.target
+        return {self._keys[i]: value for i, value in zip(found.tolist(), price.tolist(), strict=True)}
 
     @property
     def repair(self) -> dict[Key, tuple[float, float]]:
-        """The smallest change, in sum of squares, that makes the forecasts coherent: from what to what."""
+        """The smallest change, in sum of squares, that makes the forecasts coherent: from what to what.
+
+        Of a quote it is the bid or the ask that moves.
+        """
         changed = {}
         for answer in self._answers:
-            own, new = answer.cluster.bets, answer.value
-            for i, value in zip(own.tolist(), new.tolist(), strict=True):
-                if abs(value - self._offer.price[i]) > TOLERANCE:
-                    changed[i] = (float(self._offer.price[i]), value)
+            moves = zip(answer.cluster.bets.tolist(), answer.target.tolist(), answer.value.tolist(), strict=True)
+            changed.update({i: (old, new) for i, old, new in moves if abs(new - old) > TOLERANCE})
         return {self._keys[i]: changed[i] for i in sorted(changed)}
 
     def sentence(self) -> str:
@@ -174,14 +181,16 @@ def dutch_book(
     The forecasts of one judge are taken as they are, every one a bet of its own. Those of several judges are replaced
     by one bet for each event as written, at the weighted mean of its forecasts; with `between_judges` every forecast
     is a bet, named (judge, event), and disagreement is a profit too. A bet is sold half a `spread` below its price and
-    bought half a spread above it, or at `lower` and `upper` where the panel has these columns, and costs a `fee` a
-    unit.
+    bought half a spread above it; a quote, in the columns lower and upper, is sold at its bid and bought at its ask,
+    and a side that it lacks is not traded. A unit costs a `fee`, which is returned with its price where a bet on
+    "E given H" is called off.
 
     Without such costs the stakes are the forecasts less the nearest coherent ones: the best book for its size, the
-    size of stakes being the root of their sum of squares. With costs they are the best ones that add up to 1. The
-    stakes are rounded to decimal numbers and their profit in the worst world is computed in exact arithmetic,
+    size of stakes being the root of their sum of squares. With costs or quotes they are the best ones that add up to
+    1. The stakes are rounded to decimal numbers and their profit in the worst world is computed in exact arithmetic,
     taking each forecast for the decimal number that it is printed as; past what dynamic programming can do, `proof`
-    names the bound that stands in for it. Forecasts within 1e-9 of coherent ones have no book.
+    names the bound that stands in for it. Forecasts within 1e-9 of coherent ones have no book, nor have bets of which
+    no stakes that add up to 1 win more than 1e-9 for sure. `time_limit` is in seconds.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "rain", 0.6), ("Ann", "~rain", 0.6)])
@@ -194,12 +203,13 @@ def dutch_book(
     if not 0 <= time_limit < math.inf:
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
     panel, notes = usable(panel)
-    quoted = panel.lower is not None or panel.upper is not None
     bets = bets_at_forecasts(panel) if between_judges or len(panel.judges) <= 1 else bets_at_means(panel)
-    deadline = time.monotonic() + time_limit
-    answers = nearest_of(bets, deadline)
+    terms, begun = Terms(fee, spread), time.monotonic()
+    deadline = begun + time_limit
+    # With costs or quotes the distance is one search, and the best stakes are another.
+    answers = nearest_of(bets, deadline if terms.free(bets) else begun + 0.5 * time_limit)
     notes += called_off(taken_alone(bets, answers, deadline))
-    return make_book(bets, answers, Terms(fee, spread, quoted), notes, deadline, with_judges=between_judges)
+    return make_book(bets, answers, terms, notes, deadline, with_judges=between_judges)
 
 
 def make_book(
@@ -213,15 +223,19 @@ def make_book(
 ) -> Book:
     """The book on these bets, from their nearest coherent prices."""
     suspects = [answer for answer in answers if not answer.coherent]
-    proofs = free_proofs(bets, suspects, deadline) if terms.free else best_proof(bets, suspects, terms, deadline)
+    if terms.free(bets):
+        search = Search(free_proofs(bets, suspects, deadline))
+    else:
+        search = best_proof(bets, suspects, terms, deadline)
+    proofs = search.proofs
     keys = bets.keys(with_judges=with_judges)
     trades = [trade for proof in proofs for trade in _trades(bets, keys, proof, terms)]
     return Book(
         tuple(sorted(trades, key=lambda bet: bet.number)),
         sum((proof.profit for proof in proofs), Fraction(0)),
         _worst_world(bets.panel.events, proofs),
-        _proof(answers, proofs),
-        "" if proofs else _verdict(answers, terms, late=time.monotonic() >= deadline),
+        _proof(answers, search),
+        "" if proofs else _verdict(bets, answers, terms, search, late=time.monotonic() >= deadline),
         notes,
         terms,
         bets,
@@ -266,28 +280,35 @@ def _trades(bets: Bets, keys: Sequence[Key], proof: Proof, terms: Terms) -> list
     ]
 
 
-def _proof(answers: Sequence[Answer], proofs: Sequence[Proof]) -> str:
+def _proof(answers: Sequence[Answer], search: Search) -> str:
     """On what the book rests, or the claim that there is none."""
-    if proofs:
-        return "; ".join(dict.fromkeys(proof.word for proof in sorted(proofs, key=lambda proof: proof.exact)))
-    if not all(answer.coherent for answer in answers):
-        return "; ".join(dict.fromkeys(answer.proof for answer in answers if not answer.coherent))
+    if search.proofs:
+        return "; ".join(dict.fromkeys(proof.word for proof in sorted(search.proofs, key=lambda proof: proof.exact)))
+    open_ = [answer for answer in answers if not answer.coherent]
+    if open_:
+        return search.proof or "; ".join(dict.fromkeys(answer.proof for answer in open_))
     worlds = sum(len(answer.weight) for answer in answers)
     return f"a mixture of {worlds:,} worlds" if worlds else "no two bets are related"
 
 
-def _verdict(answers: Sequence[Answer], terms: Terms, *, late: bool) -> str:
-    distance = amount(math.sqrt(sum(answer.square for answer in answers)))
+def _verdict(bets: Bets, answers: Sequence[Answer], terms: Terms, search: Search, *, late: bool) -> str:
+    """Why there is no book."""
+    what, proof = "quotes" if bets.quoted.any() else "forecasts", _proof(answers, search)
     if all(answer.coherent for answer in answers):
-        proof = _proof(answers, [])
-        return f"There is no sure profit: the forecasts are coherent to within {TOLERANCE:g} (proof: {proof})."
-    known = all(answer.is_mixture and answer.coherent is not None for answer in answers)
-    if known and not late and not terms.free:
-        return f"There is no sure profit after costs, though the forecasts lie {distance} from coherent ones."
-    return (
-        f"No sure profit was proved, though the forecasts seem to lie {distance} from coherent ones. "
-        "Raise the time limit for more."
-    )
+        return f"There is no sure profit: the {what} are coherent to within {TOLERANCE:g} (proof: {proof})."
+    if search.most <= MARGIN:
+        after = "" if terms.costless else " after costs"
+        far = _distance_words(answers)
+        though = f", though the {what} lie {far} from coherent ones" if far and not terms.costless else ""
+        return f"There is no sure profit{after} above {MARGIN:g} a unit{though} (proof: {proof})."
+    remedy = "Raise the time limit for more." if late or LATE in proof else f"What was tried: {proof}."
+    return f"No sure profit was proved, and none was ruled out. {remedy}"
+
+
+def _distance_words(answers: Sequence[Answer]) -> str:
+    """The distance from coherence in four digits, or nothing where that much is not known."""
+    most, least = (math.sqrt(sum(squares)) for squares in zip(*((a.square, a.least) for a in answers), strict=True))
+    return amount(most) if amount(most) == amount(least) else ""
 
 
 def _name(key: Key, event: str, labels: Mapping[str, str]) -> str:

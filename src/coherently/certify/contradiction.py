@@ -11,6 +11,7 @@ from coherently.certify.bets import clusters_of
 from coherently.certify.distance import NOISE, nearest
 from coherently.certify.market import best_stakes
 from coherently.certify.relations import irreducible, moved_most, violated
+from coherently.certify.terms import Terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +26,7 @@ FEW = 12
 def contradictory(bets: Bets, subset: NDArray[np.int64], deadline: float) -> bool:
     """Whether some of the bets contradict each other, by more than the tolerance."""
     own = bets.take(subset)
-    return any(nearest(c, own.price[c.bets], deadline).coherent is False for c in clusters_of(own))
+    return any(nearest(own, c, deadline).coherent is False for c in clusters_of(own))
 
 
 def minimal(bets: Bets, answer: Answer, deadline: float) -> NDArray[np.int64]:
@@ -33,12 +34,13 @@ def minimal(bets: Bets, answer: Answer, deadline: float) -> NDArray[np.int64]:
     simple = next(irreducible(violated(bets, moved_most(bets, [answer]))), None)
     if simple is not None:
         return thinned(bets, np.array(simple.bets), deadline)
-    own = bets.price[answer.cluster.bets]
-    stakes = own - answer.value
+    own = answer.cluster.bets
+    stakes = answer.target - answer.value
     if len(stakes) > FEW:
-        sparse, profit = best_stakes(bets, answer.cluster, own, own, answer.worlds, deadline)
-        if profit > 0 and contradictory(bets, answer.cluster.bets[sparse != 0], deadline):
-            stakes = sparse
+        sell, buy = Terms().net(bets)
+        sparse = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, deadline)
+        if sparse.profit > 0 and contradictory(bets, answer.cluster.bets[sparse.stakes != 0], deadline):
+            stakes = sparse.stakes
     order = np.argsort(np.abs(stakes), kind="stable")
     return thinned(bets, answer.cluster.bets[order[np.abs(stakes[order]) > NOISE]], deadline)
 

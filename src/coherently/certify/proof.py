@@ -24,8 +24,10 @@ LARGEST = 2.0**52
 """Whole numbers up to here, and their sums, are exact in float64."""
 DIGITS = 12
 """Digits of the largest stake: few enough to round off errors of the solver."""
+LARGEST_TABLE = 16
+"""Variables of an event that has a truth table."""
 ATTEMPTS = 10
-"""How often stakes are mended by the world that beats them."""
+"""How often stakes are corrected by the world that beats them."""
 SLACK = 1e-3
 """The share of the expected profit that a float bound may leave unproved."""
 FLOAT_MARGIN = 1e-9
@@ -88,13 +90,17 @@ def prove(bets: Bets, plan: Plan, seconds: float) -> Proof | None:
 
 
 def accept(bets: Bets, plan: Plan, answer: Answer) -> Proof | None:
-    """The profit of stakes p - x that the bounds of the nearest coherent x prove, in floats; None if that is none."""
-    sure = plan.expected - answer.shortfall - FLOAT_MARGIN * float(np.abs(plan.stakes).sum())
+    """The profit of stakes p - x that the bounds of the nearest coherent x prove, in floats; None if that is none.
+
+    Rounding a stake changes what it wins by no more than the stake itself is changed.
+    """
+    units, power = _rounded(plan.cluster, plan.stakes)
+    rounding = float(np.abs(plan.stakes - units * 10.0**-power).sum())
+    sure = plan.expected - answer.shortfall - FLOAT_MARGIN * float(np.abs(plan.stakes).sum()) - rounding
     if not sure > 0:
         return None
     worlds = np.concatenate([answer.lowest[None, :], answer.worlds])
     payout = _payouts(bets, plan.cluster, worlds) @ plan.stakes
-    units, power = _rounded(plan.cluster, plan.stakes)
     stakes = [int(unit) * _unit(power) for unit in units.tolist()]
     word = f"float bound: {answer.proof}"
     return Proof(plan.cluster, stakes, Fraction(sure), worlds[int(np.argmax(payout))], False, word)
@@ -145,9 +151,11 @@ def _worst(plan: Plan, oracle: Oracle, stakes: NDArray[np.float64], seconds: flo
 def _rounded(cluster: Cluster, stakes: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     """Whole numbers of a decimal unit, and its number of decimals, such that sums over worlds are exact in float64.
 
-    An event of k variables is a sum of products of them whose whole coefficients add up to at most 3^k.
+    An event of k variables is a sum of products of them whose whole coefficients add up to at most 3^k; one of more
+    variables than a table has is a count, which is added as it is.
     """
-    growth = 3.0 ** np.minimum(cluster.part.sizes(), 16)
+    sizes = cluster.part.sizes()
+    growth = 3.0 ** np.where(sizes > LARGEST_TABLE, 0, sizes)
     given = cluster.part.terms.conditionals
     own = cluster.coordinate[cluster.conditional]
     each = np.empty(len(stakes))

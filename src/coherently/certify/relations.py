@@ -164,7 +164,8 @@ def moved_most(bets: Bets, answers: Sequence[Answer]) -> NDArray[np.int64]:
 
 def _events(bets: Bets, index: NDArray[np.int64]) -> tuple[list[_Event], list[Relation]]:
     merged, constants = bets.merged, []
-    price = np.where(bets.complemented, 1.0 - bets.price, bets.price)
+    sold = np.where(bets.complemented, 1.0 - bets.ask, bets.bid)
+    bought = np.where(bets.complemented, 1.0 - bets.bid, bets.ask)
     given: dict[int, list[int]] = defaultdict(list)
     for bet in index[~bets.conditional[index]].tolist():
         given[int(bets.coordinate[bet])].append(bet)
@@ -174,14 +175,14 @@ def _events(bets: Bets, index: NDArray[np.int64]) -> tuple[list[_Event], list[Re
         if a == b:
             # The coordinate never happens: no literal of it can.
             constants += [
-                Relation("all", (Literal(bet, bool(bets.complemented[bet])),), float(price[bet])) for bet in own
+                Relation("all", (Literal(bet, bool(bets.complemented[bet])),), float(sold[bet])) for bet in own
             ]
         elif b - a <= MOST_VARIABLES:
             table = _table(merged.tables[merged.table_starts[coordinate] : merged.table_starts[coordinate + 1]])
-            high, low = own[int(np.argmax(price[own]))], own[int(np.argmin(price[own]))]
+            high, low = own[int(np.argmax(sold[own]))], own[int(np.argmin(bought[own]))]
             top, bottom = (Literal(bet, bool(bets.complemented[bet])) for bet in (high, low))
             variables = tuple(merged.variables[a:b].tolist())
-            events.append(_Event(variables, table, float(price[high]), top, float(price[low]), bottom))
+            events.append(_Event(variables, table, float(sold[high]), top, float(bought[low]), bottom))
     return events, constants
 
 

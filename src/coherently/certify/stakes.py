@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherently.certify.bets import decimal
-from coherently.certify.distance import ABSENT, NOISE
-from coherently.certify.market import best_stakes
+from coherently.certify.distance import ABSENT, LARGE, NOISE
+from coherently.certify.market import MARGIN, Stakes, best_stakes
 from coherently.certify.proof import Plan, accept, prove
 from coherently.certify.relations import moved_most, violated
 from coherently.certify.terms import Terms
@@ -28,20 +28,42 @@ if TYPE_CHECKING:
     from coherently.certify.proof import Proof
 
 
+PROVING = 0.2
+"""The part of the time that is kept for the proof of a book."""
+
+
 def free_proofs(bets: Bets, suspects: Sequence[Answer], deadline: float) -> list[Proof]:
     """The stakes of each incoherent cluster as far as they are proved: prices less the nearest coherent prices."""
     found = (_free_proof(bets, answer, deadline) for answer in suspects)
     return [proof for proof in found if proof is not None]
 
 
-def best_proof(bets: Bets, suspects: Sequence[Answer], terms: Terms, deadline: float) -> list[Proof]:
-    """The best stakes under the terms: for a given total they all go to one cluster."""
-    plans = [_best_plan(bets, answer, terms, deadline) for answer in suspects]
-    best = max(plans, key=lambda plan: plan.expected, default=None)
-    if best is None or best.expected <= 0:
-        return []
-    proof = prove(bets, best.traded(), _seconds(deadline))
-    return [] if proof is None else [proof]
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """What became of the search for a book: its proofs, and what no stakes of 1 in total win more than.
+
+    `most` is infinite where that is not known; `proof` says on what it rests, or why it is not known.
+    """
+
+    proofs: list[Proof]
+    most: float = math.inf
+    proof: str = ""
+
+
+def best_proof(bets: Bets, suspects: Sequence[Answer], terms: Terms, deadline: float) -> Search:
+    """The best stakes under the terms: for a given total they all go to one cluster.
+
+    Clusters whose prices are coherent have nothing to win, whatever the costs.
+    """
+    found = [_best_plan(bets, answer, terms, _sooner(deadline)) for answer in suspects]
+    most = max((bound.most for _, bound in found), default=0.0)
+    reasons = dict.fromkeys(bound.reason for _, bound in found if bound.reason)
+    worlds = sum(np.count_nonzero(bound.share) for _, bound in found)
+    proof = "; ".join(reasons) or f"a mixture of {worlds:,} worlds"
+    for plan in sorted((plan for plan, _ in found), key=lambda plan: -plan.expected):
+        if plan.expected > MARGIN and (proved := prove(bets, plan.traded(), _seconds(deadline))):
+            return Search([proved], most, proof)
+    return Search([], most, proof)
 
 
 def _free_proof(bets: Bets, answer: Answer, deadline: float) -> Proof | None:
@@ -50,8 +72,8 @@ def _free_proof(bets: Bets, answer: Answer, deadline: float) -> Proof | None:
     Where a condition has no chance in the nearest prices, what they say given it is arbitrary, and so would be stakes.
     """
     if (answer.chance <= ABSENT).any():
-        best = _best_plan(bets, answer, Terms(), deadline)
-        return prove(bets, best.traded(), _seconds(deadline)) if best.expected > 0 else None
+        best, _ = _best_plan(bets, answer, Terms(), _sooner(deadline))
+        return prove(bets, best.traded(), _seconds(deadline)) if best.expected > MARGIN else None
     stakes = bets.price[answer.cluster.bets] - answer.value
     stakes = np.where(np.abs(stakes) < NOISE, 0.0, stakes)
     plan = Plan(answer.cluster, stakes, answer.sure, answer.worlds, _prices(bets, Terms())).traded()
@@ -59,7 +81,7 @@ def _free_proof(bets: Bets, answer: Answer, deadline: float) -> Proof | None:
         return prove(bets, plan, _seconds(deadline))
     found = accept(bets, plan, answer) if answer.is_mixture else None
     if found is None:
-        few = _simple_plan(bets, answer, Terms()) or _best_plan(bets, answer, Terms(), deadline)
+        few = _simple_plan(bets, answer, Terms()) or _best_plan(bets, answer, Terms(), _sooner(deadline))[0]
         found = prove(bets, few.traded(), _seconds(deadline))
     return found
 
@@ -67,11 +89,11 @@ def _free_proof(bets: Bets, answer: Answer, deadline: float) -> Proof | None:
 def _simple_plan(bets: Bets, answer: Answer, terms: Terms) -> Plan | None:
     """Equal stakes on the few bets of a broken relation, the one that wins most after costs; None if none does."""
     own = answer.cluster.bets
-    sell, buy = terms.net(bets)
+    (sell, buy), bid, ask = terms.net(bets), bets.bid, bets.ask
     best, profit = None, 0.0
     for relation in violated(bets, moved_most(bets, [answer])):
         trades = zip(relation.bets, relation.signs, strict=True)
-        cost = sum(bets.price[bet] - sell[bet] if sign > 0 else buy[bet] - bets.price[bet] for bet, sign in trades)
+        cost = sum(bid[bet] - sell[bet] if sign > 0 else buy[bet] - ask[bet] for bet, sign in trades)
         won = max(0.0, relation.violation - cost) ** 2 / len(relation.literals)
         if won > profit:
             best, profit = relation, won
@@ -84,18 +106,22 @@ def _simple_plan(bets: Bets, answer: Answer, terms: Terms) -> Plan | None:
     return Plan(answer.cluster, stakes, profit, answer.worlds[:0], _prices(bets, terms))
 
 
-def _best_plan(bets: Bets, answer: Answer, terms: Terms, deadline: float) -> Plan:
-    """The best stakes that add up to 1; where the bets are too many, those of a broken relation."""
+def _best_plan(bets: Bets, answer: Answer, terms: Terms, deadline: float) -> tuple[Plan, Stakes]:
+    """The best stakes that add up to 1, and what is known of others; where none are found, those of a broken relation.
+
+    Of too many bets only those are looked for.
+    """
     own = answer.cluster.bets
-    if not answer.is_mixture:
-        simple = _simple_plan(bets, answer, terms)
-        if simple is not None:
-            total = float(np.abs(simple.stakes).sum())
-            return replace(simple, stakes=simple.stakes / total, expected=simple.expected / total)
-        return Plan(answer.cluster, np.zeros(len(own)), 0.0, answer.worlds, _prices(bets, terms))
     sell, buy = terms.net(bets)
-    stakes, profit = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, deadline)
-    return Plan(answer.cluster, stakes, profit, answer.worlds[:0], _prices(bets, terms))
+    found = Stakes(np.zeros(len(own)), 0.0, math.inf, np.zeros(0), answer.worlds, answer.proof)
+    if len(answer.cluster.part) <= LARGE:
+        found = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, deadline)
+    plan = Plan(answer.cluster, found.stakes, found.profit, answer.worlds[:0], _prices(bets, terms))
+    simple = _simple_plan(bets, answer, terms) if found.reason and found.profit <= MARGIN else None
+    if simple is None:
+        return plan, found
+    total = float(np.abs(simple.stakes).sum())
+    return replace(simple, stakes=simple.stakes / total, expected=simple.expected / total), found
 
 
 def _prices(bets: Bets, terms: Terms) -> Callable[[Cluster, NDArray[np.float64]], Sequence[Fraction]]:
@@ -109,4 +135,9 @@ def _prices(bets: Bets, terms: Terms) -> Callable[[Cluster, NDArray[np.float64]]
 
 
 def _seconds(deadline: float) -> float:
-    return max(1.0, deadline - time.monotonic())
+    return max(0.0, deadline - time.monotonic())
+
+
+def _sooner(deadline: float) -> float:
+    """When to end the search for stakes, so that there is time to prove what they win."""
+    return deadline - PROVING * _seconds(deadline)

@@ -293,10 +293,12 @@ def _intervals(
     complemented: NDArray[np.bool_],
 ) -> tuple[NDArray[np.bool_], Intervals]:
     """Which forecasts are points, and the others."""
-    if panel.lower is None or panel.upper is None:
+    if panel.lower is None and panel.upper is None:
         return np.ones(len(unit), np.bool_), Intervals()
-    low, high = np.where(np.isnan(panel.lower), 0.0, panel.lower), np.where(np.isnan(panel.upper), 1.0, panel.upper)
-    given = ~(np.isnan(panel.lower) & np.isnan(panel.upper))
+    absent = np.full(len(unit), np.nan)
+    lower, upper = (absent if side is None else side for side in (panel.lower, panel.upper))
+    low, high = np.nan_to_num(lower, nan=0.0), np.nan_to_num(upper, nan=1.0)
+    given = ~(np.isnan(lower) & np.isnan(upper))
     own = unit[given]
     turned = complemented[own]
     low, high = low[given], high[given]
