@@ -11,6 +11,7 @@ import numpy as np
 import coherently as co
 from bench.measure import timed
 from bench.runs import verified
+from coherently.certify.verdicts import Status
 from experiments.baselines import averaged
 from experiments.markdown import stamp, table, write_page
 from experiments.panels import experiments, honest, read, require_data, true_probabilities
@@ -241,7 +242,7 @@ def _people() -> Section:
     bad, count = (
         sum(number)
         for number in zip(
-            *((int(found.judges.incoherent.sum()), len(found.judges)) for found in checks.values()), strict=True
+            *((found.judges.count(Status.INCOHERENT), len(found.judges)) for found in checks.values()), strict=True
         )
     )
     return parts, [f"People: {bad} of {count} are incoherent about weather and politics."]

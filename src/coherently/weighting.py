@@ -74,7 +74,8 @@ class CoherenceWeights:
     def __call__(self, panel: Panel) -> NDArray[np.float64]:
         """Measure each judge's own incoherence."""
         found = check(panel, time_limit=self.time_limit).judges
-        distance = dict(zip(found, np.sqrt(found.square / found.forecasts).tolist(), strict=True))
+        own = np.array([0.0 if verdict.status.coherent else verdict.distance for verdict in found.verdicts])
+        distance = dict(zip(found, (own / np.sqrt(found.forecasts)).tolist(), strict=True))
         # A judge of whom nothing can be checked contradicts nothing.
         relative = _relative(np.array([distance.get(name, 0.0) for name in panel.judges]))
         if (relative == 1.0).all():

@@ -178,10 +178,10 @@ def test_simulate_prints_csv():
 def test_check_says_who_contradicts_what(table_2):
     shown = run("check", table_2, check=1).stdout
     assert [line.split() for line in shown.splitlines()[1:5]] == [
-        ["Chris", "3", "no", "0.4243", "0.1800"],
-        ["Alice", "3", "yes", "0", "0"],
-        ["Bob", "3", "yes", "0", "0"],
-        ["panel's", "means", "3", "no", "0.1179", "0.0139"],
+        ["Chris", "3", "incoherent", "0.4243", "0.1800"],
+        ["Alice", "3", "coherent", "0", "0"],
+        ["Bob", "3", "coherent", "0", "0"],
+        ["panel's", "means", "3", "incoherent", "0.1179", "0.0139"],
     ]
     assert "Chris: P(p & q) = 0.60 is above P(q) = 0.00" in shown
     assert "panel's means: P(p & q) = 0.2667 is above P(q) = 0.10" in shown
@@ -201,14 +201,18 @@ def test_check_of_one_judge_tells_by_its_exit_code(table_2):
 def test_check_as_json_and_as_a_file(table_2):
     answer = json.loads(run("check", table_2, "--json", check=1).stdout)
     assert list(answer) == [
-        *("coherent", "distance", "guaranteed_improvement", "contradictions", "book", "judges", "notes")
+        *("status", "coherent", "distance", "distance_low", "distance_high", "proved", "tolerance"),
+        *("guaranteed_improvement", "contradictions", "book", "judges", "notes"),
     ]
+    assert [judge["status"] for judge in answer["judges"]] == ["coherent", "coherent", "incoherent"]
     assert [judge["coherent"] for judge in answer["judges"]] == [True, True, False]
     assert answer["judges"][2]["contradictions"] == ["P(p & q) = 0.60 is above P(q) = 0.00"]
     np.testing.assert_allclose(answer["book"]["sure_profit"], 0.013889, atol=1e-6)
     output = table_2.with_name("judges.csv")
     assert run("check", table_2, "-o", output, check=1).stdout == ""
-    assert output.read_text().splitlines()[0] == "judge,forecasts,coherent,distance,guaranteed_improvement"
+    assert output.read_text().splitlines()[0] == (
+        "judge,forecasts,status,coherent,distance,distance_low,distance_high,proved,guaranteed_improvement"
+    )
 
 
 def test_check_knows_conditionals(tmp_path):
@@ -399,4 +403,4 @@ def test_the_summary_speaks_of_groups_only_where_there_are_groups(table_2):
     assert "every group of events is coherent" in by_groups
     by_worlds = " ".join(run("aggregate", table_2, "--method", "annealing", check=0).stdout.split())
     assert "group" not in by_worlds
-    assert "coherent all together" in by_worlds
+    assert "jointly coherent" in by_worlds

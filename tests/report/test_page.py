@@ -41,14 +41,14 @@ def test_table_2_in_words_and_numbers():
         ["p & q", "sell", "0.0833", "0.2667"],
     ]
     assert rows_of(tree, "judges") == [
-        ["judge", "forecasts", "coherent", "distance", "saved"],
-        ["Chris", "3", "no", "0.4243", "0.1800"],
-        ["Alice", "3", "yes", "0", "0"],
-        ["Bob", "3", "yes", "0", "0"],
-        ["the averages", "3", "no", "0.1179", "0.0139"],
+        ["judge", "forecasts", "status", "distance", "saved"],
+        ["Chris", "3", "incoherent", "0.4243", "0.1800"],
+        ["Alice", "3", "coherent", "0", "0"],
+        ["Bob", "3", "coherent", "0", "0"],
+        ["the averages", "3", "incoherent", "0.1179", "0.0139"],
     ]
     for said in (
-        "The forecasts of 1 of 3 judges (Chris) contradict each other, and so do the panel's averages.",
+        "1 of 3 judges (Chris) contradicts themselves, and the panel's averages contradict each other too.",
         "P(p & q) = 0.60 is above P(q) = 0.00",
         "Sure to win 0.18 whatever happens: buy 0.3 of [q] at 0.00 and sell 0.3 of [p & q] at 0.60.",
         "a mixture of 3 possible worlds. The largest change",
@@ -171,7 +171,7 @@ def test_a_hundred_thousand_forecasts_stay_small_and_cut_tables_say_so():
     words = text_of(tree)
     events = len(panel.written)
     assert f"The 500 most adjusted of {events:,} events; coherently aggregate -o FILE writes them all." in words
-    assert "The farthest 100 of 2,950 judges; coherently check -o FILE writes them all." in words
+    assert "The first 100 of 2,950 judges; coherently check -o FILE writes them all." in words
     assert "The best 100 of 2,950 judges; coherently score -o FILE writes them all." in words
     assert "not in this page: it has" in words
     assert len(rows_of(tree, "forecasts")) == 501

@@ -247,7 +247,7 @@ def check_judges(case, panel):
         finding = checked.judges[judge]
         assert finding.coherent is not None
         if finding.coherent:
-            assert miss <= PROGRAM, (judge, miss)
+            assert miss <= PROGRAM + len(rows) * finding.tolerance, (judge, miss)
         elif all(" given " not in row["event"] for row in rows):
             assert miss > 0, (judge, finding.contradictions)
             assert miss / math.sqrt(len(rows)) - PROGRAM <= finding.distance <= miss + PROGRAM, (miss, finding)

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.certify.bets import bets_at_forecasts, bets_at_means, bets_of_judges, usable
-from coherently.certify.books import make_book
-from coherently.certify.conditions import called_off, taken_alone
-from coherently.certify.contradiction import minimal
-from coherently.certify.distance import nearest_of
-from coherently.certify.relations import irreducible, moved_most, violated
-from coherently.certify.terms import Terms
-from coherently.certify.wording import contradiction_words, set_words
+from coherently.certify.bets import bets_at_forecasts, bets_at_means, bets_of_judges, clusters_of, usable
+from coherently.certify.budget import Budget
+from coherently.certify.conditions import taken_alone
+from coherently.certify.distance import nearest
+from coherently.certify.findings import Finding
+from coherently.certify.rounding import half_units, half_units_of_means
+from coherently.certify.verdicts import Court, Status, together
 from coherently.errors import MethodError, PanelError
 from coherently.panel import to_frame
 
@@ -32,88 +31,58 @@ if TYPE_CHECKING:
     from coherently.certify.books import Book
     from coherently.certify.conditions import Alone
     from coherently.certify.distance import Answer
+    from coherently.certify.verdicts import Verdict
     from coherently.panel import Columns, Panel
     from coherently.solve import Progress
 
 TIME_LIMIT = 20.0
-SHOWN = 5
-"""How many contradictions are put into words."""
+JUDGES, MEANS = 0.75, 0.5
+"""The part of the time left that the judges, and then the panel's means, may take."""
+SOLVING = 0.9
+"""The part of it after which what is not decided is looked at for broken relations."""
+SMALLEST = 0.05
+"""Seconds that a cluster may take while there is time at all."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Finding:
-    """Whether the forecasts of one judge, or the panel's means, are coherent.
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """What was found about the bets of one owner: nearest coherent prices, and those where a condition is granted."""
 
-    `coherent` is None where that was not decided in time. `distance` is the root of the sum of squared differences from
-    the nearest coherent forecasts, over the forecasts as given, each counted once: repeats and complements are not
-    merged. Its square is what the book is sure to win. `guaranteed_improvement` is the summed Brier penalty that the
-    nearest coherent forecasts save whatever happens. `proof` says on what the distance rests.
-    """
+    answers: Sequence[Answer]
+    alone: Sequence[Alone]
+    verdict: Verdict
 
-    name: str
-    forecasts: int
-    coherent: bool | None
-    distance: float
-    guaranteed_improvement: float
-    proof: str
-    _bets: Bets
-    _answers: Sequence[Answer]
-    _alone: Sequence[Alone]
-    _time_limit: float
-
-    def __repr__(self) -> str:
-        return f"<Finding: {self.name} is {_word(self.coherent)}, distance {self.distance:.6g}>"
-
-    @cached_property
-    def contradictions(self) -> tuple[str, ...]:
-        """The worst contradictions among the forecasts, each a sentence; the worst first."""
-        if self.coherent is not False:
-            return ()
-        sources = [(self._bets, self._answers), *((alone.bets, alone.answers) for alone in self._alone)]
-        deadline = time.monotonic() + self._time_limit
-        shown = [sentence for bets, answers in sources for sentence in _sentences(bets, answers, deadline)]
-        return tuple(shown[:SHOWN])
-
-    @cached_property
-    def book(self) -> Book:
-        """Bets at the forecasts' own prices that win whatever happens; false if there are none."""
-        deadline = time.monotonic() + self._time_limit
-        return make_book(self._bets, self._answers, Terms(), called_off(self._alone), deadline)
-
-    def to_json(self) -> dict[str, Any]:
-        """The finding in plain values, for JSON."""
-        return {
-            "name": self.name,
-            "forecasts": self.forecasts,
-            "coherent": self.coherent,
-            "distance": self.distance,
-            "guaranteed_improvement": self.guaranteed_improvement,
-            "contradictions": list(self.contradictions),
-        }
+    def among(self, own: NDArray[np.int64]) -> Case:
+        """The same where the owner's bets, which had these numbers among all, are the only ones."""
+        answers = [
+            replace(answer, cluster=replace(answer.cluster, bets=np.searchsorted(own, answer.cluster.bets)))
+            for answer in self.answers
+        ]
+        alone = [replace(one, source=np.searchsorted(own, one.source)) for one in self.alone]
+        return Case(answers, alone, self.verdict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Judges(Mapping[str, Finding]):
-    """The finding of each judge by name; arrays have an entry a judge.
+    """The finding of each judge by name.
 
-    `rows` lists the forecasts judge by judge, and `starts` where those of each begin.
+    `_slack` has an entry per forecast and `_cases` one per judge; `_rows` lists the forecasts judge by judge, and
+    `_starts` where those of each begin.
     """
 
     panel: Panel
-    position: Mapping[str, int]
-    rows: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    forecasts: NDArray[np.int64]
-    square: NDArray[np.float64]
-    improvement: NDArray[np.float64]
-    incoherent: NDArray[np.bool_]
-    undecided: NDArray[np.bool_]
-    time_limit: float
+    _slack: NDArray[np.float64]
+    _cases: Sequence[Case]
+    _position: Mapping[str, int]
+    _rows: NDArray[np.int64]
+    _starts: NDArray[np.int64]
+    _budget: Budget
 
     def __getitem__(self, name: str) -> Finding:
-        i = self.position[name]
-        own = self.panel.select(self.rows[self.starts[i] : self.starts[i + 1]])
-        return _finding(name, bets_at_forecasts(own), self.time_limit)
+        i = self._position[name]
+        own = self._rows[self._starts[i] : self._starts[i + 1]]
+        bets = bets_at_forecasts(self.panel.select(own))
+        return _finding(name, bets, self._slack[own], self._cases[i].among(own), self._budget)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.panel.judges)
@@ -122,25 +91,55 @@ class Judges(Mapping[str, Finding]):
         return len(self.panel.judges)
 
     def __repr__(self) -> str:
-        return f"<Judges: {int(self.incoherent.sum()):,} of {len(self):,} incoherent>"
+        return f"<Judges: {self.count(Status.INCOHERENT):,} of {len(self):,} incoherent>"
+
+    @property
+    def forecasts(self) -> NDArray[np.int64]:
+        """How many forecasts each judge makes."""
+        return np.diff(self._starts)
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """What is known of each judge."""
+        return [case.verdict for case in self._cases]
+
+    def count(self, status: Status) -> int:
+        """How many judges have this status."""
+        return sum(verdict.status is status for verdict in self.verdicts)
+
+    @property
+    def unfinished(self) -> int:
+        """How many judges were not decided in time, or are incoherent by a distance that was not proved in time."""
+        return sum(not verdict.proved or verdict.status is Status.UNDECIDED for verdict in self.verdicts)
+
+    @property
+    def tolerance(self) -> float:
+        """What rounding may have changed of any forecast of the judges that it explains; 0 where it explains none."""
+        explained = [i for i, verdict in enumerate(self.verdicts) if verdict.status is Status.ROUNDING]
+        return float(self._slack[np.isin(self.panel.judge_index, explained)].max(initial=0.0))
+
+    def order(self) -> list[int]:
+        """The numbers of the judges: contradictions first, proved distances before others, the greatest first."""
+        return sorted(range(len(self)), key=lambda i: self._cases[i].verdict.rank)
 
     def worst(self, count: int) -> list[str]:
         """The names of the incoherent judges that are farthest from coherence."""
-        order = np.argsort(-self.square, kind="stable")
-        return [self.panel.judges[i] for i in order[self.incoherent[order]][:count].tolist()]
+        bad = (i for i in self.order() if self._cases[i].verdict.status is Status.INCOHERENT)
+        return [self.panel.judges[i] for i in islice(bad, count)]
 
     def columns(self) -> Columns:
         """The columns of `Check.frame`."""
-        coherent = [
-            False if bad else None if open_ else True
-            for bad, open_ in zip(self.incoherent, self.undecided, strict=True)
-        ]
+        every = self.verdicts
         return {
             "judge": list(self.panel.judges),
             "forecasts": self.forecasts,
-            "coherent": coherent,
-            "distance": np.sqrt(self.square),
-            "guaranteed_improvement": self.improvement,
+            "status": [str(verdict.status) for verdict in every],
+            "coherent": [verdict.status.coherent for verdict in every],
+            "distance": np.array([verdict.distance for verdict in every]),
+            "distance_low": np.array([verdict.low for verdict in every]),
+            "distance_high": np.array([verdict.high for verdict in every]),
+            "proved": [verdict.proved for verdict in every],
+            "guaranteed_improvement": np.array([np.nan if v.saved is None else v.saved for v in every]),
         }
 
 
@@ -157,27 +156,35 @@ class Check:
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"<Check: {int(self.judges.incoherent.sum()):,} of {len(self.judges):,} judges incoherent>"
+        return f"<Check: {self.judges.count(Status.INCOHERENT):,} of {len(self.judges):,} judges incoherent>"
 
     @cached_property
     def means(self) -> Finding:
         """The finding about the panel's means."""
         if len(self.judges) == 1:
             return self.judges[self.panel.judges[0]]
-        return _finding("panel", bets_at_means(self.panel), self.judges.time_limit)
+        budget = self.judges._budget
+        with budget.spend(MEANS) as deadline:
+            bets, slack = bets_at_means(self.panel), half_units_of_means(self.panel)
+            return _finding("panel", bets, slack, _examined(bets, slack, deadline)[0], budget)
+
+    @property
+    def status(self) -> Status:
+        """What is known of the panel's means: coherent, incoherent, rounding or undecided."""
+        return self.means.status
 
     @property
     def coherent(self) -> bool | None:
-        """Whether the panel's means are coherent; None where that was not decided in time."""
+        """Whether the panel's means are coherent, but for rounding; None where that was not decided in time."""
         return self.means.coherent
 
     @property
     def distance(self) -> float:
-        """The distance of the panel's means from the nearest coherent forecasts."""
+        """The distance of the panel's means from the nearest coherent forecasts that were found."""
         return self.means.distance
 
     @property
-    def guaranteed_improvement(self) -> float:
+    def guaranteed_improvement(self) -> float | None:
         """The summed Brier penalty of the panel's means that the nearest coherent forecasts save whatever happens."""
         return self.means.guaranteed_improvement
 
@@ -193,15 +200,15 @@ class Check:
 
     @property
     def incoherent(self) -> bool:
-        """Whether any judge, or the panel's means, were found incoherent."""
-        return bool(self.judges.incoherent.any()) or self.coherent is False
+        """Whether any judge, or the panel's means, were found incoherent by more than rounding."""
+        return self.judges.count(Status.INCOHERENT) > 0 or self.coherent is False
 
     def columns(self) -> Columns:
         """The columns of `frame`."""
         return self.judges.columns()
 
     def frame(self) -> Any:
-        """One row a judge: judge, forecasts, coherent, distance, guaranteed_improvement."""
+        """One row per judge: judge, forecasts, status, coherent, the distance and its bounds, and what is saved."""
         return to_frame(self.columns(), self.panel.library)
 
 
@@ -209,9 +216,13 @@ def check(panel: Panel, *, time_limit: float = TIME_LIMIT, progress: Progress | 
     """Find out which judges contradict themselves, how far they are from coherence, and by which forecasts.
 
     Distances are Euclidean, over the forecasts as given, each counted once: the root of the sum of squared differences
-    from the nearest coherent forecasts. Up to 1e-9 counts as coherent. Books and contradictions are looked for when
-    they are asked for. `time_limit` is in seconds: for all judges, for the panel's means, and for each book; `progress`
-    is called with the fraction of the judges' work that is done.
+    from the nearest coherent forecasts. Up to 1e-9 counts as coherent, and what the decimals of a judge's numbers
+    explain, where they are 3 or more, as rounding. Where the panel has columns lower and upper, they are what is
+    checked: forecasts are coherent where some coherent ones lie within all of them.
+
+    `time_limit` is in seconds, for all judges, the panel's means, and the books and contradictions that are asked for
+    together. What it does not suffice for is `undecided`, or has a distance between two bounds. `progress` is called
+    with the fraction of the judges' work that is done.
 
     >>> import coherently as co
     >>> rows = [("Bob", "p", 0.6), ("Bob", "p & q", 0.1), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)]
@@ -228,74 +239,63 @@ def check(panel: Panel, *, time_limit: float = TIME_LIMIT, progress: Progress | 
     panel, notes = usable(panel)
     if not len(panel):
         raise PanelError("no forecast is left to check: " + "; ".join(notes))
-    # The forecasts themselves are checked, not the quotes beside them.
-    panel = replace(panel, lower=None, upper=None)
-    bets = bets_of_judges(panel)
-    deadline = time.monotonic() + time_limit
-    answers = nearest_of(bets, deadline, progress)
-    first = [int(answer.cluster.bets[0]) for answer in answers]
-    for alone in taken_alone(bets, answers, deadline):
-        answers += alone.answers
-        first += [int(alone.source[0])] * len(alone.answers)
-    owner = panel.judge_index[np.array(first, np.int64)].astype(np.int64)
-    count = len(panel.judges)
-
-    def total(values: list[float]) -> NDArray[np.float64]:
-        return np.bincount(owner, values, count).astype(np.float64)
-
-    forecasts = np.bincount(panel.judge_index, minlength=count)
-    judges = Judges(
-        panel,
-        {name: i for i, name in enumerate(panel.judges)},
-        np.argsort(panel.judge_index, kind="stable"),
-        np.concatenate([[0], np.cumsum(forecasts)]),
-        forecasts,
-        total([_square(answer) for answer in answers]),
-        total([_improvement(answer) for answer in answers]),
-        total([float(answer.coherent is False) for answer in answers]) > 0,
-        total([float(answer.coherent is None) for answer in answers]) > 0,
-        time_limit,
-    )
-    return Check(panel, judges, notes)
+    budget = Budget(time_limit)
+    slack = half_units(panel)
+    with budget.spend(JUDGES if len(panel.judges) > 1 else MEANS) as deadline:
+        cases = _examined(bets_of_judges(panel), slack, deadline, progress)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(panel.judge_index, minlength=len(panel.judges)))])
+    position = {name: i for i, name in enumerate(panel.judges)}
+    judges = Judges(panel, slack, cases, position, np.argsort(panel.judge_index, kind="stable"), starts, budget)
+    return Check(panel, judges, notes + _notes(judges))
 
 
-def _word(coherent: bool | None) -> str:
-    """The word for it."""
-    return "undecided" if coherent is None else "coherent" if coherent else "incoherent"
+def _examined(bets: Bets, slack: NDArray[np.float64], deadline: float, progress: Progress | None = None) -> list[Case]:
+    """Find the nearest coherent prices, and judge what is known by then: a case per judge of the bets' panel."""
+    now = time.monotonic()
+    answers = _answers(bets, now + SOLVING * (deadline - now), progress)
+    alone = taken_alone(bets, answers, deadline)
+    court, owner = Court(bets, slack, deadline), bets.panel.judge_index
+    own: list[tuple[list[Answer], list[Alone], list[Verdict]]] = [([], [], []) for _ in bets.panel.judges]
+    for answer in answers:
+        mine = own[owner[answer.cluster.bets[0]]]
+        mine[0].append(answer)
+        mine[2].append(court.verdict(answer))
+    for one in alone:
+        mine = own[owner[one.source[0]]]
+        mine[1].append(one)
+        mine[2].extend(map(Court(one.bets, slack[one.source], deadline).verdict, one.answers))
+    return [Case(found, granted, together(verdicts)) for found, granted, verdicts in own]
 
 
-def _finding(name: str, bets: Bets, time_limit: float) -> Finding:
-    deadline = time.monotonic() + time_limit
-    own = nearest_of(bets, deadline)
-    alone = taken_alone(bets, own, deadline)
-    answers = [*own, *(answer for one in alone for answer in one.answers)]
-    open_ = [answer for answer in own if answer.coherent is None]
-    coherent: bool | None = not any(answer.coherent is False for answer in answers)
-    if coherent and open_:
-        # A broken relation proves incoherence where the distance is not known yet.
-        coherent = False if violated(bets, moved_most(bets, open_)) else None
-    square, improvement = (sum(map(measure, answers)) for measure in (_square, _improvement))
-    proof = "; ".join(dict.fromkeys(answer.proof for answer in answers if not answer.coherent))
-    return Finding(name, len(bets), coherent, math.sqrt(square), improvement, proof, bets, own, alone, time_limit)
+def _answers(bets: Bets, end: float, progress: Progress | None) -> list[Answer]:
+    """The nearest coherent prices of each cluster, the small ones first.
+
+    Each cluster may take an equal part of the time that is left, so that what the small ones do not need is left for
+    the large ones.
+    """
+    clusters = sorted(clusters_of(bets), key=lambda cluster: len(cluster.part))
+    answers = []
+    for i, cluster in enumerate(clusters):
+        now = time.monotonic()
+        share = max(SMALLEST, (end - now) / (len(clusters) - i))
+        answers.append(nearest(bets, cluster, min(end, now + share)))
+        if progress is not None:
+            progress((i + 1) / len(clusters))
+    return answers
 
 
-def _sentences(bets: Bets, answers: Sequence[Answer], deadline: float) -> list[str]:
-    """The contradictions of bets in words: simple ones, or else one set of forecasts that cannot hold together."""
-    bad = [answer for answer in answers if not answer.coherent]
-    if not bad:
-        return []
-    broken = irreducible(violated(bets, moved_most(bets, bad)))
-    shown = [contradiction_words(bets, relation) for relation in islice(broken, SHOWN)]
-    worst = max(bad, key=lambda answer: answer.square)
-    return shown or [set_words(bets, minimal(bets, worst, deadline).tolist())]
+def _finding(name: str, bets: Bets, slack: NDArray[np.float64], case: Case, budget: Budget) -> Finding:
+    tolerance = float(slack.max(initial=0.0))
+    return Finding(name, len(bets), tolerance, case.verdict, bets, case.answers, case.alone, slack, budget)
 
 
-def _square(answer: Answer) -> float:
-    """The squared distance, rounding errors taken for nothing."""
-    return 0.0 if answer.coherent else answer.square
-
-
-def _improvement(answer: Answer) -> float:
-    """What moving to the answer saves in every world: |p - v|^2 - |x - v|^2 >= |p - x|^2 - 2 shortfall."""
-    sure = answer.square - 2.0 * answer.shortfall
-    return 0.0 if answer.coherent or not sure > 0 else sure
+def _notes(judges: Judges) -> tuple[str, ...]:
+    """What a reader should know of the judges as a whole."""
+    notes = []
+    if count := judges.count(Status.ROUNDING):
+        notes.append(
+            f"judges whose forecasts are coherent up to rounding, each off by at most {judges.tolerance:g}: {count:,}"
+        )
+    if count := judges.unfinished:
+        notes.append(f"judges not finished in the time limit of {judges._budget.seconds:g} seconds: {count:,}")
+    return tuple(notes)

@@ -1,7 +1,8 @@
 """Conditional forecasts in the worlds of their condition alone.
 
-The nearest coherent prices may make a condition impossible that nobody forecast: then all bets given it are called off,
-and whatever they say is coherent. What they say of each other shows where the condition is taken for granted.
+The nearest coherent prices may make a condition impossible that nobody forecast, or that was forecast so: then all bets
+given it are called off, and whatever they say would be coherent. What they say of each other, and of what is certain or
+impossible there, shows where the condition is taken for granted.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from coherently.certify.bets import bets_at_forecasts
 from coherently.certify.distance import ABSENT, nearest_of
-from coherently.events import CERTAIN
+from coherently.events import CERTAIN, NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,9 +43,12 @@ class Alone:
 
 
 def taken_alone(bets: Bets, answers: Sequence[Answer], deadline: float) -> list[Alone]:
-    """The conditions that answers make impossible though no bet is on them, each granted for the bets given it."""
+    """The conditions that answers leave without probability, each granted for the bets given it.
+
+    Not where they move a forecast of the condition to get there: that is counted as a distance already.
+    """
     found = []
-    for source in _degenerate(bets, answers):
+    for source in (*_degenerate(bets, answers), *_unrelated(bets, answers)):
         own = _granting(bets, source)
         found.append(Alone(own, nearest_of(own, deadline), source))
     return found
@@ -62,17 +66,34 @@ def called_off(found: Sequence[Alone]) -> tuple[str, ...]:
 
 def _degenerate(bets: Bets, answers: Sequence[Answer]) -> Iterator[NDArray[np.int64]]:
     """The bets given a condition that is impossible in the answer, owner by owner and condition by condition."""
+    settled = _settled(bets)
     for answer in answers:
         cluster = answer.cluster
         absent = cluster.conditional & (answer.chance <= ABSENT)
         if not absent.any():
             continue
-        told = set((bets.side[cluster.bets[~cluster.conditional]] // 2).tolist())
+        moved = cluster.bets[~cluster.conditional & (np.abs(answer.target - answer.value) > ABSENT)]
+        paid = set((bets.side[moved] // 2).tolist())
         condition = bets.condition[cluster.bets]
         for side in np.unique(condition[absent]).tolist():
             mine = cluster.bets[absent & (condition == side)]
-            if side // 2 not in told and len(mine) > 1:
+            related = len(mine) > 1 or not cluster.part.space.is_free or settled[mine].any()
+            if side // 2 not in paid and related:
                 yield mine
+
+
+def _unrelated(bets: Bets, answers: Sequence[Answer]) -> Iterator[NDArray[np.int64]]:
+    """The bets in no cluster whose event is certain or impossible given its condition."""
+    loose = _settled(bets)
+    for answer in answers:
+        loose[answer.cluster.bets] = False
+    yield from np.flatnonzero(loose)[:, None]
+
+
+def _settled(bets: Bets) -> NDArray[np.bool_]:
+    """Whether each bet's event is certain or impossible given its condition, whatever the laws."""
+    settled: NDArray[np.bool_] = bets.conditional & ((bets.side == bets.condition) | (bets.side == NEVER))
+    return settled
 
 
 def _granting(bets: Bets, source: NDArray[np.int64]) -> Bets:

@@ -18,6 +18,7 @@ from coherently.problem import BRIER, Problem
 from coherently.solve import AlternatingProjections
 from coherently.solve.composite import CompositeNearest
 from coherently.solve.nearest import Nearest
+from coherently.solve.oracle import SLICE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +34,8 @@ NOISE = 1e-13
 """Changes of a price that are rounding errors."""
 MOMENT = 0.1
 """Seconds after which prices that are coherent but for rounding errors are not looked at any more."""
+SEARCHING = 0.5
+"""The part of the time that search alone may take where the best world is not found by dynamic programming."""
 LARGE = 20_000
 """Distinct events of a cluster past which only pairs of variables are made coherent, which bounds the distance."""
 ACCURACY = 1e-6
@@ -113,11 +116,18 @@ def nearest(bets: Bets, cluster: Cluster, deadline: float) -> Answer:
 def _nearest_points(cluster: Cluster, price: NDArray[np.float64], deadline: float) -> Answer:
     """The nearest coherent prices where each bet has one price and stands for sure."""
     found = Nearest(cluster.part, 0, TOLERANCE**2)
-    soon = min(deadline, time.monotonic() + MOMENT)
-    found.improve(ACCURACY, soon, lambda: None)
-    if time.monotonic() >= soon and found.objective > NOISE**2:
+    core, exact = found.core, found.is_eliminable
+    begun = time.monotonic()
+    soon = begun + (MOMENT if exact else SEARCHING * (deadline - begun))
+    if exact:
+        found.improve(ACCURACY, min(soon, deadline), lambda: None)
+    else:
+        # What else comes before the search for worlds there does not look at the clock.
+        while (left := soon - time.monotonic()) > 0 and not core.search(min(SLICE, left)):
+            pass
+    over = exact and time.monotonic() < soon
+    if not over and found.objective > NOISE**2 and time.monotonic() < deadline:
         found.improve(ACCURACY, deadline, lambda: None)
-    core = found.core
     weight, worlds = core.worlds()
     value = cluster.on_bets(np.clip(core.x(), 0.0, 1.0))
     square = float(np.sum((price - value) ** 2))
@@ -173,6 +183,8 @@ def _nearest_given(bets: Bets, cluster: Cluster, deadline: float) -> Answer:
     Merging forecasts of one price leaves out of the sum of squares how far they scatter: a constant for bets that stand
     for sure. Quotes, and conditional bets that are repeated, are taken one by one.
     """
+    if time.monotonic() >= deadline:
+        return _unknown(bets, cluster, "the time was over")
     given, merged = cluster.coordinate[cluster.conditional], not bets.quoted[cluster.bets].any()
     merged &= len(np.unique(given)) == len(given)
     part = cluster.part if merged else at_quotes(bets, cluster)

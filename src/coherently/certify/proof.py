@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -76,13 +77,14 @@ def prove(bets: Bets, plan: Plan, seconds: float) -> Proof | None:
     oracle = Oracle(plan.cluster.part)
     rows, stakes = _payouts(bets, plan.cluster, plan.worlds), plan.stakes
     best: Proof | None = None
+    end = time.monotonic() + seconds
     for _ in range(ATTEMPTS if oracle.is_exact else 1):
         found = _worst(plan, oracle, stakes, seconds)
         if found is None:
             break
         if found.profit > 0 and (best is None or found.profit > best.profit):
             best = found
-        if float(found.profit) >= (1 - SLACK) * plan.expected:
+        if float(found.profit) >= (1 - SLACK) * plan.expected or time.monotonic() >= end:
             break
         rows = np.concatenate([rows, _payouts(bets, plan.cluster, found.world[None, :])])
         stakes = _levelled(stakes, rows)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, pairwise, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.certify.choices import relations_within
 from coherently.certify.distance import TOLERANCE
+from coherently.certify.literals import Event, Literal, Relation, bits_of, expanded, over, relation_of, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from coherently.certify.bets import Bets
     from coherently.certify.distance import Answer
-    from coherently.problem import Block, Space
+    from coherently.problem import Space
 
 MOST_VARIABLES = 16
 """Variables of events that are compared by their joint truth table."""
@@ -29,65 +30,14 @@ MOST_BETS = 20_000
 """Bets among which relations are looked for."""
 MOST_MEMBERS = 24
 """Events of a family that are compared three at a time."""
-
-
-class Literal(NamedTuple):
-    """A bet's event, or its complement if `negated`."""
-
-    bet: int
-    negated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """Literals that cannot all happen, or of which at most one can (`kind`), and by how much forecasts exceed that.
-
-    The kinds are "all" (the probabilities add up to at most their number less 1), "one" (to at most 1) and "sum" (those
-    of the first two to that of the last two).
-    """
-
-    kind: str
-    literals: tuple[Literal, ...]
-    violation: float
-
-    @property
-    def bets(self) -> tuple[int, ...]:
-        """The bets that it is about."""
-        return tuple(literal.bet for literal in self.literals)
-
-    @property
-    def signs(self) -> list[int]:
-        """What to do to the bets to profit: 1 is selling, -1 buying."""
-        turned = [-1 if literal.negated else 1 for literal in self.literals]
-        return [sign if i < 2 or self.kind != "sum" else -sign for i, sign in enumerate(turned)]
-
-    @property
-    def complements(self) -> int:
-        """How many literals are complements of what was written."""
-        return sum(literal.negated for literal in self.literals)
-
-
-class _Event(NamedTuple):
-    """A distinct event of one variable or more: its table, and the bets that make it most and least likely."""
-
-    variables: tuple[int, ...]
-    table: int
-    high: float
-    high_literal: Literal
-    low: float
-    low_literal: Literal
-
-    def most(self, negated: bool) -> tuple[float, Literal]:
-        """The greatest probability of it, or of its complement, and the literal of the bet that gives it."""
-        if not negated:
-            return self.high, self.high_literal
-        return 1.0 - self.low, Literal(self.low_literal.bet, not self.low_literal.negated)
+FEW = 4
+"""Bets of a relation whose parts are listed."""
 
 
 class Rules:
     """What laws and declarations say of a few variables at a time; `about` lists, by variable, the rules about it.
 
-    A rule is known by a number below 0.
+    Blocks are the first rules, and `block` tells the one that a variable is in.
     """
 
     def __init__(self, space: Space) -> None:
@@ -97,13 +47,30 @@ class Rules:
         self._variables = [members[a:b] for a, b in pairwise(starts.tolist())]
         for rule, variables in enumerate(self._variables):
             for variable in variables.tolist():
-                self.about[variable].append(-1 - rule)
+                self.about[variable].append(rule)
+        self.block = {v: i for i, block in enumerate(space.blocks) for v in block.variables.tolist()}
         self._known: dict[tuple[int, ...], int] = {}
+
+    def home(self, event: Event) -> int | None:
+        """The block that all variables of an event are in, if there is one."""
+        homes = {self.block.get(v) for v in event.variables}
+        return homes.pop() if len(homes) == 1 else None
+
+    def states(self, block: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """The variables of a block, and those of its states that laws about nothing else allow."""
+        variables, states = self._space.blocks[block].variables, self._space.blocks[block].states
+        place = {v: i for i, v in enumerate(variables.tolist())}
+        for rule in {rule for v in place for rule in self.about[v] if rule >= len(self._space.blocks)}:
+            own = self._variables[rule].tolist()
+            if len(own) <= MOST_VARIABLES and place.keys() >= set(own):
+                rows = states[:, [place[v] for v in own]].astype(np.int64) @ (1 << np.arange(len(own)))
+                states = states[bits_of(self._table(rule, tuple(own)), len(own))[rows] == 1]
+        return variables, states
 
     def allowed(self, variables: tuple[int, ...]) -> int:
         """The truth table, over some variables, of what the rules about them alone allow."""
         if variables not in self._known:
-            rules = {-1 - rule for v in variables for rule in self.about.get(v, ())}
+            rules = {rule for v in variables for rule in self.about.get(v, ())}
             table = (1 << (1 << len(variables))) - 1
             for rule in rules:
                 table &= self._table(rule, variables)
@@ -118,54 +85,88 @@ class Rules:
         if rule < blocks:
             states = self._space.blocks[rule].states[:, shared].astype(np.int64)
             rows = np.unique(states @ (1 << np.arange(len(shared))))
-            return _expanded(sum(1 << int(row) for row in rows), places, len(variables))
+            return expanded(sum(1 << int(row) for row in rows), places, len(variables))
         everything = (1 << (1 << len(variables))) - 1
         if len(shared) < len(own) or len(own) > MOST_VARIABLES:
             return everything
         laws = self._space.laws
-        table = _table(laws.tables[laws.table_starts[rule - blocks] : laws.table_starts[rule - blocks + 1]])
-        found = _expanded(table, places, len(variables))
+        table = table_of(laws.tables[laws.table_starts[rule - blocks] : laws.table_starts[rule - blocks + 1]])
+        found = expanded(table, places, len(variables))
         return found if laws.truth[rule - blocks] else everything ^ found
 
 
-def violated(bets: Bets, index: NDArray[np.int64]) -> list[Relation]:
-    """The relations that some of the bets break, the worst first."""
-    events, constants = _events(bets, index)
-    rules = Rules(bets.merged.space)
+def violated(
+    bets: Bets, index: NDArray[np.int64], slack: NDArray[np.float64] | None = None, rules: Rules | None = None
+) -> list[Relation]:
+    """The relations that some of the bets break, the worst first; each may be off by its `slack` either way.
+
+    `rules` are those of the bets, for who has them already.
+    """
+    events, constants = _events(bets, index, slack)
+    rules = rules or Rules(bets.merged.space)
     found = [*constants, *_ruled_out(events, rules), *_repeats(events), *_pairs(events, rules)]
-    found += _partitions(events, bets.merged.space.blocks)
+    found += _in_blocks(events, rules)
     for family in _families(events):
         found += _triples(family, rules)
         found += _sums(family)
     best: dict[frozenset[int], Relation] = {}
-    for relation in sorted(found, key=lambda relation: (-round(relation.violation, 9), relation.complements)):
+    broken = (relation for relation in found if relation.violation > TOLERANCE)
+    for relation in sorted(broken, key=lambda relation: (-round(relation.violation, 9), relation.complements)):
         best.setdefault(frozenset(relation.bets), relation)
-    return [relation for relation in best.values() if relation.violation > TOLERANCE]
+    return list(best.values())
 
 
 def irreducible(relations: Sequence[Relation]) -> Iterator[Relation]:
-    """The relations of which no part is broken on its own."""
+    """The relations of which no part is broken on its own; of long sums, as few members as break them."""
     broken = {frozenset(relation.bets) for relation in relations}
+    told = set()
     for relation in relations:
-        bets = relation.bets
-        parts = (frozenset(part) for size in range(1, len(bets)) for part in combinations(bets, size))
-        if broken.isdisjoint(parts):
-            yield relation
+        few = relation.reduced(TOLERANCE)
+        own = frozenset(few.bets)
+        if own not in told and not _has_part(own, broken):
+            told.add(own)
+            yield few
 
 
-def moved_most(bets: Bets, answers: Sequence[Answer]) -> NDArray[np.int64]:
+def _has_part(own: frozenset[int], broken: set[frozenset[int]]) -> bool:
+    """Whether a smaller set is among the broken ones."""
+    if len(own) > FEW:
+        return any(part < own for part in broken)
+    parts = (frozenset(part) for size in range(1, len(own)) for part in combinations(own, size))
+    return not broken.isdisjoint(parts)
+
+
+def proved_square(relations: Iterable[Relation]) -> float:
+    """A lower bound on the squared distance of bets that break relations from coherent prices.
+
+    Prices that exceed a sum of n probabilities by v are at least v / sqrt(n) from all that do not; of relations without
+    a bet in common the squares add up.
+    """
+    used: set[int] = set()
+    square = 0.0
+    for relation in sorted(relations, key=lambda relation: -(relation.violation**2) / len(relation.bets)):
+        if used.isdisjoint(relation.bets):
+            used.update(relation.bets)
+            square += relation.violation**2 / len(relation.bets)
+    return square
+
+
+def moved_most(answers: Sequence[Answer]) -> NDArray[np.int64]:
     """The bets of answers, in order; if they are many, those alone whose prices the answers change most."""
     own = np.concatenate([answer.cluster.bets for answer in answers])
     if len(own) <= MOST_BETS:
         return np.sort(own)
-    change = np.abs(bets.price[own] - np.concatenate([answer.value for answer in answers]))
+    change = np.abs(np.concatenate([answer.target - answer.value for answer in answers]))
     return np.sort(own[np.argsort(-change, kind="stable")[:MOST_BETS]])
 
 
-def _events(bets: Bets, index: NDArray[np.int64]) -> tuple[list[_Event], list[Relation]]:
+def _events(
+    bets: Bets, index: NDArray[np.int64], slack: NDArray[np.float64] | None
+) -> tuple[list[Event], list[Relation]]:
     merged, constants = bets.merged, []
-    sold = np.where(bets.complemented, 1.0 - bets.ask, bets.bid)
-    bought = np.where(bets.complemented, 1.0 - bets.bid, bets.ask)
+    off = 0.0 if slack is None else slack
+    bid, ask = bets.bid - off, bets.ask + off
+    sold, bought = np.where(bets.complemented, 1.0 - ask, bid), np.where(bets.complemented, 1.0 - bid, ask)
     given: dict[int, list[int]] = defaultdict(list)
     for bet in index[~bets.conditional[index]].tolist():
         given[int(bets.coordinate[bet])].append(bet)
@@ -175,78 +176,84 @@ def _events(bets: Bets, index: NDArray[np.int64]) -> tuple[list[_Event], list[Re
         if a == b:
             # The coordinate never happens: no literal of it can.
             constants += [
-                Relation("all", (Literal(bet, bool(bets.complemented[bet])),), float(sold[bet])) for bet in own
+                Relation("all", (Literal(bet, bool(bets.complemented[bet])),), (float(sold[bet]),)) for bet in own
             ]
         elif b - a <= MOST_VARIABLES:
-            table = _table(merged.tables[merged.table_starts[coordinate] : merged.table_starts[coordinate + 1]])
+            table = table_of(merged.tables[merged.table_starts[coordinate] : merged.table_starts[coordinate + 1]])
             high, low = own[int(np.argmax(sold[own]))], own[int(np.argmin(bought[own]))]
             top, bottom = (Literal(bet, bool(bets.complemented[bet])) for bet in (high, low))
             variables = tuple(merged.variables[a:b].tolist())
-            events.append(_Event(variables, table, float(sold[high]), top, float(bought[low]), bottom))
+            events.append(Event(variables, table, float(sold[high]), top, float(bought[low]), bottom))
     return events, constants
 
 
-def _repeats(events: Iterable[_Event]) -> Iterator[Relation]:
+def _repeats(events: Iterable[Event]) -> Iterator[Relation]:
     """An event and its complement, or two forecasts of one event."""
     for event in events:
         (high, first), (low, second) = event.most(False), event.most(True)
-        if high + low > 1.0 and first.bet != second.bet:
-            yield Relation("all", (first, second), high + low - 1.0)
+        if first.bet != second.bet:
+            yield Relation("all", (first, second), (high, low))
 
 
-def _ruled_out(events: Iterable[_Event], rules: Rules) -> Iterator[Relation]:
+def _ruled_out(events: Iterable[Event], rules: Rules) -> Iterator[Relation]:
     """Events that the laws make impossible, or certain."""
     for event in events:
         allowed = rules.allowed(event.variables)
         for negated in (False, True):
             if not (~event.table if negated else event.table) & allowed:
                 probability, literal = event.most(negated)
-                yield Relation("all", (literal,), probability)
+                yield Relation("all", (literal,), (probability,))
 
 
-def _partitions(events: Iterable[_Event], blocks: Sequence[Block]) -> Iterator[Relation]:
-    """Variables of a block of which at most one is true, and one must be if all of them are forecast."""
-    alone = {event.variables[0]: event for event in events if len(event.variables) == 1}
-    for block in blocks:
-        counts = block.states.sum(axis=1)
-        known = [alone[v] for v in block.variables.tolist() if v in alone]
-        if counts.max(initial=0) > 1 or len(known) < 3:
-            continue
-        members = tuple(known)
-        yield _relation("one", members, (False,) * len(members), 1)
-        if counts.min() == 1 and len(members) == len(block.variables):
-            yield _relation("all", members, (True,) * len(members), len(members) - 1)
+def _in_blocks(events: Iterable[Event], rules: Rules) -> Iterator[Relation]:
+    """What events about one declared variable break."""
+    inside: dict[int, list[Event]] = defaultdict(list)
+    for event in events:
+        if (home := rules.home(event)) is not None:
+            inside[home].append(event)
+    for block, own in inside.items():
+        if len(own) > 1:
+            yield from relations_within(own, *rules.states(block), TOLERANCE)
 
 
-def _pairs(events: list[_Event], rules: Rules) -> Iterator[Relation]:
+def _pairs(events: list[Event], rules: Rules) -> Iterator[Relation]:
     """Two events of which one implies the other, or that exclude each other."""
     for first, second in _candidates(events, rules):
         joint = _joint(first, second, rules)
         for signs in ((False, False), (False, True), (True, False), (True, True)):
             if signs not in joint:
-                yield _relation("all", (first, second), signs, 1)
+                yield relation_of("all", (first, second), signs)
 
 
-def _candidates(events: list[_Event], rules: Rules) -> Iterator[tuple[_Event, _Event]]:
-    """Pairs of events that share a variable or a rule, or, if those are too many, whose variables are nested."""
-    by_variable: dict[int, list[int]] = defaultdict(list)
+def _candidates(events: list[Event], rules: Rules) -> Iterator[tuple[Event, Event]]:
+    """Pairs of events that share a variable or a rule, or, if those are too many, whose variables are nested.
+
+    Those about one declared variable are left out: they are compared by its states.
+    """
+    shared: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for i, event in enumerate(events):
-        for key in {*event.variables, *(rule for v in event.variables for rule in rules.about.get(v, ()))}:
-            by_variable[key].append(i)
-    if sum(len(own) ** 2 for own in by_variable.values()) <= 2 * MOST_PAIRS:
-        pairs = {pair for own in by_variable.values() for pair in combinations(own, 2)}
-    else:
+        home = rules.home(event)
+        for key in {*event.variables, *(-1 - rule for v in event.variables for rule in rules.about.get(v, ()))}:
+            shared[key][-1 - i if home is None else home].append(i)
+    groups = [list(by_home.values()) for by_home in shared.values()]
+    if sum(_count_across(own) for own in groups) > MOST_PAIRS:
         position = {id(event): i for i, event in enumerate(events)}
-        families = ([position[id(event)] for event in family] for family in _families(events))
-        pairs = {pair for family in families for pair in combinations(family, 2)}
+        groups = [[[position[id(event)]] for event in family] for family in _families(events)]
+    pairs = {(min(i, j), max(i, j)) for own in groups for a, b in combinations(own, 2) for i, j in product(a, b)}
     for i, j in sorted(pairs):
         if len({*events[i].variables, *events[j].variables}) <= MOST_VARIABLES:
             yield events[i], events[j]
 
 
-def _families(events: list[_Event]) -> Iterator[list[_Event]]:
+def _count_across(groups: list[list[int]]) -> int:
+    """How many pairs have their ends in two groups."""
+    sizes = [len(group) for group in groups]
+    return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+
+
+def _families(events: list[Event]) -> Iterator[list[Event]]:
     """For each set of two variables or more that some event has: the events over those variables."""
-    over: dict[tuple[int, ...], list[_Event]] = defaultdict(list)
+    over: dict[tuple[int, ...], list[Event]] = defaultdict(list)
     for event in events:
         over[event.variables].append(event)
     for variables in over:
@@ -260,25 +267,25 @@ def _families(events: list[_Event]) -> Iterator[list[_Event]]:
         yield family
 
 
-def _triples(family: list[_Event], rules: Rules) -> Iterator[Relation]:
+def _triples(family: list[Event], rules: Rules) -> Iterator[Relation]:
     """Three events that cannot all happen though any two can, or of which no two can."""
     if len(family) > MOST_MEMBERS:
         return
     variables = tuple(sorted({v for event in family for v in event.variables}))
     everything = rules.allowed(variables)
-    tables = [_over(event, variables) & everything for event in family]
+    tables = [over(event, variables) & everything for event in family]
     for chosen in combinations(range(len(family)), 3):
         members = tuple(family[i] for i in chosen)
         for signs in product((False, True), repeat=3):
             a, b, c = (tables[i] ^ (everything if negated else 0) for i, negated in zip(chosen, signs, strict=True))
             pairs = bool(a & b) + bool(a & c) + bool(b & c)
             if pairs == 3 and not a & b & c:
-                yield _relation("all", members, signs, 2)
+                yield relation_of("all", members, signs)
             elif pairs == 0:
-                yield _relation("one", members, signs, 1)
+                yield relation_of("one", members, signs)
 
 
-def _sums(family: list[_Event]) -> Iterator[Relation]:
+def _sums(family: list[Event]) -> Iterator[Relation]:
     """P(A) + P(B) = P(A & B) + P(A | B), where all four are forecast."""
     if len(family) > MOST_MEMBERS:
         return
@@ -286,28 +293,24 @@ def _sums(family: list[_Event]) -> Iterator[Relation]:
     everything = (1 << (1 << len(variables))) - 1
     by_table = {}
     for event in family:
-        table = _over(event, variables)
+        table = over(event, variables)
         by_table[table], by_table[everything ^ table] = (event, False), (event, True)
     for (a, first), (b, second) in combinations(by_table.items(), 2):
         both, either = by_table.get(a & b), by_table.get(a | b)
         if both is None or either is None or both[0] in (first[0], second[0]):
             continue
-        left = [first[0].most(first[1]), second[0].most(second[1])]
-        right = [both[0].most(both[1]), either[0].most(either[1])]
+        left, right = (first, second), (both, either)
         for more, less in ((left, right), (right, left)):
-            excess = sum(p for p, _ in more) - sum(p for p, _ in less)
-            literals = tuple(literal for _, literal in (*more, *less))
+            ends = [
+                *(event.most(negated) for event, negated in more),
+                *(event.least(negated) for event, negated in less),
+            ]
+            literals = tuple(literal for _, literal in ends)
             if len({literal.bet for literal in literals}) == 4:
-                yield Relation("sum", literals, excess)
+                yield Relation("sum", literals, tuple(chance for chance, _ in ends))
 
 
-def _relation(kind: str, events: tuple[_Event, ...], signs: tuple[bool, ...], most: int) -> Relation:
-    """The relation of the likeliest bets: these literals' probabilities add up to at most `most`."""
-    ends = [event.most(negated) for event, negated in zip(events, signs, strict=True)]
-    return Relation(kind, tuple(literal for _, literal in ends), sum(p for p, _ in ends) - most)
-
-
-def _joint(first: _Event, second: _Event, rules: Rules) -> frozenset[tuple[bool, bool]]:
+def _joint(first: Event, second: Event, rules: Rules) -> frozenset[tuple[bool, bool]]:
     """Which combinations of two events can happen: whether each is negated."""
     variables = tuple(sorted({*first.variables, *second.variables}))
     place = {variable: i for i, variable in enumerate(variables)}
@@ -319,26 +322,7 @@ def _joint(first: _Event, second: _Event, rules: Rules) -> frozenset[tuple[bool,
 def _joint_tables(
     first: int, ours: tuple[int, ...], second: int, theirs: tuple[int, ...], count: int, allowed: int
 ) -> frozenset[tuple[bool, bool]]:
-    a, b = _expanded(first, ours, count), _expanded(second, theirs, count)
+    a, b = expanded(first, ours, count), expanded(second, theirs, count)
     return frozenset(
         (not x, not y) for x, y in product((True, False), repeat=2) if (a if x else ~a) & (b if y else ~b) & allowed
     )
-
-
-def _table(words: NDArray[np.uint64]) -> int:
-    return sum(int(word) << 64 * i for i, word in enumerate(words.tolist()))
-
-
-def _over(event: _Event, variables: tuple[int, ...]) -> int:
-    """The truth table of an event over more variables."""
-    return _expanded(event.table, tuple(variables.index(v) for v in event.variables), len(variables))
-
-
-@lru_cache(maxsize=100_000)
-def _expanded(table: int, places: tuple[int, ...], count: int) -> int:
-    rows = np.arange(1 << count)
-    index = np.zeros(1 << count, np.int64)
-    for i, place in enumerate(places):
-        index |= (rows >> place & 1) << i
-    bits = np.array([table >> i & 1 for i in range(1 << len(places))], np.uint8)
-    return int.from_bytes(np.packbits(bits[index], bitorder="little").tobytes(), "little")

@@ -34,7 +34,11 @@ PROVING = 0.2
 
 def free_proofs(bets: Bets, suspects: Sequence[Answer], deadline: float) -> list[Proof]:
     """The stakes of each incoherent cluster as far as they are proved: prices less the nearest coherent prices."""
-    found = (_free_proof(bets, answer, deadline) for answer in suspects)
+    found: list[Proof | None] = []
+    for answer in sorted(suspects, key=lambda answer: -answer.square):
+        if found and time.monotonic() >= deadline:
+            break
+        found.append(_free_proof(bets, answer, deadline))
     return [proof for proof in found if proof is not None]
 
 
@@ -91,7 +95,7 @@ def _simple_plan(bets: Bets, answer: Answer, terms: Terms) -> Plan | None:
     own = answer.cluster.bets
     (sell, buy), bid, ask = terms.net(bets), bets.bid, bets.ask
     best, profit = None, 0.0
-    for relation in violated(bets, moved_most(bets, [answer])):
+    for relation in violated(bets, moved_most([answer])):
         trades = zip(relation.bets, relation.signs, strict=True)
         cost = sum(bid[bet] - sell[bet] if sign > 0 else buy[bet] - ask[bet] for bet, sign in trades)
         won = max(0.0, relation.violation - cost) ** 2 / len(relation.literals)

@@ -32,16 +32,19 @@ def check(
         str | None, typer.Option("--judge", metavar="NAME", help="Check the forecasts of this judge alone.")
     ] = None,
     time_limit: Annotated[
-        float | None,
-        typer.Option("--time-limit", help="Seconds for all judges, again for the panel's means, again for the book."),
-    ] = None,
+        float,
+        typer.Option("--time-limit", metavar="SECONDS", help="For the whole check, the report included."),
+    ] = 20.0,
     output: Output = None,
     report: ReportFile = None,
     as_json: AsJson = False,
     labels: LabelsFile = None,
     source: Source,
 ) -> None:
-    """Find who contradicts what: each judge and the panel's means. Exit code 1 if anything is incoherent."""
+    """Find who contradicts what: each judge and the panel's means.
+
+    The exit code is 1 if anything is incoherent by more than the decimals of the numbers explain.
+    """
     from coherently.certify import check as run
     from coherently.panel import check_output, write_table
 
@@ -51,9 +54,8 @@ def check(
     panel = source.read(labels=labels)
     if judge is not None:
         panel = panel.judge(judge)
-    limit = {} if time_limit is None else {"time_limit": time_limit}
     with progress_bar("Checking", quiet=source.quiet) as progress:
-        found = run(panel, progress=progress, **limit)
+        found = run(panel, time_limit=time_limit, progress=progress)
     for note in found.notes:
         say(f"note: {note}", quiet=source.quiet)
     if output is not None:
@@ -74,6 +76,9 @@ def _show(found: Check, panel: Panel) -> None:
     show(findings_table(found), findings_summary(found))
     if found.incoherent:
         show(contradictions_text(found))
+    if found.status == "rounding":
+        show("", f"The {'forecasts' if len(found.judges) == 1 else 'means'} are coherent up to rounding.")
+        return
     show("", found.book.sentence())
     if found.book:
         show("", book_table(found.book, panel.labels))
@@ -83,11 +88,12 @@ def _as_json(found: Check) -> dict[str, Any]:
     from coherently.panel import records
 
     judges = records(found.columns())
-    said = {name: list(found.judges[name].contradictions) for name in found.judges.worst(WORST_IN_JSON)}
     means = found.means.to_json()
+    book = found.book.to_json()
+    said = {name: list(found.judges[name].contradictions) for name in found.judges.worst(WORST_IN_JSON)}
     return {
-        **{name: means[name] for name in ("coherent", "distance", "guaranteed_improvement", "contradictions")},
-        "book": found.book.to_json(),
+        **{name: value for name, value in means.items() if name not in ("name", "forecasts")},
+        "book": book,
         "judges": [{**row, "contradictions": said.get(row["judge"], [])} for row in judges],
         "notes": list(found.notes),
     }

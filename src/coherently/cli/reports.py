@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from coherently.result import Result
     from coherently.solve import Method
 
-SECONDS = 3.0
-"""For the check of all judges, again for that of the means, for each of the worst judges and for each book."""
+SECONDS = 10.0
+"""For the check of a result's panel that a report shows."""
 LARGEST_TRACE = 5_000
 """Events up to which a report of the paper's loop has its curve: the trace keeps an answer for each sweep."""
 
@@ -40,7 +40,7 @@ def traced(method: Method, panel: Panel) -> Method:
 
 
 def write_result(result: Result, path: Path | None, panel_file: Path, *, time_limit: float | None, quiet: bool) -> None:
-    """Write the page of a result; a time limit of the method's holds for each part of the check too."""
+    """Write the page of a result; a time limit of the method's holds for the check too."""
     if path is None:
         return
     from coherently.certify import check

@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.certify.verdicts import Status
 from coherently.plot.data import ROUNDING
+from coherently.report.changes import ranked_changes, without_condition
 from coherently.report.names import number
+from coherently.report.tables import distance_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coherently.certify import Book, Check
+    from coherently.certify.verdicts import Verdict
     from coherently.events import Value
     from coherently.result import Result
     from coherently.scoring import Scores
@@ -50,13 +54,17 @@ PACKAGES = ("coherently", "numpy", "scipy", "highspy")
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A row of the table of forecasts; `label` is a readable name, if there is one."""
+    """A row of the table of forecasts; `label` is a readable name, if there is one.
+
+    A forecast is not `ranked` where its condition has no probability: what stands there does not matter.
+    """
 
     event: str
     label: str | None
     probability: float
     raw: float
     weight: float
+    ranked: bool = True
 
     @property
     def change(self) -> float:
@@ -88,23 +96,30 @@ class Forecasts:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A row of the table of judges by incoherence."""
+    """A row of the table of judges by incoherence; `distance` says what is known of it in words."""
 
     name: str
     forecasts: int
-    coherent: bool | None
-    distance: float
-    saved: float
+    status: str
+    distance: str
+    saved: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """The judges that are shown, the farthest from coherence first, of so many, and how many of all are incoherent."""
+    """The judges that are shown, contradictions and the farthest first, of so many, and how many of all are what.
+
+    `unfinished` ones have no proved distance, `undecided` ones not even a status; `means` are the panel's averages.
+    """
 
     rows: tuple[Judge, ...]
     total: int
     incoherent: tuple[str, ...]
     undecided: int
+    unfinished: int
+    rounding: int
+    tolerance: float
+    means: Judge
 
     @property
     def bad(self) -> int:
@@ -178,14 +193,14 @@ class Certificate:
 def forecasts(result: Result) -> Forecasts:
     """All forecasts in the panel's order, or those that moved most, the largest change first."""
     columns = result.columns()
-    change = np.nan_to_num(np.abs(np.asarray(columns["adjustment"]))).round(ROUNDING)
+    change, absent = ranked_changes(result).round(ROUNDING), without_condition(result)
     order = np.argsort(-change, kind="stable")[:FORECASTS]
     labels = result.panel.labels
 
     def row(i: int) -> Forecast:
         event = columns["event"][i]
-        numbers = (float(columns[name][i]) for name in ("probability", "raw", "weight"))
-        return Forecast(event, labels.get(event), *numbers)
+        value, raw, weight = (float(columns[name][i]) for name in ("probability", "raw", "weight"))
+        return Forecast(event, labels.get(event), value, raw, weight, not absent[i])
 
     shown = range(len(change)) if len(change) <= FORECASTS else order.tolist()
     return Forecasts(tuple(map(row, shown)), len(change))
@@ -193,7 +208,7 @@ def forecasts(result: Result) -> Forecasts:
 
 def _moved(row: Forecast) -> float:
     """The key that sorts the largest changes first, equal ones as they stood."""
-    return 0.0 if math.isnan(row.change) else -round(abs(row.change), ROUNDING)
+    return 0.0 if math.isnan(row.change) or not row.ranked else -round(abs(row.change), ROUNDING)
 
 
 def repairs(book: Book, labels: Mapping[str, str]) -> Forecasts:
@@ -204,22 +219,24 @@ def repairs(book: Book, labels: Mapping[str, str]) -> Forecasts:
 
 
 def judges(found: Check) -> Judges:
-    """The judges, the farthest from coherence first."""
-    columns = found.columns()
-    distance = np.asarray(columns["distance"])
-    order = np.argsort(-distance, kind="stable")[:JUDGES]
-    rows = tuple(
-        Judge(
-            columns["judge"][i],
-            int(columns["forecasts"][i]),
-            columns["coherent"][i],
-            float(distance[i]),
-            float(columns["guaranteed_improvement"][i]),
-        )
-        for i in order.tolist()
+    """The judges: contradictions first, and of them the farthest from coherence."""
+    every, forecasts, means = found.judges, found.judges.forecasts, found.means
+    verdicts = every.verdicts
+    rows = tuple(_judge(found.panel.judges[i], int(forecasts[i]), verdicts[i]) for i in every.order()[:JUDGES])
+    return Judges(
+        rows,
+        len(every),
+        tuple(every.worst(len(every))),
+        every.count(Status.UNDECIDED),
+        every.unfinished,
+        every.count(Status.ROUNDING),
+        every.tolerance,
+        _judge("", means.forecasts, means.verdict),
     )
-    undecided = int((found.judges.undecided & ~found.judges.incoherent).sum())
-    return Judges(rows, len(distance), tuple(found.judges.worst(len(distance))), undecided)
+
+
+def _judge(name: str, forecasts: int, verdict: Verdict) -> Judge:
+    return Judge(name, forecasts, str(verdict.status), distance_words(verdict), verdict.saved)
 
 
 def contradictions(found: Check) -> tuple[Contradictions, ...]:
@@ -237,7 +254,7 @@ def contradictions(found: Check) -> tuple[Contradictions, ...]:
 def _in_short(book: Book) -> str:
     if len(book.bets) <= FEW:
         return book.sentence()
-    return f"Sure to win {number(book.sure_profit)} whatever happens, by {len(book.bets):,} bets."
+    return f"Guaranteed profit of {number(book.sure_profit)} in every outcome, by {len(book.bets):,} bets."
 
 
 def bets(book: Book, labels: Mapping[str, str]) -> Bets:

@@ -8,10 +8,14 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from coherently.certify.verdicts import Status
+from coherently.report.changes import ranked_changes
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coherently.certify import Book, Check
+    from coherently.certify.verdicts import Verdict
     from coherently.panel import Columns, Panel
     from coherently.result import Result
     from coherently.scoring import Calibration, Scores
@@ -32,7 +36,7 @@ _BAR = 20
 def forecasts_table(result: Result) -> Table:
     """Each event with its probability, the raw mean and the change; the largest changes first if cut."""
     columns = result.columns()
-    change = np.abs(np.nan_to_num(np.asarray(columns["adjustment"])))
+    change = ranked_changes(result)
     shown = np.sort(np.argsort(-change, kind="stable")[:LONGEST])
     table = _table("event", "probability", "raw", "change", "weight", caption=_cut(len(change)))
     for i in shown.tolist():
@@ -85,7 +89,7 @@ def summary(result: Result) -> Text:
     parts = [f"{result.panel.summary()}.", result.solution.sentence]
     if result.worlds is not None:
         count = sum(len(part.weight) for part in result.worlds.parts)
-        parts.append(f"They are coherent all together: a mixture of {count:,} possible worlds.")
+        parts.append(f"They are jointly coherent: a mixture of {count:,} possible worlds.")
     if result.groups is not None:
         parts.append(f"Groups: {result.groups}; sweeps: {result.sweeps}; largest violation: {result.violation:.1e}.")
     if result.objective is not None:
@@ -155,35 +159,42 @@ def calibration_table(calibration: Calibration) -> Table:
 
 
 def findings_table(check: Check) -> Table:
-    """Each judge with its distance from coherence, the farthest first, and the panel's means."""
-    columns = check.columns()
-    order = np.argsort(-np.asarray(columns["distance"]), kind="stable")
-    names = ("judge", "forecasts", "coherent", "distance", "Brier penalty saved")
-    table = _table(*names, caption=_cut(len(order)))
-    for i in order[:LONGEST].tolist():
-        rest = (columns[name][i] for name in ("forecasts", "coherent", "distance", "guaranteed_improvement"))
-        table.add_row(_plain(columns["judge"][i]), *_finding_cells(*rest))
+    """Each judge with its distance from coherence, contradictions and the farthest first, and the panel's means."""
+    judges = check.judges
+    order, verdicts, forecasts = judges.order(), judges.verdicts, judges.forecasts
+    names = ("judge", "forecasts", "status", "distance", "Brier penalty saved")
+    table = _table(*names, caption=_cut(len(order)), left=("judge", "status"))
+    for i in order[:LONGEST]:
+        table.add_row(_plain(check.panel.judges[i]), *_finding_cells(int(forecasts[i]), verdicts[i]))
     if len(order) > 1:
-        means = check.means
         table.add_section()
-        table.add_row(
-            "panel's means",
-            *_finding_cells(means.forecasts, means.coherent, means.distance, means.guaranteed_improvement),
-        )
+        table.add_row("panel's means", *_finding_cells(check.means.forecasts, check.means.verdict))
     return table
 
 
 def findings_summary(check: Check) -> Text:
     """How many judges are incoherent, and on what distances rest that are bounds alone."""
     judges = check.judges
-    bad, open_ = int(judges.incoherent.sum()), int((judges.undecided & ~judges.incoherent).sum())
-    parts = [f"Judges who contradict themselves: {bad:,} of {len(judges):,}."]
-    if open_:
-        parts.append(f"Of {open_:,} this was not decided in time; raise the limit (--time-limit).")
+    bad, rounded, open_ = (judges.count(s) for s in (Status.INCOHERENT, Status.ROUNDING, Status.UNDECIDED))
+    parts = [f"{bad:,} of {len(judges):,} judges contradict{'s' if bad == 1 else ''} themselves."]
+    if len(judges) == 1:
+        parts = [] if open_ else [f"The forecasts {'contradict each other' if bad else 'are coherent'}."]
+    if rounded:
+        parts.append(_rounding_words(rounded, len(judges), judges.tolerance))
+    if unfinished := judges.unfinished:
+        who = "This was" if len(judges) == 1 else f"{unfinished:,} of {len(judges):,} judges were"
+        undecided = f" ({open_:,} undecided, the other distances between bounds)" if 0 < open_ < unfinished else ""
+        parts.append(f"{who} not finished in time{undecided}: raise the limit (--time-limit).")
     proof = check.means.proof
     if proof and not proof.startswith(EXACT):
         parts.append(f"The distance of the panel's means rests on: {proof}.")
     return Text(" ".join(parts))
+
+
+def _rounding_words(rounded: int, total: int, tolerance: float) -> str:
+    """What the decimals of the numbers explain."""
+    who = "They are so" if total == 1 else f"{rounded:,} of {total:,} judges are coherent"
+    return f"{who} up to rounding: by the decimals of their numbers, each may be off by {tolerance:g}."
 
 
 def contradictions_text(check: Check) -> Text:
@@ -236,10 +247,21 @@ def _signed(value: float) -> str:
     return "-" if np.isnan(value) else "0" if abs(value) < 5e-5 else f"{value:+.4f}"
 
 
-def _finding_cells(forecasts: int, coherent: bool | None, distance: float, saved: float) -> tuple[str, str, str, str]:
-    word = "undecided" if coherent is None else "yes" if coherent else "no"
-    return f"{forecasts:,}", word, _small(distance), _small(saved)
+def _finding_cells(forecasts: int, verdict: Verdict) -> tuple[str, str, str, str]:
+    return f"{forecasts:,}", str(verdict.status), distance_words(verdict), _small(verdict.saved)
 
 
-def _small(value: float) -> str:
+def distance_words(verdict: Verdict) -> str:
+    """A distance, or what is known of it: the least and the most that it can be."""
+    if verdict.proved:
+        return _small(verdict.high)
+    low, high = _small(verdict.low), _small(verdict.high)
+    if not np.isfinite(verdict.high):
+        return f"at least {low}" if verdict.low > 0 else "-"
+    return high if low == high else f"between {low} and {high}" if verdict.low > 0 else f"at most {high}"
+
+
+def _small(value: float | None) -> str:
+    if value is None:
+        return "-"
     return "0" if value == 0 else _number(value) if value >= 5e-5 else f"{value:.1e}"

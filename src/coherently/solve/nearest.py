@@ -83,6 +83,11 @@ class Nearest:
         """What tolerances are relative to."""
         return max(self.objective, self.floor)
 
+    @property
+    def is_eliminable(self) -> bool:
+        """Whether the best world of all can be found by dynamic programming."""
+        return math.isfinite(_core.elimination_cost(*self.part.functions, MOST_STATES, self.space))
+
     def is_done(self, tolerance: float) -> bool:
         """Whether the gap is at most the tolerance."""
         return self.objective - self.bound <= tolerance * self.scale

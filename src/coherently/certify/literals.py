@@ -1,0 +1,126 @@
+"""Events of bets as truth tables, and the relations that their probabilities break."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+class Literal(NamedTuple):
+    """A bet's event, or its complement if `negated`."""
+
+    bet: int
+    negated: bool
+
+
+class Event(NamedTuple):
+    """A distinct event of one variable or more: its table, and the bets that make it most and least likely."""
+
+    variables: tuple[int, ...]
+    table: int
+    high: float
+    high_literal: Literal
+    low: float
+    low_literal: Literal
+
+    def most(self, negated: bool) -> tuple[float, Literal]:
+        """The greatest probability of it, or of its complement, and the literal of the bet that gives it."""
+        if not negated:
+            return self.high, self.high_literal
+        return 1.0 - self.low, Literal(self.low_literal.bet, not self.low_literal.negated)
+
+    def least(self, negated: bool) -> tuple[float, Literal]:
+        """The least probability of it, or of its complement, and the literal of the bet that gives it."""
+        probability, literal = self.most(not negated)
+        return 1.0 - probability, Literal(literal.bet, not literal.negated)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Literals that cannot all happen, or of which at most one can (`kind`), and their probabilities: more than that.
+
+    The kinds are "all" (the probabilities add up to at most their number less 1), "one" (to at most 1), "sum" (those
+    of the first two to that of the last two) and "set" (they cannot hold together, for reasons that are not told).
+    """
+
+    kind: str
+    literals: tuple[Literal, ...]
+    chances: tuple[float, ...]
+
+    @property
+    def violation(self) -> float:
+        """By how much the probabilities exceed what is possible."""
+        if self.kind == "sum":
+            return sum(self.chances[:2]) - sum(self.chances[2:])
+        return sum(self.chances) - (1 if self.kind == "one" else len(self.literals) - 1)
+
+    @property
+    def bets(self) -> tuple[int, ...]:
+        """The bets that it is about."""
+        return tuple(literal.bet for literal in self.literals)
+
+    @property
+    def signs(self) -> list[int]:
+        """What to do to the bets to profit: 1 is selling, -1 buying."""
+        turned = [-1 if literal.negated else 1 for literal in self.literals]
+        return [sign if i < 2 or self.kind != "sum" else -sign for i, sign in enumerate(turned)]
+
+    @property
+    def complements(self) -> int:
+        """How many literals are complements of what was written."""
+        return sum(literal.negated for literal in self.literals)
+
+    def reduced(self, tolerance: float) -> Relation:
+        """The likeliest few of which at most one can happen that still exceed 1: none of them can be spared.
+
+        The sum without the least likely of them is at most 1, and without any other it is no greater.
+        """
+        if self.kind != "one":
+            return self
+        order = sorted(range(len(self.chances)), key=lambda i: -self.chances[i])
+        enough = int(np.searchsorted(np.cumsum([self.chances[i] for i in order]), 1.0 + tolerance, side="right"))
+        kept = sorted(order[: enough + 1])
+        kind = "one" if len(kept) > 2 else "all"
+        return Relation(kind, tuple(self.literals[i] for i in kept), tuple(self.chances[i] for i in kept))
+
+
+def relation_of(kind: str, events: Sequence[Event], signs: Sequence[bool]) -> Relation:
+    """The relation of the likeliest bets: of these literals too many would happen."""
+    ends = [event.most(negated) for event, negated in zip(events, signs, strict=True)]
+    return Relation(kind, tuple(literal for _, literal in ends), tuple(chance for chance, _ in ends))
+
+
+def table_of(words: NDArray[np.uint64]) -> int:
+    """A truth table as one whole number."""
+    return sum(int(word) << 64 * i for i, word in enumerate(words.tolist()))
+
+
+def bits_of(table: int, count: int) -> NDArray[np.uint8]:
+    """The entries of a truth table of so many variables."""
+    size = 1 << count
+    packed = np.frombuffer(table.to_bytes((size + 7) // 8, "little"), np.uint8)
+    return np.unpackbits(packed, count=size, bitorder="little")
+
+
+def over(event: Event, variables: tuple[int, ...]) -> int:
+    """The truth table of an event over more variables."""
+    return expanded(event.table, tuple(variables.index(v) for v in event.variables), len(variables))
+
+
+@lru_cache(maxsize=100_000)
+def expanded(table: int, places: tuple[int, ...], count: int) -> int:
+    """A truth table over so many variables, of which its own stand at these places."""
+    rows = np.arange(1 << count)
+    index = np.zeros(1 << count, np.int64)
+    for i, place in enumerate(places):
+        index |= (rows >> place & 1) << i
+    bits = bits_of(table, len(places))
+    return int.from_bytes(np.packbits(bits[index], bitorder="little").tobytes(), "little")
