@@ -50,7 +50,7 @@ def profits(bets, cluster, stakes, prices, worlds):
 
 def at(prices):
     """The prices of a plan, the same for whatever bets are left of it."""
-    return lambda cluster, units: [prices[bet] for bet in cluster.bets.tolist()]
+    return lambda cluster, _: [prices[bet] for bet in cluster.bets.tolist()]
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -89,7 +89,7 @@ class Bounded:
     def __init__(self, part):
         self.part = part
 
-    def least(self, coefficients, seconds, tolerance=0.0):
+    def least(self, coefficients, *_):
         unit = float(np.abs(coefficients).max())
         return Least(np.zeros(self.part.n_variables, np.uint8), -unit, -1.25 * unit, False, "a guess")
 

@@ -93,7 +93,7 @@ def test_worlds_that_are_too_many_to_list_give_the_same_answer(monkeypatch):
         sides = bets.bid[cluster.bets], bets.ask[cluster.bets]
         whole = Market(bets, cluster).best(*sides, math.inf)
         with monkeypatch.context() as patch:
-            patch.setattr("coherently.certify.market.every_world", lambda bets, cluster: None)
+            patch.setattr("coherently.certify.market.every_world", lambda *_: None)
             market = Market(bets, cluster)
             some = market.best(*sides, math.inf)
             settled = settle(bets, cluster, math.inf)

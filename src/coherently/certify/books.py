@@ -307,6 +307,8 @@ def _verdict(bets: Bets, answers: Sequence[Answer], terms: Terms, search: Search
 
 def _distance_words(answers: Sequence[Answer]) -> str:
     """The distance from coherence in four digits, or nothing where that much is not known."""
+    if not all(answer.is_mixture for answer in answers):
+        return ""
     most, least = (math.sqrt(sum(squares)) for squares in zip(*((a.square, a.least) for a in answers), strict=True))
     return amount(most) if amount(most) == amount(least) else ""
 

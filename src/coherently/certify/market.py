@@ -90,8 +90,8 @@ class Market:
                 payouts, _ = self.cluster.payouts(found.stakes, program.income(found.stakes))
                 seconds = max(0.0, deadline - time.monotonic())
                 self._learn(self.oracle.least(-payouts, seconds, 0.1 * found.profit).world[None, :])
-                last = _Program(self, sell, buy).profits(found.stakes)[-1]
-                if found.profit - last <= max(MARGIN, MARGIN * found.profit):
+                there = _Program(self, sell, buy).profits(found.stakes)[-1]
+                if found.profit - there <= max(MARGIN, MARGIN * found.profit):
                     return found
         except MethodError as error:
             nothing = np.zeros(len(sell))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.certify import distance
 from coherently.certify.bets import decimal
-from coherently.certify.distance import ABSENT, LARGE, NOISE
+from coherently.certify.distance import ABSENT, NOISE
 from coherently.certify.market import MARGIN, Stakes, best_stakes
 from coherently.certify.proof import Plan, accept, prove
 from coherently.certify.relations import moved_most, violated
@@ -118,7 +119,7 @@ def _best_plan(bets: Bets, answer: Answer, terms: Terms, deadline: float) -> tup
     own = answer.cluster.bets
     sell, buy = terms.net(bets)
     found = Stakes(np.zeros(len(own)), 0.0, math.inf, np.zeros(0), answer.worlds, answer.proof)
-    if len(answer.cluster.part) <= LARGE:
+    if len(answer.cluster.part) <= distance.LARGE:
         found = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, deadline)
     plan = Plan(answer.cluster, found.stakes, found.profit, answer.worlds[:0], _prices(bets, terms))
     simple = _simple_plan(bets, answer, terms) if found.reason and found.profit <= MARGIN else None
