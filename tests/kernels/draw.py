@@ -1,6 +1,6 @@
 """Random sums of Boolean functions for the compiled core, and what brute force over all worlds says of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import nnls
@@ -16,7 +16,7 @@ class Sum:
     n: int
     variables: list
     tables: list
-    space: Space = Space()
+    space: Space = field(default_factory=Space)
 
     @property
     def functions(self):
@@ -90,7 +90,7 @@ def table_of(rng, size):
 
 
 def draw(rng, n, count, most=2, near=None):
-    """Functions of one to `most` variables, of which any two lie nearer than `near` in a ring; each variable alone too."""
+    """Each variable alone, and functions of one to `most` variables; with `near`, of so many neighbours in a ring."""
     variables = [np.array([v]) for v in range(n)]
     for _ in range(count):
         size = int(rng.integers(1, min(most, n) + 1))
@@ -142,7 +142,9 @@ def nearest(truth, weight, target, squares=()):
     rows = [root[:, None] * truth.T, *((w**0.5 * (truth @ f))[None] for f, w, _ in squares)]
     right = [root * target, *([w**0.5 * t] for _, w, t in squares)]
     heavy = 1e3 * max(1.0, root.max(initial=0.0))
-    share, _ = nnls(np.vstack([*rows, np.full((1, len(truth)), heavy)]), np.concatenate([*right, [heavy]]), maxiter=10**6)
+    share, _ = nnls(
+        np.vstack([*rows, np.full((1, len(truth)), heavy)]), np.concatenate([*right, [heavy]]), maxiter=10**6
+    )
     x = share / share.sum() @ truth
     return x, distance(x, weight, target, squares)
 

@@ -17,7 +17,9 @@ def drawn(seed, *, laws=False, squares=False, weights="mixed", most=3):
     if laws:
         some = with_laws(rng, some, int(rng.integers(0, 3)), int(rng.integers(0, 3)))
     m = len(some)
-    weight = {"mixed": 10 ** rng.uniform(-1, 1, m), "zeros": rng.choice([0.0, 1.0, 3.0], m), "flat": np.ones(m)}[weights]
+    weight = {"mixed": 10 ** rng.uniform(-1, 1, m), "zeros": rng.choice([0.0, 1.0, 3.0], m), "flat": np.ones(m)}[
+        weights
+    ]
     terms = []
     for _ in range(int(rng.integers(1, 4)) if squares else 0):
         factors = np.zeros(m)

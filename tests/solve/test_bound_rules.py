@@ -91,7 +91,7 @@ class Halted:
     def __getattr__(self, name):
         return getattr(self._solver, name)
 
-    def getInfo(self):
+    def getInfo(self):  # noqa: N802, the solver's own name
         info = self._solver.getInfo()
         return SimpleNamespace(
             valid=self.valid,
