@@ -61,6 +61,8 @@ class Scratch:
 
     def configure(self) -> None:
         """Prepare the build, whose module goes where the package looks for it."""
+        if shutil.which("cmake") is None:
+            sys.exit("There is no cmake; `make mutants` installs it.")
         folder = subprocess.check_output([sys.executable, "-m", "nanobind", "--cmake_dir"], text=True).strip()
         ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
         self._call(
