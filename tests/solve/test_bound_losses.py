@@ -5,7 +5,7 @@ import pytest
 
 import coherently as co
 from coherently.problem import find_loss
-from coherently.problem.losses import merged_mean
+from coherently.problem.losses import Brier, Log, Spherical, merged_mean
 from tests.solve.exact_checks import random_panel
 
 LOSSES = ["brier", "log", "spherical"]
@@ -16,6 +16,28 @@ def test_the_curvature_is_the_slope_of_the_gradient(name):
     loss, x = find_loss(name), np.linspace(0.03, 0.97, 48)
     slope = (loss.gradient(x + 1e-6) - loss.gradient(x - 1e-6)) / 2e-6
     np.testing.assert_allclose(loss.curvature(x), slope, rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_duals_and_probabilities_belong_together_everywhere(name):
+    loss = find_loss(name)
+    small = np.concatenate([[0.0], np.geomspace(1e-12, 0.49, 200)])
+    for x in (0.5 + small, 0.5 - small, 1e-3 * small, 1 - 1e-3 * small):
+        np.testing.assert_allclose(loss.inverse(loss.gradient(x)), x, rtol=1e-12, atol=1e-15)
+        assert (np.diff(loss.gradient(np.sort(x))) >= 0).all()
+        assert (loss.curvature(np.clip(x, 1e-9, 1 - 1e-9)) > 0).all()
+    duals = np.concatenate([-small[::-1], small])
+    odds = {"brier": duals / 2, "log": 1 / (1 + np.exp(-duals)), "spherical": 0.5 + 0.5 * duals / np.sqrt(2 - duals**2)}
+    np.testing.assert_allclose(loss.inverse(duals), odds[name], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("loss", [Log(), Log(clip=0.01), Brier(), Spherical()])
+def test_forecasts_are_clipped_at_both_ends_and_nowhere_else(loss):
+    clip = getattr(loss, "clip", 0.0)
+    p = np.array([0.0, 1e-9, 0.5 * clip, clip, 0.3, 1 - clip, 1 - 0.5 * clip, 1 - 1e-9, 1.0])
+    expected = np.minimum(np.maximum(p, clip), 1 - clip)
+    np.testing.assert_array_equal(loss.clipped(p), expected)
+    assert np.isfinite(loss.divergence(np.array([0.0, 1.0]), loss.clipped(np.array([[0.0], [1.0]])))).all()
 
 
 @pytest.mark.parametrize("name", LOSSES)
