@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from coherently.problem.space import Block, Functions, Space
-from coherently.solve.lawful import core_space, without_witness
+from coherently.solve.lawful import without_witness
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,12 @@ class Sum:
         return len(self.variables)
 
     def core_space(self):
-        return core_space(self)
+        """The space with a world to begin with; None where every truth assignment is possible."""
+        if self.space.is_free:
+            return None
+        space = without_witness(self.space, self.n)
+        assert space.find_witness()
+        return space
 
     def truth(self, worlds):
         """The truth of each function in each world."""

@@ -23,6 +23,7 @@ from coherently.solve.oracle import Oracle
 from coherently.solve.pairwise import solve_pairwise
 from coherently.solve.pricing import Pricing
 from coherently.solve.relaxation import Relaxation
+from coherently.solve.scores import Objective, scores_of
 from coherently.solve.spectral import SpectralBound
 from tests.problem.test_terms import under
 from tests.solve import composite_reference
@@ -141,6 +142,17 @@ def test_programs_that_need_not_be_exact_still_bound_every_world(seed, laws):
             world, bound = relaxation.best_world(coefficients, FOREVER, tolerance)
             assert bound <= least + 1e-6
             assert world is None or holds(part, world[None].astype(bool))[0] @ coefficients >= least - 1e-9
+
+
+def test_a_world_of_a_program_that_breaks_laws_is_none():
+    part, _ = part_of(1)
+    relaxation = Relaxation(part, None)
+    coefficients = np.random.default_rng(0).normal(size=len(part))
+    world, bound = relaxation.best_world(coefficients, FOREVER)
+    assert world is not None
+    # Laws that no cluster covers are known to the space alone.
+    relaxation.space = SimpleNamespace(allows=lambda rows: np.zeros(len(rows), np.uint8))
+    assert relaxation.best_world(coefficients, FOREVER) == (None, bound)
 
 
 @pytest.mark.parametrize("size", [3, 4, 5])
@@ -361,3 +373,88 @@ def test_bounds_with_conditionals_intervals_and_pins_hold_at_any_prices(seed, lo
             answer._certify(0.0, soon(), surely=True)
             assert answer.bound <= best * (1 + 1e-9)
             assert answer.bound == pytest.approx(f - g, abs=1e-9 * max(1.0, f + g))
+
+
+class Poor:
+    """A core whose search finds a world that is far from the best."""
+
+    def __init__(self, core, world):
+        self._core, self._world = core, world
+
+    def __getattr__(self, name):
+        return getattr(self._core, name)
+
+    def search(self, *_):
+        return self._world
+
+
+@pytest.mark.parametrize("laws", [False, True])
+@pytest.mark.parametrize("most", [2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_world_that_is_not_the_best_is_no_bound(monkeypatch, seed, most, laws):
+    monkeypatch.setattr(oracle_module, "MOST_STATES", 0)
+    part, worlds = part_of(seed, laws=laws, most=most)
+    truth = holds(part, worlds).astype(float)
+    for coefficients in np.random.default_rng(seed).normal(size=(3, len(part))):
+        values = truth @ coefficients
+        oracle = Oracle(part)
+        oracle._core = Poor(oracle._core, worlds[values.argmax()].astype(np.uint8))
+        span = float(values.max() - values.min())
+        for seconds, tolerance in ((FOREVER, 2 * span), (FOREVER, 0.5 * span), (FOREVER, 0.0), (0.0, 0.0)):
+            found = oracle.least(coefficients, seconds, tolerance)
+            assert (worlds == found.world.astype(bool)).all(axis=1).any()
+            assert found.bound <= values.min() + 1e-6
+            assert found.value >= values.min() - 1e-9
+            if seconds:
+                assert found.value - found.bound <= tolerance + 1e-5
+
+
+@pytest.mark.parametrize("route", ["all worlds", "no dynamic programming"])
+@pytest.mark.parametrize("seed", range(10))
+def test_what_an_answer_with_conditionals_saves_holds_where_it_moved_since_its_proof(monkeypatch, seed, route):
+    if route != "all worlds":
+        monkeypatch.setattr(oracle_module, "MOST_STATES", 0)
+    rng = np.random.default_rng(seed)
+    texts = ["a", "b", "c", "a & b", "b | c", "a given b", "c given a | b", "b given ~c"]
+    rows = [("A", text, float(rng.random())) for text in texts]
+    part = pose(co.Panel.from_records(rows)).merged
+    answer = CompositeNearest(part, find_loss("brier"), 0, 1.0, linearised=False)
+    answer.improve(1e-6, soon(), lambda: None)
+    worlds = worlds_of(part)
+    v, given = holds(part, worlds).astype(float), part.terms.conditionals
+    support, share = answer.worlds, answer.share
+    for moved in (0.0, 1e-3, 0.05, 0.3):
+        answer._set(
+            np.vstack([support, worlds]),
+            np.concatenate([(1 - moved) * share, moved * rng.dirichlet(np.ones(len(worlds)))]),
+        )
+        x = answer.x
+        known, mean = part.weight > 0, np.nan_to_num(part.mean)
+        saved = (known * part.weight * ((v - mean) ** 2 - (v - x) ** 2)).sum(axis=1)
+        for i in range(len(given.weight)):
+            joint, condition = (
+                np.where(sides.turned[i], 1 - v[:, sides.coordinate[i]], v[:, sides.coordinate[i]])
+                for sides in (given.joint, given.condition)
+            )
+            p, c = given.mean[i], given.value(x)[i]
+            saved += given.weight[i] * condition * ((joint - p) ** 2 - (joint - c) ** 2)
+        assert answer.saved() <= saved.min() + 1e-9
+        if route == "all worlds":
+            assert answer.saved() == pytest.approx(saved.min(), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("loss", "linearised"), [("brier", False), ("brier", True), ("log", False), ("spherical", False)]
+)
+@pytest.mark.parametrize("seed", range(10))
+def test_slopes_with_conditionals_and_intervals_are_those_of_the_scores(seed, loss, linearised):
+    panel = composite_reference.random_panel(seed, most=16)
+    part = pose(panel, find_loss(loss)).merged
+    objective = Objective(scores_of(part, find_loss(loss), linearised=linearised), len(part))
+    truth, rng = holds(part, worlds_of(part)).astype(float), np.random.default_rng(seed)
+    for share in rng.dirichlet(np.ones(len(truth)), 5):
+        x = share @ truth
+        for other in rng.dirichlet(np.ones(len(truth)), 5) @ truth:
+            way, step = other - x, 1e-6
+            rise = (objective.value(x + step * way) - objective.value(x - step * way)) / (2 * step)
+            assert objective.gradient(x) @ way == pytest.approx(rise, abs=1e-6 * max(1.0, abs(rise)))
