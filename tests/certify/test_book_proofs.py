@@ -100,7 +100,7 @@ def test_bounds_of_near_prices_prove_no_more_than_their_stakes_win(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_bound_that_is_not_exact_counts_for_what_it_proves(monkeypatch, seed, short):
     class Careful:
-        """Knows the worst world but proves less, in floats."""
+        """Shows the best world instead of the worst, and proves what holds of all of them or less, in floats."""
 
         is_exact = False
 
@@ -110,9 +110,9 @@ def test_a_bound_that_is_not_exact_counts_for_what_it_proves(monkeypatch, seed, 
         def least(self, coefficients, *_):
             worlds = all_worlds(self.part.n_variables)
             values = oracle_module._core.evaluate_worlds(*self.part.functions, worlds) @ coefficients
-            place = int(values.argmin())
+            place = int(values.argmax())
             scale = float(np.abs(coefficients).sum())
-            return Least(worlds[place], float(values[place]), float(values[place]) - short * scale, False, "floats")
+            return Least(worlds[place], float(values[place]), float(values.min()) - short * scale, False, "floats")
 
     bets = bets_at_forecasts(one_judge(seed))
     monkeypatch.setattr(proof, "Oracle", Careful)
@@ -131,7 +131,6 @@ def test_a_bound_that_is_not_exact_counts_for_what_it_proves(monkeypatch, seed, 
         assert found.word == "float bound: floats"
         used = np.array([float(one) for one in found.stakes])
         least = float(profits(bets, cluster, used, all_worlds(cluster.part.n_variables)).min())
-        # The bound is short by its share of the payouts of events, of which complements share one.
         assert float(found.profit) <= least - 0.9 * FLOAT_MARGIN * np.abs(used).sum()
         if short == 0:
             assert float(found.profit) >= least - 1.1 * FLOAT_MARGIN * np.abs(used).sum() - 1e-12
