@@ -1,5 +1,7 @@
 """The least and greatest probability of an event, where worlds are held back or proofs stopped, against all worlds."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -7,7 +9,7 @@ from scipy.optimize import linprog
 from coherently import _core
 from coherently.problem import append, find_loss, holds
 from coherently.solve import bounds as bounds_module
-from coherently.solve.bounds import extremes
+from coherently.solve.bounds import Rows, extremes
 from coherently.solve.pricing import Priced, Pricing
 from tests.kernels.draw import pack, table_of
 from tests.solve.lawful import worlds_of
@@ -97,3 +99,16 @@ def test_bounds_without_time_hold(seed):
     found = extremes(part, worlds, weight, BRIER, 0.0)
     assert found.low <= low + 1e-7
     assert found.high >= high - 1e-7
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_prices_of_rows_count_by_the_end_that_is_worth_least(seed):
+    rng = np.random.default_rng(seed)
+    low, high = np.sort(rng.normal(size=(2, 4)), axis=0)
+    prices = np.where(rng.random(4) < 0.3, 0.0, rng.normal(size=4))
+    corners = [np.where(np.array(one), low, high) for one in itertools.product([True, False], repeat=4)]
+    rows = Rows(None, low, high, np.zeros(4))
+    assert rows.least(prices) == pytest.approx(min(float(prices @ corner) for corner in corners))
+    # A row without an end on one side has no price that would want it there.
+    endless = Rows(None, np.where(prices < 0, -np.inf, low), np.where(prices > 0, np.inf, high), np.zeros(4))
+    assert endless.least(np.where(prices == 0, 0.0, prices)) == pytest.approx(rows.least(prices))
