@@ -409,6 +409,29 @@ def test_a_world_that_is_not_the_best_is_no_bound(monkeypatch, seed, most, laws)
                 assert found.value - found.bound <= tolerance + 1e-5
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_worlds_that_break_laws_are_never_the_best(seed):
+    part, worlds = part_of(seed, laws=True, most=2)
+    oracle = Oracle(part)
+    coefficients = np.random.default_rng(seed).normal(size=len(part))
+    oracle._core.set(coefficients)
+    every = (np.arange(2**part.n_variables)[:, None] >> np.arange(part.n_variables) & 1).astype(np.uint8)
+    lawful = oracle.space.allows(every).astype(bool)
+    assert rows_of(every[lawful]) == rows_of(worlds)
+    values = holds(part, every.astype(bool)) @ coefficients
+    world, broken = every[lawful][0], every[~lawful]
+    assert len(broken)
+    np.testing.assert_array_equal(oracle._best(world, broken), world)
+    mixed = np.vstack([broken, every[lawful]])
+    found = oracle._best(world, mixed)
+    assert tuple(found.tolist()) in rows_of(worlds)
+    assert holds(part, found[None].astype(bool))[0] @ coefficients == pytest.approx(values[lawful].min())
+
+
+def rows_of(worlds):
+    return {tuple(row) for row in np.asarray(worlds, np.uint8).tolist()}
+
+
 @pytest.mark.parametrize("route", ["all worlds", "no dynamic programming"])
 @pytest.mark.parametrize("seed", range(10))
 def test_what_an_answer_with_conditionals_saves_holds_where_it_moved_since_its_proof(monkeypatch, seed, route):
