@@ -5,7 +5,10 @@ import pytest
 
 import coherently as co
 from coherently.errors import ContradictionError
+from coherently.problem import holds, pose
+from coherently.solve.pins import bounds_of
 from tests.problem.test_terms import under
+from tests.solve.lawful import worlds_of
 
 TEXTS = ["a", "b", "c", "a & b", "a & ~c", "b | c", "a & b & c"]
 TINY = [2e-8, 3e-7, 5e-6, 1e-4]
@@ -68,3 +71,21 @@ def test_a_pin_is_kept_from_the_side_that_the_forecasts_press_on(low):
     result = co.aggregate(panel, "exact")
     check_kept(panel, result, pins)
     assert result.probability("a") == pytest.approx(0.4, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_violation_is_the_largest_distance_of_a_pin_from_what_it_allows(seed):
+    rng = np.random.default_rng(seed)
+    pins = []
+    for text in ["a", "a & b", "c given a", "b given ~c", "b | c"]:
+        low, high = np.sort(rng.random(2)).tolist()
+        pins.append((text, *[(low, high), (low, low), (0.0, high), (low, 1.0)][int(rng.integers(4))]))
+    panel = under(co.Panel.from_records([("A", name, 0.5) for name in "abc"]), (), pins)
+    part = pose(panel).merged
+    limits = part.terms.limits
+    rows = bounds_of(limits)
+    truth = holds(part, worlds_of(part)).astype(float)
+    for x in rng.dirichlet(np.full(len(truth), 0.3), 20) @ truth:
+        joint, given = limits.joint.probability(x), limits.condition.probability(x)
+        missed = np.maximum(limits.low * given - joint, joint - limits.high * given)
+        assert rows.violation(x) == pytest.approx(max(0.0, missed.max()), abs=1e-12)
