@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -type f -not -name '*.pyc')
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint docs browser bench campaign experiments evaluate clean
+.PHONY: demo test lint docs browser bench campaign mutants experiments evaluate clean
 
 demo: $(VENV)/installed
 	$(BIN)/coherently demo
@@ -35,6 +35,11 @@ bench: $(VENV)/developed
 
 campaign: $(VENV)/developed
 	$(BIN)/python -m tests.campaign
+
+# Faults are put into a scratch copy, whose core is built with what a wheel is built with.
+mutants: $(VENV)/developed
+	$(BIN)/pip install --quiet --constraint constraints.txt nanobind cmake ninja
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m tests.mutants $(FAULTS)
 
 experiments: $(VENV)/developed
 	$(BIN)/python -m experiments

@@ -166,6 +166,7 @@ def _least_violation(part: Merged, bounds: Bounds, oracle: Oracle, worlds: Truth
 
 
 _PATIENCE = 60.0  # seconds for the best world
+_FEASIBLE = 1e-10  # what a row may be off in the program: less than KEPT, which its answer is held against
 
 
 def _elastic(rows: Vector, equal: NDArray[np.bool_]) -> tuple[Vector, Vector, float]:
@@ -184,6 +185,7 @@ def _elastic(rows: Vector, equal: NDArray[np.bool_]) -> tuple[Vector, Vector, fl
         ),
         b_eq=np.concatenate([[1.0], np.zeros(len(even))]),
         method="highs-ds",
+        options={"primal_feasibility_tolerance": _FEASIBLE, "dual_feasibility_tolerance": _FEASIBLE},
     )
     share = np.maximum(answer.x[:worlds], 0.0)
     prices = np.empty(count)
