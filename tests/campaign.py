@@ -4,11 +4,11 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-from tests.certify import tampering
+from tests.certify import book_checks, check_checks, tampering
 from tests.events import checks
 from tests.scoring import consistency_checks
 from tests.solve import exact_checks, law_checks
-from tests.whole import declared_checks
+from tests.whole import declared_checks, language_checks
 
 PARTS = 20
 
@@ -55,6 +55,18 @@ def declared_agree(part):
     return f"{declared_checks.check_declared(9000 + part, 5_000 // PARTS):.1e}"
 
 
+def language_agrees(part):
+    language_checks.check_language(10_000 + part, 5_000 // PARTS)
+
+
+def books_agree(part):
+    book_checks.check_books(11_000 + part, 2_000 // PARTS)
+
+
+def checks_agree(part):
+    check_checks.check_checks(12_000 + part, 2_000 // PARTS)
+
+
 CAMPAIGNS = {
     "200,000 texts against the Lark grammar": events_agree,
     "100,000 expressions parsed, printed and parsed again": events_round_trip,
@@ -65,6 +77,9 @@ CAMPAIGNS = {
     "5,000 panels with laws and declared variables against enumeration (largest difference)": declared_agree,
     "1,000 tuples of each of five checks: arbitrage against its definition (largest difference)": arbitrage_is_kl,
     "5,000 panels under laws against a quadratic program over all worlds (largest difference)": laws_agree,
+    "5,000 panels of the whole language: worlds, proofs, JSON, bounds, checks and books": language_agrees,
+    "2,000 panels with bids, asks, fees and spreads: the best book against a linear program": books_agree,
+    "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
     "200 forced time limits (seconds past the limit and 10%)": time_limits,
 }
 ALONE = (time_limits,)

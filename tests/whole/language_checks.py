@@ -292,7 +292,7 @@ def check_book(case, panel, fee):
         return
     won = [book.exact_profit(world) for world in every_world(case)]
     assert book.exact_sure_profit > 0
-    assert min(won) == book.exact_sure_profit, (float(min(won)), book)
+    assert 0 <= min(won) - book.exact_sure_profit <= ROUNDING, (float(min(won)), book)
     assert most > 0, book
     staked = sum(abs(float(bet.stake)) for bet in book.bets)
     assert book.sure_profit <= most * staked + PROGRAM, (most, book)
