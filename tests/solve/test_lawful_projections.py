@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently.problem import holds, pose
+from coherently.problem import holds, pose, settled
 from tests.problem.test_terms import under
 from tests.solve.lawful import nearest, panels, worlds_of
 
@@ -23,7 +23,7 @@ def dykstra(panel, groups):
 @settings(max_examples=60, deadline=None)
 @given(panels(weights=(1.0, 2.5, 0.0)), st.sampled_from(WHOLE))
 def test_whole_designs_reach_the_nearest_distribution(panel, groups):
-    problem = pose(panel)
+    problem = pose(settled(panel))
     least, _ = nearest(problem.merged)
     result = dykstra(panel, groups)
     assert result.status == "converged"
@@ -36,7 +36,7 @@ def test_whole_designs_reach_the_nearest_distribution(panel, groups):
 @settings(max_examples=60, deadline=None)
 @given(panels(weights=(1.0, 2.5)), st.sampled_from(LOCAL))
 def test_local_designs_bound_from_below(panel, groups):
-    problem = pose(panel)
+    problem = pose(settled(panel))
     least, _ = nearest(problem.merged)
     result = dykstra(panel, groups)
     assert result.status == "converged"
@@ -51,7 +51,7 @@ def test_local_designs_bound_from_below(panel, groups):
     st.sampled_from(("logical", "pairs", "global")),
 )
 def test_the_loop_is_no_worse_in_any_possible_world(panel, groups):
-    problem = pose(panel)
+    problem = pose(settled(panel))
     merged = problem.merged
     result = co.aggregate(panel, co.AlternatingProjections(groups, sweeps=30))
     x = np.full(len(merged), np.nan)
@@ -300,3 +300,11 @@ def formula(rng, atoms):
     for literal in literals[1:]:
         text = f"({text} {rng.choice(['&', '|', '->', '<->'])} {literal})"
     return text
+
+
+@pytest.mark.parametrize("correction", ["none", "dykstra"])
+def test_groups_that_pins_keep_from_agreeing_do_not_converge(correction):
+    rows = [("A", "p", 0.5), ("A", "q", 0.5), ("A", "p & q", 0.3)]
+    panel = co.Panel.from_records(rows, laws=["p -> q", "P(p) >= 0.9", "P(q) <= 0.2"])
+    result = co.aggregate(panel, co.AlternatingProjections(correction=correction, sweeps=200))
+    assert (result.status, result.violation > 0.2) == ("sweep_limit", True)

@@ -70,6 +70,7 @@ class Book:
     _offer: Bets
     _keys: Sequence[Key]
     _answers: Sequence[Answer]
+    _seconds: float
 
     def __bool__(self) -> bool:
         return bool(self.bets)
@@ -120,12 +121,15 @@ class Book:
 
     @cached_property
     def contradiction(self) -> dict[Key, float]:
-        """A smallest set of forecasts that contradict each other: without any one of them, the others would not."""
+        """A smallest set of forecasts that contradict each other: without any one of them, the others would not.
+
+        It is looked for as long as the book was; where that is too short, some of them may be left out.
+        """
         bad = [answer for answer in self._answers if answer.coherent is False]
         if not bad:
             return {}
         worst = max(bad, key=lambda answer: answer.square)
-        deadline = time.monotonic() + TIME_LIMIT
+        deadline = time.monotonic() + self._seconds
         found = minimal(self._offer, worst, deadline)
         own = self._offer.take(found)
         price = own.price.copy()
@@ -222,6 +226,7 @@ def make_book(
     with_judges: bool = False,
 ) -> Book:
     """The book on these bets, from their nearest coherent prices."""
+    seconds = max(0.0, deadline - time.monotonic())
     suspects = [answer for answer in answers if not answer.coherent]
     if terms.free(bets):
         search = Search(free_proofs(bets, suspects, deadline))
@@ -241,6 +246,7 @@ def make_book(
         bets,
         keys,
         answers,
+        seconds,
     )
 
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 Correction: TypeAlias = Literal["none", "dykstra"]
 
+COHERENT = 1e-7
+"""The largest violation of a group that counts as none, where the tolerance is smaller."""
 PATIENCE = 200
 """Sweeps of Dykstra's algorithm before the interior point method takes over."""
 LARGEST_INTERIOR = 300_000
@@ -172,7 +174,9 @@ class AlternatingProjections:
                 moved += run.projector.sweep(x)
                 run.note(x)
                 tell(sweep + 1)
-                if np.abs(x - before).max(initial=0.0) <= self.tolerance:
+                still = np.abs(x - before).max(initial=0.0) <= self.tolerance
+                # Groups that pins keep from ever agreeing come to rest too, each where it was left.
+                if still and run.projector.violation(x) <= max(self.tolerance, COHERENT):
                     status = Status.CONVERGED
                     break
         except KeyboardInterrupt:
@@ -255,7 +259,7 @@ class AlternatingProjections:
         bound = min(found.lower_bound, found.objective)
         gap = found.objective - bound
         slack = 2 * math.sqrt(gap * problem.merged.weight.sum()) + gap
-        close = _is_close(found, max(self.tolerance, 1e-7)) and violation <= max(self.tolerance, 1e-7)
+        close = _is_close(found, max(self.tolerance, COHERENT)) and violation <= max(self.tolerance, COHERENT)
         status = Status.CONVERGED if close else Status.INTERRUPTED if interrupted else Status.SWEEP_LIMIT
         promise = promised(problem.scatter + (0.0 if found.objective == 0 else bound - slack))
         return Solution(
