@@ -13,7 +13,7 @@ LOSSES = ["brier", "log", "spherical"]
 
 
 def program_of(seed, loss, *, limits=True, conditional=True):
-    """Random events in all worlds of some variables, some given others, with a limit and an equation that can be met."""
+    """Random events in all worlds of a few variables, some given others, with a limit and an equation."""
     rng = np.random.default_rng(seed)
     some = draw(rng, 4, 8, 3)
     truth = some.truth(some.worlds()).astype(float)
