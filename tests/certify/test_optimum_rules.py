@@ -70,6 +70,22 @@ def test_no_point_and_no_prices_prove_more_than_is_reached(seed, loss):
             assert program.proved(*at, -np.abs(prices))[0] <= reached + 1e-9
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_limit_that_does_not_bind_proves_nothing(loss):
+    _, program, _ = program_of(0, loss, limits=False)
+    found = optimum._search(program)
+    # Every world has 1 left of the limit: at a negative price it would lift the bound by as much.
+    slack = np.ones((len(program.joint), 1))
+    free = Program(program.costs, program.joint, program.given, slack, np.array([False]), program.simplex)
+    for price in (-5.0, -1.0, -1e-3, 0.0, 1e-3, 1.0):
+        assert free.proved(*found.events, np.array([price]))[0] <= found.bracket.high + 1e-9
+    # An equation may have a price of either sign.
+    none = np.zeros((len(program.joint), 1))
+    tied = Program(program.costs, program.joint, program.given, none, np.array([True]), program.simplex)
+    for price in (-1.0, 1.0):
+        assert tied.proved(*found.events, np.array([price]))[0] == pytest.approx(found.bracket.low, abs=1e-9)
+
+
 def test_limits_are_missed_from_the_sides_that_they_have():
     _, program, inside = program_of(0, "brier")
     for world in np.eye(len(inside)):

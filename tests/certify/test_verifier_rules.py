@@ -92,6 +92,18 @@ def test_probabilities_are_those_of_the_worlds(amount, sign):
         check_refused(panel, edited, "is not that of its worlds")
 
 
+@pytest.mark.parametrize("method", ["exact", "dykstra", "projections", "linear"])
+def test_complements_are_the_other_side_of_their_events(method):
+    panel = panel_of(("p", 0.6), ("~p", 0.3), ("~q", 0.4), ("~(p & q)", 0.8), ("~q given p", 0.3), ("~(q & r)", 0.9))
+    panel = panel if method == "exact" else panel.select(np.flatnonzero(panel.event_index != 4))
+    original = record(panel, method)
+    assert not problems(panel, original)
+    for i in range(len(original["forecasts"])):
+        edited = copy.deepcopy(original)
+        edited["forecasts"][i]["probability"] = 1 - edited["forecasts"][i]["probability"]
+        assert problems(panel, edited)
+
+
 @pytest.mark.parametrize("change", [SMALL, -SMALL, 0.1])
 def test_the_weights_of_worlds_sum_to_one_and_none_is_negative(change):
     panel = panel_of(("p", 0.5), ("q", 0.4), ("p & q", 0.3))
