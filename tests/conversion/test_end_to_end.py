@@ -74,7 +74,7 @@ def test_the_command_lines_of_the_how_to(tmp_path, word):
     files = {"--laws": "laws.txt", "--outcomes": "outcomes.csv", "--labels": "labels.csv"}
     given = [(option, f"out/{name}") for option, name in files.items() if (tmp_path / "out" / name).exists()]
     done = run("aggregate", "out/panel.csv", *(part for pair in given for part in pair), cwd=tmp_path, check=0)
-    assert "coherent all together" in " ".join(done.stdout.split())
+    assert "jointly coherent" in " ".join(done.stdout.split())
 
 
 def test_consistency_tuples_become_coherent(tmp_path):

@@ -55,7 +55,7 @@ def shares(panel, merged, worlds):
 def check_promises(panel, result, columns):
     """Hold an answer against its worlds."""
     solution, merged = result.solution, result.problem.merged
-    (worlds,) = solution.worlds
+    worlds = solution.worlds[0]
     assert (result.coherence, result.lower_bound, result.guaranteed_improvement) == ("global", 0.0, None)
     assert worlds.truth.shape == (len(worlds.weight), merged.n_variables)
     assert worlds.truth.dtype == bool

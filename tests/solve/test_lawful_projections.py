@@ -226,7 +226,7 @@ OTHERS = [
 @settings(max_examples=30, deadline=None)
 @given(panels(weights=(1.0, 2.5, 0.0)), st.sampled_from(OTHERS))
 def test_any_options_go_with_laws_and_terms(panel, method):
-    least, _ = nearest(pose(panel).merged)
+    least, _ = nearest(pose(settled(panel)).merged)
     result = co.aggregate(panel, method)
     assert co.verify(panel, result)
     if method.correction == "dykstra":

@@ -230,7 +230,7 @@ def test_log_odds_of_table_2_against_another_solver():
         ({"covariance": [[1.0, 2.0]]}, "the covariance has the shape (1, 2); it must be square"),
         ({"covariance": [1.0, 0.0]}, "a variance is 0.0; variances are above 0"),
         ({"covariance": [1.0, math.inf]}, "numbers that are not finite"),
-        ({"covariance": {"Ann": "x"}}, "what is no number"),
+        ({"covariance": {"Ann": "x"}}, "something that is not a number"),
         (
             {"covariance": {"Ann": {"Zoe": 1.0}}},
             "the covariances of 'Ann' must be a mapping from some of the names Ann",

@@ -111,7 +111,7 @@ class Market:
         ready = False
         while not ready and (left := deadline - time.monotonic()) > 0:
             ready = core.eliminate(min(SLICE, left)) if self.oracle.is_exact else core.search(min(SLICE, left))
-        return np.vstack([core.worlds()[1], example_worlds(part, self.oracle)])
+        return np.vstack([core.worlds()[1], example_worlds(part, self.oracle).worlds])
 
     def _learn(self, worlds: NDArray[np.uint8]) -> None:
         won, stands = truth_of(self.bets, self.cluster, worlds)
