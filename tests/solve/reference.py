@@ -8,6 +8,8 @@ from scipy.optimize import nnls
 
 import coherently as co
 from coherently.problem import find_design
+from coherently.result.worlds import join
+from coherently.solve import Worlds
 
 PROBABILITIES = st.one_of(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), st.integers(0, 10**6).map(lambda n: n / 1e6))
 WEIGHTS = {
@@ -192,3 +194,12 @@ def nearest_point(vertices, weight, mean):
         if near @ near - np.min(away @ near) <= 1e-12 * max(1.0, weight.sum()):
             return share / share.sum() @ vertices
     raise AssertionError("the reference did not converge")
+
+
+def joined(result):
+    """The worlds of a result over all variables of its problem, with those that nobody forecast."""
+    weight, rows = join(result.solution.worlds)
+    truth = np.zeros((len(weight), result.problem.merged.n_variables), bool)
+    for part, own in zip(result.solution.worlds, rows, strict=True):
+        truth[:, part.variables] = part.truth[own]
+    return Worlds(np.arange(truth.shape[1], dtype=np.int32), weight, truth)

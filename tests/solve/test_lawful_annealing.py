@@ -12,6 +12,7 @@ from coherently.problem import holds, pose
 from coherently.solve.moves import plan
 from tests.problem.test_terms import under
 from tests.solve.lawful import nearest, panels, worlds_of
+from tests.solve.reference import joined
 
 
 def anneal(panel, **options):
@@ -46,7 +47,7 @@ def test_worlds_obey_the_space_and_tell_the_answer(panel, seed):
     result = anneal(panel, columns=40, steps=3000, seed=seed)
     problem = result.problem
     merged = problem.merged
-    worlds = result.solution.worlds[0]
+    worlds = joined(result)
     allowed = {tuple(row) for row in worlds_of(merged).tolist()}
     assert {tuple(row) for row in worlds.truth.tolist()} <= allowed
     x = worlds.weight @ holds(merged, worlds.truth)
@@ -117,7 +118,7 @@ def test_laws_too_many_to_enumerate():
     merged = pose(panel).merged
     assert len(plan(merged, 3, 0).laws) == len(laws)
     result = anneal(panel, columns=100, steps=100_000)
-    worlds = result.solution.worlds[0]
+    worlds = joined(result)
     evaluated = panel.events.evaluate(panel.laws.side, worlds.truth[:, np.argsort(merged.origin)])
     assert evaluated.all()
     nearest_one = co.aggregate(panel, co.AlternatingProjections("cliques", correction="dykstra"))

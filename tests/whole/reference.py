@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -76,7 +77,10 @@ def solve(case: Case, loss: str = "brier", form: str = "called_off", clip: float
         joint, given = (one @ share for one in case.truth(event))
         constraints += {"=": [joint == p * given], "<=": [joint <= p * given], ">=": [joint >= p * given]}[sign]
     problem = cp.Problem(cp.Minimize(cost), constraints)
-    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    with warnings.catch_warnings():
+        # Near the limits of rounding the solver doubts its answer, which is then as near as rounding allows.
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")
+        problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
     value = np.maximum(share.value, 0)
     return Solved(float(problem.value), value / value.sum(), case)
 
