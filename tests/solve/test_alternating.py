@@ -354,3 +354,9 @@ def test_dykstra_without_a_bound_says_so():
     assert loose.gap <= 1e-3 * max(1.0, loose.objective)
     assert loose.lower_bound <= tight.objective + 1e-12
     assert loose.solution.sweeps <= tight.solution.sweeps
+
+
+def test_a_design_of_the_users_own_puts_constants_right():
+    panel = co.Panel.from_records([("A", "false", 0.05), ("A", "p", 0.4), ("A", "q given q", 0.3)])
+    result = co.aggregate(panel, co.AlternatingProjections(lambda events: [[i] for i, own in enumerate(events) if own]))
+    assert result.solution.value.tolist() == [0.0, 0.4, 1.0]

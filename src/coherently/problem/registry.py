@@ -43,7 +43,7 @@ def find_design(design: Design) -> Callable[[Merged], Groups]:
         return DESIGNS[name]
     close = difflib.get_close_matches(name, DESIGNS, 1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise MethodError(f"{name!r} is no group design; the designs are {', '.join(DESIGNS)}.{hint}")
+    raise MethodError(f"unknown group design {name!r}; the designs are {', '.join(DESIGNS)}.{hint}")
 
 
 def _custom(design: Callable[[list[tuple[int, ...]]], list[list[int]]], merged: Merged) -> Groups:
@@ -56,4 +56,7 @@ def _custom(design: Callable[[list[tuple[int, ...]]], list[list[int]]], merged: 
         raise MethodError(
             f"the design {name} gave the group {wrong[0]}; a group lists numbers of the {len(events)} events"
         )
-    return gather(name, groups, merged)
+    # Events that are certain or impossible are put right in every design.
+    grouped = {i for group in groups for i in group}
+    constant = [[i] for i, variables in enumerate(events) if not variables and i not in grouped]
+    return gather(name, groups + constant, merged)
