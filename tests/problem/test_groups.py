@@ -152,7 +152,7 @@ def test_equal_patterns_are_stored_once():
 
 
 def test_an_unknown_design_is_refused_by_name():
-    with pytest.raises(co.MethodError, match=r"'logicals' is no group design.*Did you mean 'logical'\?"):
+    with pytest.raises(co.MethodError, match=r"unknown group design 'logicals'.*Did you mean 'logical'\?"):
         find_design("logicals")
     with pytest.raises(co.MethodError, match=", ".join(DESIGNS)):
         co.AlternatingProjections(groups="")

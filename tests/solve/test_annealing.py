@@ -14,7 +14,7 @@ from coherently.solve import Status, annealing
 from coherently.solve.annealing import MAX_BITS, _distinct
 from tests.events import generate
 from tests.panels import TABLE_2, TABLE_3
-from tests.solve.reference import by_clarabel, coordinates, joined, objective, panels, records
+from tests.solve.reference import by_clarabel, coordinates, objective, panels, records
 from tests.solve.slow_annealer import SlowAnnealer
 
 FOUR = ("p", "q", "p & q", "p | q")
@@ -55,9 +55,10 @@ def shares(panel, merged, worlds):
 def check_promises(panel, result, columns):
     """Hold an answer against its worlds."""
     solution, merged = result.solution, result.problem.merged
-    worlds = joined(result)
+    worlds = solution.worlds[0]  # others are of variables that no event is about
     assert (result.coherence, result.lower_bound, result.guaranteed_improvement) == ("global", 0.0, None)
-    assert worlds.truth.shape == (len(worlds.weight), merged.n_variables)
+    used = np.unique(panel.events.supports(merged.event // 2)[1])
+    assert worlds.truth.shape == (len(worlds.weight), len(used))
     assert worlds.truth.dtype == bool
     assert len(np.unique(worlds.truth, axis=0)) == len(worlds.truth)
     assert worlds.weight.sum() == pytest.approx(1.0, abs=1e-12)
