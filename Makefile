@@ -11,7 +11,7 @@ demo: $(VENV)/installed
 	$(BIN)/coherently demo
 
 test: lint browser docs
-	$(BIN)/pytest --pyargs coherently tests README.md CONTRIBUTING.md docs
+	$(BIN)/pytest --numprocesses auto --pyargs coherently tests README.md CONTRIBUTING.md docs
 
 lint: $(VENV)/developed
 	$(BIN)/ruff format --check .
