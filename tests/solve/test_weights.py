@@ -65,3 +65,15 @@ def test_trees_with_weights_of_twelve_orders_of_magnitude_are_proved(seed):
             rows.append((f"v{v} {op} v{other}", rng.random(), 10 ** rng.uniform(-4, 8)))
     panel = co.Panel.from_records([("A", event, float(p), float(w)) for event, p, w in rows])
     assert co.aggregate(panel, "exact").status == "optimal"
+
+
+def test_weights_at_the_end_of_the_doubles_go_through_bounds_books_and_the_verifier():
+    rows = [("A", "p", 0.9, 5e307), ("A", "q", 0.8, 5e307), ("A", "p & q", 0.2, 5e307), ("B", "p", 0.6, 5e307)]
+    panel = co.Panel.from_records(rows)
+    for method in ("exact", "dykstra"):
+        assert co.verify(panel, co.aggregate(panel, method))
+    low, high = co.aggregate(panel, "exact").bounds("p | q")
+    assert 0 <= low <= high <= 1
+    assert (
+        co.dutch_book(panel).sure_profit == co.dutch_book(co.Panel.from_records([row[:3] for row in rows])).sure_profit
+    )

@@ -12,7 +12,7 @@ import numpy as np
 
 from coherently.errors import PanelError
 from coherently.panel import Panel, Pins
-from coherently.problem import pose, pose_individually, split
+from coherently.problem import in_units, pose, pose_individually, split, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -187,6 +187,7 @@ def bets_at_means(panel: Panel) -> Bets:
 
     A side that one of the quotes does not have is missing from the mean, too.
     """
+    panel = in_units(panel, unit_of(panel.weight))
     problem = pose(panel)
     count = len(panel.written)
     points = np.bincount(panel.event_index, quoted(panel), count) == 0

@@ -53,7 +53,7 @@ def check_local(panel: Panel, result: Result, stated: Vector) -> tuple[list[str]
     whatever P is. Events whose probabilities are not known count for nothing.
     """
     admitted = result.violation or 0.0
-    problem = pose(panel, result.loss)
+    problem = pose(replace(panel, weight=scaled(panel)[0]), result.loss)
     try:
         groups = attach(problem.merged, find_design(str(result.groups))(problem.merged)).groups
     except MethodError as error:

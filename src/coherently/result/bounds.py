@@ -11,7 +11,7 @@ import numpy as np
 from coherently.errors import EventError, MethodError, ResultError
 from coherently.events import CERTAIN, NEVER, find_world, quote_name
 from coherently.panel import UNRESOLVED, WrittenEvents, read_laws
-from coherently.problem import append, pose, settled, split
+from coherently.problem import append, in_units, pose, settled, split, unit_of
 from coherently.result.record import is_plain
 from coherently.result.worlds import join
 from coherently.solve.bounds import ENOUGH, absent, extremes
@@ -79,7 +79,7 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
     panel, side = _asked(result.panel, event)
     if side in (NEVER, CERTAIN):
         return Bounds(float(side), float(side))
-    problem = pose(settled(panel), result.loss)
+    problem = pose(in_units(settled(panel), unit_of(panel.weight)), result.loss)
     part = _touched(problem.merged, int(problem.coordinate[-1]))
     weight, truth = _joint(result, panel, part)
     found = _bounds(part, truth, weight, result.loss, time_limit, turned=side % 2 == 1)
