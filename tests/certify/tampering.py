@@ -114,7 +114,8 @@ class Case:
         free = Case.obeys(self, rows)
         if not free.all() and self._all_used(used):
             return None
-        sides = np.concatenate([self.panel.written.event, self.panel.written.condition, pins.event, pins.condition])
+        written = settled(self.panel).written
+        sides = np.concatenate([written.event, written.condition, pins.event, pins.condition])
         return np.diff(cuts) @ events.evaluate(sides.astype(np.int32), rows)
 
     def _all_used(self, used):

@@ -22,8 +22,8 @@ VALUES = {**DOMAINS, "due": DAYS}
 STATEMENTS = {**DECLARATIONS, "due": "variable due: date"}
 ROUNDING = 1e-9
 """To this a mixture of worlds gives the probabilities of a result, and keeps pins."""
-GIVEN = 1e-12
-"""To this a linear program asks for probabilities that are given: conditions near 1e-6 multiply it."""
+GIVEN = (1e-12, 1e-11, 1e-10, ROUNDING)
+"""To these, one after the other, a linear program asks for probabilities that are given, until they are possible."""
 PROGRAM = 1e-6
 """To this the linear programs below are trusted."""
 ABSENT = 1e-6
@@ -203,36 +203,34 @@ def extremes(case, result, event):
     """The least and the greatest probability of an event among distributions that are as good as the result."""
     rows = []
     chance = np.array([weight for weight, _ in result.worlds])
-    weighty = {}
+    forecasts = {}
     for row in case.rows:
-        weighty.setdefault(row["event"], []).append(row)
-    for text_, same in weighty.items():
-        joint, given = case.truth(text_)
-        held = np.array([holds(text_, world)[1] for _, world in result.worlds])
-        x = result.probability(text_)
+        forecasts.setdefault(row["event"], []).append(row)
+    for written, same in forecasts.items():
+        joint, given = case.truth(written)
+        held = np.array([holds(written, world)[1] for _, world in result.worlds])
+        x = result.probability(written)
         if not any(row["weight"] > 0 for row in same) or chance @ held <= ABSENT:
             continue
         inside = [ends(row) for row in same if row["weight"] > 0]
         low, high = max(low for low, _ in inside), min(high for _, high in inside)
         low, high = (low, high) if low <= x <= high else (x, x)
-        rows += [(joint - high * given, -np.inf, GIVEN), (joint - low * given, -GIVEN, np.inf)]
-    for event_, sign, p in case.pins:
-        joint, given = case.truth(event_)
-        low, high = {"=": (-GIVEN, GIVEN), "<=": (-np.inf, GIVEN), ">=": (-GIVEN, np.inf)}[sign]
-        rows.append((joint - p * given, low, high))
+        rows += [joint - high * given, low * given - joint]
+    for pinned, sign, p in case.pins:
+        joint, given = case.truth(pinned)
+        rows += [joint - p * given] * (sign != ">=") + [p * given - joint] * (sign != "<=")
     cost = case.truth(event)[0]
     return tuple(sign * program(sign * cost, rows) for sign in (1, -1))
 
 
 def program(cost, rows):
-    """The least cost of a distribution whose rows lie where they must."""
-    upper = [(row, high) for row, _, high in rows if high < np.inf] + [
-        (-row, -low) for row, low, _ in rows if low > -np.inf
-    ]
-    matrix, right = (np.array(part) for part in zip(*upper, strict=True)) if upper else (None, None)
-    found = linprog(cost, matrix, right, np.ones((1, len(cost))), [1.0], options=dict.fromkeys(TIGHT, 1e-10))
-    assert found.status == 0, found.message
-    return found.fun
+    """The least cost of a distribution that makes no row positive."""
+    for slack in GIVEN:
+        matrix, right = (np.array(rows), np.full(len(rows), slack)) if rows else (None, None)
+        found = linprog(cost, matrix, right, np.ones((1, len(cost))), [1.0], options=dict.fromkeys(TIGHT, 1e-10))
+        if found.status == 0:
+            return found.fun
+    raise AssertionError(found.message)
 
 
 TIGHT = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
