@@ -414,8 +414,8 @@ def field_dropped(record, case):
 def law_dropped(record, case):
     if not record["laws"]:
         return None
-    del record["laws"][int(case.rng.integers(len(record["laws"])))]
-    return REFUSED
+    dropped = record["laws"].pop(int(case.rng.integers(len(record["laws"]))))
+    return None if dropped in record["laws"] else REFUSED
 
 
 def law_added(record, case):

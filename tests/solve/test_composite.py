@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently import _core
 from coherently.errors import ContradictionError, MethodError
-from coherently.problem import find_loss, holds, pose, split
+from coherently.problem import BRIER, find_loss, holds, pose, split
 from coherently.solve.composite import CompositeNearest
 from tests.problem.test_terms import under, worlds_of
 from tests.solve.composite_reference import Reference, random_panel
@@ -281,3 +281,21 @@ def test_options_are_checked():
         co.Exact(conditionals="ratio")
     with pytest.raises(MethodError, match="linearised conditionals need the loss brier"):
         co.aggregate(co.Panel.from_records(THREE), co.Exact(conditionals="linearised"), "log")
+
+
+def test_no_price_is_so_high_that_rounding_proves_too_much():
+    """A pin that leaves no choice has no highest price: at 1e134 the bound was above the least sum, by 6e-9."""
+    given = bound_of_prices(1e134)
+    assert given <= bound_of_prices(10.0) + 1e-9
+    assert given > 0
+
+
+def bound_of_prices(price):
+    rows = [("A", "p", 0.7), ("A", "q given p", 0.4), ("A", "q", 0.2)]
+    panel = co.Panel.from_records(rows, laws=["P(p & q & r given p) <= 0", "P(q) = 0.35"])
+    (part,) = split(pose(panel).merged)
+    nearest = CompositeNearest(part.merged, BRIER, 0, 1.0, linearised=False, deadline=np.inf)
+    nearest.improve(1e-9, np.inf, lambda: None)
+    nearest.bound, nearest.prices = 0.0, np.where(nearest.limits.equal, nearest.prices, price)
+    nearest._certify(1e-9, np.inf, surely=True)
+    return nearest.bound

@@ -216,8 +216,10 @@ def _row(fields: Fields) -> tuple[float, float, float, float]:
 
 
 def _loss(fields: Fields) -> Loss:
-    clip = fields.number_or_none("clip")
-    return find_loss(fields.text("loss")) if clip is None else Log(clip)
+    name, clip = fields.text("loss"), fields.number_or_none("clip")
+    if clip is not None and name != "log":
+        fields.refuse("clip", "null, unless the loss is log")
+    return find_loss(name) if clip is None else Log(clip)
 
 
 def _solution(fields: Fields, value: NDArray[np.float64]) -> Solution:

@@ -12,7 +12,7 @@ from coherently import _core
 from coherently.problem import ABSENT
 from coherently.solve.examples import example_worlds
 from coherently.solve.master import Master, fewest
-from coherently.solve.oracle import SLICE, Oracle
+from coherently.solve.oracle import SLICE, Oracle, rounding_of
 from coherently.solve.pins import KEPT, bounds_of, feasible_mixture, in_worlds
 from coherently.solve.scores import Affine, Objective, scores_of
 
@@ -55,6 +55,8 @@ INSIDE, LEAST = 0.99, 1e-9
 """The longest step, which leaves every condition as possible as it was, and the shortest."""
 FORGOTTEN = 1e-5
 """Shares of worlds that leave on the way."""
+STEEPEST = 1e4
+"""The highest price of a limit that a proof uses, relative to the slopes: one that leaves no choice has no highest."""
 FEW, PART, TINY = 300, 1e-2, 1e-300
 """Worlds up to which none is left out, and what a part of a condition's probability counts for."""
 
@@ -359,10 +361,13 @@ class CompositeNearest:
         Whether there is a new world.
         """
         x, count = self.x, len(self.worlds)
-        gradient = self.sum.gradient(x) - self.limits.gradient(self.prices, len(x))
+        slope = self.sum.gradient(x)
+        most = STEEPEST * max(1.0, float(np.abs(slope).max(initial=0.0)))
+        prices = np.clip(self.prices, -most, most)
+        gradient = slope - self.limits.gradient(prices, len(x))
         objective = self.sum.value(x)
         allowed = 0.5 * tolerance * max(objective, self.floor)
-        level = float(gradient @ x) + float(self.prices @ self.limits.value(x))
+        level = float(gradient @ x) + float(prices @ self.limits.value(x)) + rounding_of(gradient, prices)
         seconds = max(0.0, deadline - time.monotonic())
         if not self.oracle.is_exact:
             world, value = self.oracle.search(gradient, seconds)

@@ -10,7 +10,7 @@ import numpy as np
 from coherently import _core
 from coherently.solve.composite import CompositeNearest
 from coherently.solve.examples import example_worlds
-from coherently.solve.oracle import SLICE, Oracle
+from coherently.solve.oracle import SLICE, Oracle, rounding_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,7 +186,7 @@ class CurvedNearest:
         allowed = 0.5 * tolerance * max(self.objective, self.floor)
         least = self.oracle.least(gradient, max(0.0, deadline - time.monotonic()), allowed)
         self.proof = least.proof
-        level = float(gradient @ x)
+        level = float(gradient @ x) + rounding_of(gradient)
         if self.is_bounded:
             self.bound = max(self.bound, self.objective - max(0.0, level - least.bound))
         if self.is_done(FINISHED if least.exact else tolerance) or (self.worlds == least.world).all(axis=1).any():
