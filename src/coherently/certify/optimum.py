@@ -69,21 +69,10 @@ class Program:
         """The loss of shares."""
         return float(self.costs.value(*self.events(z)).sum())
 
-    def missed(self, z: Vector) -> Vector:
-        """The amount by which each limit is missed."""
+    def missed(self, z: Vector) -> float:
+        """The largest amount by which a limit is missed."""
         rest = z @ self.limits
-        return np.where(self.equal, np.abs(rest), np.maximum(0.0, -rest))
-
-    def reached(self, z: Vector, prices: Vector) -> float:
-        """A loss that forecasts reach which keep all limits; infinite where shares miss one by too much.
-
-        The least loss p(d) where limits may be missed by d is convex, with the slopes -y at 0 for the best prices y,
-        so that p(0) <= p(d) + <|y|, d>. The prices at hand are near those; twice as much makes up for that.
-        """
-        missed = self.missed(z)
-        if missed.max(initial=0.0) > KEPT:
-            return math.inf
-        return self.value(z) + 2.0 * float(np.abs(prices) @ missed)
+        return float(np.max(np.where(self.equal, np.abs(rest), -rest), initial=0.0))
 
     def proved(self, u: Vector, h: Vector, prices: Vector) -> tuple[float, Vector]:
         """The lower bound that the slopes at u and h prove with prices, and the reduced cost of each column."""
@@ -216,7 +205,8 @@ def _search(program: Program) -> _Found:
         low, _ = program.proved(*at, point.prices)
         if low > best.low:
             events, prices = at, point.prices.copy()
-        best = Bracket(max(best.low, low), min(best.high, program.reached(z, point.prices)))
+        high = program.value(z) if program.missed(z) <= KEPT else math.inf
+        best = Bracket(max(best.low, low), min(best.high, high))
         if best.is_tight(program.unit, TIGHT):
             break
         mu = sigma * float(point.z @ point.s) / len(point.z)

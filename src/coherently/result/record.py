@@ -217,9 +217,8 @@ def _row(fields: Fields) -> tuple[float, float, float, float]:
 
 def _loss(fields: Fields) -> Loss:
     name, clip = fields.text("loss"), fields.number_or_none("clip")
-    if clip is not None and name != "log":
-        fields.refuse("clip", "null, unless the loss is log")
-    return find_loss(name) if clip is None else Log(clip)
+    loss = find_loss(name) if clip is None else Log(clip)
+    return loss if loss.name == name else fields.refuse("clip", "null, unless the loss is log")
 
 
 def _solution(fields: Fields, value: NDArray[np.float64]) -> Solution:
