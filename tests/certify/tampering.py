@@ -419,11 +419,15 @@ def law_dropped(record, case):
 
 
 def law_added(record, case):
-    plain = [name for name in case.panel.events.variables if name in ("p", "q", "r")]
+    names = case.panel.events.variables
+    plain = [v for v, name in enumerate(names) if name in ("p", "q", "r")]
     if not plain:
         return None
-    record["laws"].append(case.pick([f"P({plain[0]}) <= 0.999", f"{plain[0]} | {plain[-1]} | zz", f"~{plain[0]}"]))
-    return REFUSED if f"~{plain[0]}" not in case.original["laws"] else None
+    first, last = case.worlds()[:, [plain[0], plain[-1]]].T
+    p, q = names[plain[0]], names[plain[-1]]
+    text, implied = case.pick([(f"P({p}) <= 0.999", ~first), (f"{p} | {q} | zz", first | last), (f"~{p}", ~first)])
+    record["laws"].append(text)
+    return None if implied.all() else REFUSED
 
 
 def pin_relaxed(record, case):
