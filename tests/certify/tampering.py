@@ -77,6 +77,14 @@ class Case:
         rows = np.array(list(itertools.product([False, True], repeat=len(events.variables))), bool)
         return rows[self.obeys(rows)]
 
+    def is_implied(self, law):
+        """Whether the other laws leave no more worlds than all of them do."""
+        laws, count = self.panel.laws, len(self.panel.events.variables)
+        rows = np.array(list(itertools.product([False, True], repeat=count)), bool)
+        held = self.panel.events.evaluate(laws.side, rows)
+        others = [i for i, text in enumerate(laws.text) if text != law]
+        return len(others) < len(laws.text) and bool((held[:, others].all(axis=1) == held.all(axis=1)).all())
+
     def obeys(self, rows):
         events, laws = self.panel.events, self.panel.laws
         held = events.evaluate(laws.side, rows).all(axis=1) if len(laws) else np.ones(len(rows), bool)
@@ -415,7 +423,7 @@ def law_dropped(record, case):
     if not record["laws"]:
         return None
     dropped = record["laws"].pop(int(case.rng.integers(len(record["laws"]))))
-    return None if dropped in record["laws"] else REFUSED
+    return None if dropped in record["laws"] or case.is_implied(dropped) else REFUSED
 
 
 def law_added(record, case):
