@@ -32,6 +32,8 @@ def with_idle(panel: Panel, problem: Problem, solution: Solution) -> tuple[Probl
     if solution.worlds is None:
         return problem, solution
     used, count = problem.merged.origin, len(panel.events.variables)
+    if sum(len(part.variables) for part in solution.worlds) == count:
+        return problem, solution
     assigned = used[np.concatenate([np.empty(0, np.int32), *(part.variables for part in solution.worlds)])]
     idle = np.setdiff1d(np.arange(count), assigned)
     if not len(idle):
