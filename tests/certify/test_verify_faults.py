@@ -116,3 +116,15 @@ def test_only_ratios_of_weights_matter():
                 result = solve(scaled, word)
                 if result is not None:
                     assert co.verify(scaled, result).problems == [], (scale, word)
+
+
+def test_an_interval_has_a_probability_too():
+    panel = co.Panel.from_records(
+        [
+            {"judge": "A", "event": "p", "lower": 0.2, "upper": 0.4},
+            {"judge": "A", "event": "q"} | {"lower": 0.1, "upper": 0.3},
+        ]
+    )
+    record = json.loads(co.aggregate(panel, "exact").to_json())
+    record["forecasts"][0]["probability"] = None
+    assert co.verify(panel, co.Result.from_json(json.dumps(record))).problems

@@ -195,7 +195,8 @@ def check_probabilities(panel: Panel, result: Result, value: NDArray[np.float64]
     """Probabilities lie in [0, 1]; those of an event and its complement sum to 1, unless they are plain averages."""
     text = panel.written.text
     own = np.bincount(panel.event_index, panel.weight, len(text))
-    weightless = (own if result.coherence == "none" else distinct.weight[distinct.home]) == 0
+    both = np.bincount(distinct.home, own, len(distinct.side))[distinct.home]
+    weightless = (own if result.coherence == "none" else both) == 0
     out = np.flatnonzero(~((value >= -CLOSE) & (value <= 1 + CLOSE) | (np.isnan(value) & weightless)))
     problems = [f"the probability of {text[i]!r} is {value[i]:.12g}" for i in out.tolist()]
     if result.coherence == "none":
