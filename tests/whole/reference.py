@@ -124,7 +124,7 @@ def _merged(case, share, loss, form, clip):
 def _intervals(case, share, form):
     """The losses of the intervals, by the Brier loss."""
     for row in case.rows:
-        if row.get("lower") is not None or row.get("upper") is not None:
+        if row.get("weight", 1.0) > 0 and (row.get("lower") is not None or row.get("upper") is not None):
             low, high = row.get("lower") or 0.0, 1.0 if row.get("upper") is None else row["upper"]
             joint, given = case.lost(row["event"])
             a, h = joint @ share, given @ share
