@@ -308,3 +308,16 @@ def test_groups_that_pins_keep_from_agreeing_do_not_converge(correction):
     panel = co.Panel.from_records(rows, laws=["p -> q", "P(p) >= 0.9", "P(q) <= 0.2"])
     result = co.aggregate(panel, co.AlternatingProjections(correction=correction, sweeps=200))
     assert (result.status, result.violation > 0.2) == ("sweep_limit", True)
+
+
+@pytest.mark.parametrize("method", ["exact", "dykstra", "projections"])
+def test_an_interval_given_what_cannot_be_is_a_number(method):
+    rows = [
+        {"judge": "A", "event": "p given q", "lower": 0.229, "upper": 1.0},
+        {"judge": "A", "event": "p", "probability": 0.3},
+    ]
+    rows = [{"probability": None, "lower": None, "upper": None} | row for row in rows]
+    panel = co.Panel.from_records(rows, laws=["P(~q given q) >= 0.25"])
+    result = co.aggregate(panel, method)
+    assert np.isfinite(result.solution.value).all()
+    assert co.verify(panel, result)

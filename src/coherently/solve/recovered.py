@@ -40,7 +40,7 @@ def conditional(attached: Attached, x: NDArray[np.float64]) -> tuple[NDArray[np.
         joint = np.where(np.isnan(joint), of.mean * condition + drift, joint)
         condition = np.where(np.isnan(condition), (joint - drift) / of.mean, condition)
         found = condition >= ABSENT
-        value = np.where(found, np.clip(joint / condition, 0.0, 1.0), of.mean)
+        value = np.where(found, np.clip(joint / condition, 0.0, 1.0), np.nan_to_num(of.mean, nan=0.5))
     return value, ~found
 
 
