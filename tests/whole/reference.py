@@ -77,12 +77,12 @@ def solve(case: Case, loss: str = "brier", form: str = "called_off", clip: float
         joint, given = (one @ share for one in case.truth(event))
         constraints += {"=": [joint == p * given], "<=": [joint <= p * given], ">=": [joint >= p * given]}[sign]
     problem = cp.Problem(cp.Minimize(cost), constraints)
-    for tolerance in (1e-11, 1e-10, 1e-9, 1e-8):
+    for tolerance, scaled in itertools.product((1e-11, 1e-10, 1e-9, 1e-8), (True, False)):
         with warnings.catch_warnings():
-            # Where rounding keeps the solver from what is asked for, its answer may be anywhere: ask for less.
+            # Where rounding keeps the solver from the tolerance, the answer may be anywhere: ask otherwise or for less.
             warnings.filterwarnings("ignore", "Solution may be inaccurate")
             options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
-            problem.solve(solver=cp.CLARABEL, **options)
+            problem.solve(solver=cp.CLARABEL, equilibrate_enable=scaled, **options)
         if problem.status == cp.OPTIMAL:
             break
     assert problem.status == cp.OPTIMAL
