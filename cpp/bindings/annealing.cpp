@@ -1,4 +1,4 @@
-#include "coherently/annealing.hpp"
+#include "coherently/mixture/annealing.hpp"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "coherently/bregman.hpp"
+#include "coherently/groups/bregman.hpp"
 
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>

@@ -1,4 +1,4 @@
-#include "coherently/event_table.hpp"
+#include "coherently/functions/event_table.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "arrays.hpp"
-#include "coherently/printer.hpp"
+#include "coherently/language/printer.hpp"
 
 namespace coherently::bindings {
 namespace {

@@ -3,7 +3,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 
-#include "coherently/nearest.hpp"
+#include "coherently/mixture/nearest.hpp"
 #include "owned_events.hpp"
 #include "proof.hpp"
 

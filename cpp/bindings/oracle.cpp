@@ -4,10 +4,10 @@
 #include <limits>
 #include <memory>
 
-#include "coherently/block_search.hpp"
-#include "coherently/elimination.hpp"
-#include "coherently/search.hpp"
-#include "coherently/space_elimination.hpp"
+#include "coherently/worlds/search/block_search.hpp"
+#include "coherently/worlds/elimination/free_elimination.hpp"
+#include "coherently/worlds/search/tabu_search.hpp"
+#include "coherently/worlds/elimination/space_elimination.hpp"
 #include "owned_events.hpp"
 #include "proof.hpp"
 

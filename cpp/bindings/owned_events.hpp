@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "coherently/energy.hpp"
-#include "coherently/space.hpp"
+#include "coherently/worlds/energy.hpp"
+#include "coherently/worlds/space.hpp"
 
 namespace coherently::bindings {
 

@@ -1,5 +1,5 @@
 #include "arrays.hpp"
-#include "coherently/components.hpp"
+#include "coherently/functions/components.hpp"
 
 namespace coherently::bindings {
 namespace {

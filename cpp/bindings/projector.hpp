@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "coherently/projections.hpp"
+#include "coherently/groups/projections.hpp"
 
 namespace coherently::bindings {
 

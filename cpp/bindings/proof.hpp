@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "coherently/diagonal.hpp"
-#include "coherently/priced.hpp"
+#include "coherently/worlds/branch/diagonal.hpp"
+#include "coherently/worlds/branch/priced.hpp"
 #include "owned_events.hpp"
 
 namespace coherently::bindings {

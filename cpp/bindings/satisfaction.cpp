@@ -1,4 +1,4 @@
-#include "coherently/satisfaction.hpp"
+#include "coherently/functions/satisfaction.hpp"
 
 #include <nanobind/stl/optional.h>
 

@@ -1,8 +1,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "coherently/normal_system.hpp"
-#include "coherently/pairs.hpp"
+#include "coherently/linear/normal_system.hpp"
+#include "coherently/groups/pairs.hpp"
 #include "projector.hpp"
 
 namespace coherently::bindings {

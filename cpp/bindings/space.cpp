@@ -1,4 +1,4 @@
-#include "coherently/space.hpp"
+#include "coherently/worlds/space.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
 

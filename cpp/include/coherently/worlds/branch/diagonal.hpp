@@ -1,0 +1,77 @@
+// A proof that no world has an energy below a cutoff, where events are about at most two variables.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "coherently/worlds/energy.hpp"
+#include "coherently/random.hpp"
+
+namespace coherently {
+
+struct Precision;
+
+// Branch and bound. With s = 2 x - 1 in {-1, 1}^n the energy is constant + field s + s' A s, A with a zero diagonal. As
+// s_i^2 = 1, any diagonal y may be subtracted from A and its sum added to the constant; where A - diag(y) is positive
+// semidefinite, the minimum over the box [-1, 1]^n is a bound. The y are those of the semidefinite relaxation of
+// maximum cut (Poljak and Rendl 1995; the mixing method of Wang, Chang and Kolter 2017 solves it).
+class DiagonalBound {
+public:
+    enum class Outcome { better, proved, unfinished };
+
+    explicit DiagonalBound(const Energy& energy, std::uint64_t seed);
+
+    // Begins with the energy's present coefficients. In some seconds the first bound becomes sharper, by which branching
+    // gains nothing.
+    void start(double cutoff, double seconds = 0);
+    Outcome run(std::chrono::steady_clock::time_point deadline);
+    // A valid bound on the energy of every world, at most the cutoff.
+    double bound() const;
+    // Worlds below the cutoff, if the outcome is better: those met in twice the time that the first one took.
+    const std::vector<World>& better() const { return better_; }
+    std::size_t nodes() const { return nodes_; }
+
+private:
+    struct Tuning;
+    struct Node {
+        std::vector<std::int32_t> free;
+        std::vector<double> field, gradient, s;  // an entry a free variable
+        std::vector<std::int8_t> fixed;          // 1, -1, or 0 where free
+        double constant = 0;
+        double bound = -std::numeric_limits<double>::infinity();     // the best known
+        double measured = bound;                                     // what s gives
+        int depth = 0;
+        std::shared_ptr<const Tuning> tuning;
+    };
+
+    void read();
+    void tune(Node& node, Precision precision);
+    void measure(Node& node) const;
+    bool settle(Node& node) const;
+    void narrow(Node& node) const;
+    void branch(Node& node);
+    void push(Node&& node);
+    Node pop();
+    void fix(Node& node, std::size_t at, int side) const;
+    void look(const Node& node);
+    bool expand(Node& node);
+    double safety() const { return 1e-13 * magnitude_; }
+    const double* row(std::int32_t i) const { return &matrix_[static_cast<std::size_t>(i) * n_]; }
+
+    const Energy& energy_;
+    std::size_t n_, nodes_ = 0;
+    Random random_;
+    double shift_ = 1e-3;  // what convexity cost the last time
+    std::shared_ptr<const Tuning> root_;
+    std::vector<double> matrix_, field_;
+    double constant_ = 0, cutoff_ = 0, magnitude_ = 0;
+    std::vector<Node> heap_;   // the node of the least bound first: the bound of all rises
+    std::vector<Node> stack_;  // the last node first, once the heap is full
+    std::vector<World> better_;
+    std::size_t enough_ = 0;  // nodes after which the better worlds are given
+};
+
+}  // namespace coherently

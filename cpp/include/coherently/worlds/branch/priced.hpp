@@ -1,0 +1,46 @@
+// Energies in which breaking a law has its price, so that proofs about all truth assignments speak of possible worlds.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coherently/worlds/energy.hpp"
+#include "coherently/worlds/space.hpp"
+
+namespace coherently {
+
+// The events' sum of coefficients plus fines for what is impossible, up to a constant: whatever the fines, no possible
+// world has less than the least of it.
+class PricedEnergy {
+public:
+    PricedEnergy(const EventView& events, const Space& space);
+
+    // Whether no event and no rule is about more than two variables, and every block is exclusive or a chain.
+    bool is_quadratic() const { return quadratic_; }
+    void set(std::span<const double> coefficients);
+    // Doubles the fines from now on.
+    void raise() { factor_ *= 2; }
+    const Energy& energy() const { return energy_; }
+    // What is to be added to a sum.
+    double constant() const { return constant_; }
+
+private:
+    struct Term {  // adds factor times the fine of a rule where a function holds
+        std::size_t rule;
+        double factor;
+    };
+    struct Rules;
+    PricedEnergy(const EventView& events, Rules rules);
+
+    Functions functions_;
+    std::vector<Term> terms_;
+    std::vector<std::vector<std::uint32_t>> events_of_;  // a rule
+    std::vector<double> constants_;                      // of fines
+    std::size_t n_events_;
+    bool quadratic_;
+    Energy energy_;
+    double factor_ = 1, constant_ = 0;
+    std::vector<double> coefficients_;
+};
+
+}  // namespace coherently

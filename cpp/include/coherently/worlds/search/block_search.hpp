@@ -1,0 +1,110 @@
+// Local search for possible worlds of low energy, where blocks and laws restrict them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coherently/worlds/energy.hpp"
+#include "coherently/random.hpp"
+#include "coherently/worlds/search/tabu_search.hpp"
+#include "coherently/worlds/space.hpp"
+
+namespace coherently {
+
+// As TabuSearch, by moves that set a block to another of its states. Variables that small laws tie together are one
+// block, whose states obey them; other laws have a price for each variable that they are away from their truth, which
+// rises and falls as the walk needs. Only worlds that obey all laws are told.
+class BlockSearch {
+public:
+    BlockSearch(const EventView& events, const Space& space, std::uint64_t seed);
+
+    // The coefficients of the events.
+    void set(std::span<const double> coefficients);
+    // Walks from the world until `patience` moves have brought nothing better. Blocks of the world must have states.
+    void run(const World& from, std::size_t patience, double threshold, std::vector<TabuSearch::Found>& found);
+    // Cools from a random world, then descends to a minimum.
+    void anneal(std::size_t sweeps);
+    // Takes some blocks from the other world.
+    void mix(World& world, const World& other, Random& random) const;
+    // The lowest possible world that the last run has seen; its energy is infinite where there was none.
+    const World& best() const { return best_; }
+    double best_energy() const { return best_energy_; }
+    bool is_sparse() const { return sparse_; }
+    std::size_t n_blocks() const { return blocks_.size(); }
+
+private:
+    struct Turn {
+        std::uint32_t position;  // of a variable in the block
+        bool value;
+    };
+    struct Knot {  // an event or law of other blocks, too, that has several variables of the block
+        std::size_t large;
+        std::vector<std::pair<std::size_t, std::size_t>> places;  // in the event and in the block
+        std::vector<std::uint32_t> parts;                         // of its row, by state
+    };
+    struct Step {  // where an event's truth changes along the states of a block
+        std::uint32_t event, place;
+        double sign;
+    };
+    struct SearchBlock {
+        Block block;
+        std::vector<std::size_t> turn_starts;
+        std::vector<Turn> turns;  // from the state before, at first from all false
+        std::vector<Step> steps;  // of the events inside
+        std::vector<double> inside;
+        std::vector<Knot> knots;
+        bool is_single = false;  // one variable, of two states
+    };
+    struct Grade {
+        std::size_t law;  // among the open ones
+        bool turned;      // the function is of being nearer
+    };
+    struct Layout;
+    void add_inside(const LargeEvent& function, SearchBlock& own) const;
+    void tie_knots();
+    void fill_fields(std::size_t b);
+    BlockSearch(const EventView& events, const Space& space, std::uint64_t seed, Layout layout);
+
+    std::span<const Turn> turns(const SearchBlock& own, std::size_t state) const {
+        return std::span(own.turns).subspan(own.turn_starts[state], own.turn_starts[state + 1] - own.turn_starts[state]);
+    }
+    void price(std::span<const double> coefficients);
+    void set_shares(double share);
+    void apply_shares();
+    void change_shares(double share);
+    void oscillate(std::size_t possible);
+    void start(const World& from);
+    void fill_energies(std::size_t b);
+    double turning(std::size_t b) const;
+    void look(std::size_t b);
+    std::size_t draw(std::size_t b, double temperature);
+    void go(std::size_t b, std::size_t state);
+    void touch(std::size_t b);
+    void refresh();
+    bool note();
+    bool obeys(const World& world) const;
+    double energy() const { return walk_.energy() + inside_ + offset_; }
+
+    const Space& space_;
+    Random random_;
+    std::vector<SearchBlock> blocks_;
+    std::vector<std::int32_t> block_of_;  // a variable
+    std::vector<std::size_t> position_;   // of a variable in its block
+    std::vector<std::size_t> open_laws_;  // those that have a price
+    Functions across_;                    // the events that are in no block, then how far open laws are from their truth
+    std::vector<std::size_t> across_events_;
+    std::vector<Grade> grades_;
+    Energy energy_;
+    Walk walk_;
+    bool sparse_ = false;
+    std::vector<std::vector<std::uint32_t>> events_at_;  // the events that a block's variables are in
+    std::vector<double> coefficients_, fines_, share_, energies_, fields_;
+    std::vector<std::size_t> state_, next_, free_at_, tabu_, touched_;
+    std::vector<double> change_;
+    std::vector<std::uint8_t> is_touched_;
+    Tournament tournament_;
+    double inside_ = 0, offset_ = 0, rounding_ = 0, best_energy_ = 0;
+    World best_;
+};
+
+}  // namespace coherently

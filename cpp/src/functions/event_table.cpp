@@ -1,0 +1,208 @@
+#include "coherently/functions/event_table.hpp"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+namespace coherently {
+namespace {
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15;
+    return hash ^ hash >> 29;
+}
+
+std::uint64_t hash_of(const Function& function) {
+    std::uint64_t hash = mix(0x243F6A8885A308D3, static_cast<std::uint64_t>(function.kind));
+    for (const std::int32_t variable : function.variables) hash = mix(hash, static_cast<std::uint64_t>(variable));
+    for (const std::uint64_t word : function.words) hash = mix(hash, word);
+    return hash;
+}
+
+bool same(const Function& a, const Function& b) {
+    return a.kind == b.kind && std::ranges::equal(a.variables, b.variables) && std::ranges::equal(a.words, b.words);
+}
+
+// Gives numbers past the table's own to names and atoms that the table does not have.
+class Overlay final : public Resolver {
+public:
+    explicit Overlay(const Names& base) : base_(base) {}
+    std::int32_t resolve(std::string_view name) override {
+        const std::int32_t known = base_.find(name);
+        return known != -1 ? known : number(names_.try_emplace(std::string(name), 0));
+    }
+    const Declaration* declaration(std::string_view name) const override { return base_.declaration(name); }
+    std::int32_t atom(const Declaration& declaration, const Cut& cut) override {
+        const auto known = declaration.atoms.find(cut);
+        if (known != declaration.atoms.end()) return known->second;
+        return number(atoms_.try_emplace({&declaration, cut}, 0));
+    }
+
+private:
+    template <typename Found>
+    std::int32_t number(const std::pair<Found, bool>& place) {
+        if (place.second) place.first->second = static_cast<std::int32_t>(base_.size()) + extra_++;
+        return place.first->second;
+    }
+
+    const Names& base_;
+    std::unordered_map<std::string, std::int32_t> names_;
+    std::map<std::pair<const Declaration*, Cut>, std::int32_t> atoms_;
+    std::int32_t extra_ = 0;
+};
+
+template <typename Number>  // Number: OwnedFunction -> side
+Batch read(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters,
+           Resolver& resolver, Number&& number) {
+    Batch batch;
+    batch.sides.reserve(texts.size());
+    Formula formula;
+    Meaning meaning;
+    Canonicaliser canonicaliser;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        try {
+            parse(texts[i], alphabet, max_characters, resolver, formula);
+            canonicaliser.run(formula, resolver, meaning);
+            Sides sides{number(meaning.event), 1, -1};
+            if (meaning.condition.constant()) {
+                sides.otherwise = sides.event < 0 ? -1 : sides.event ^ 1;
+            } else {
+                sides.condition = number(meaning.condition);
+                sides.otherwise = number(meaning.otherwise);
+            }
+            batch.sides.push_back(sides);
+        } catch (const TextError& error) {
+            const bool whole = error.fault == Fault::limit && error.position == 0;
+            const std::size_t column = whole || error.fault == Fault::impossible
+                                           ? 0 : characters(texts[i], error.position) + 1;
+            batch.sides.push_back({-1, -1, -1});
+            batch.faults.push_back({i, error.fault, column, error.what()});
+        }
+    }
+    return batch;
+}
+
+}  // namespace
+
+std::int32_t Names::resolve(std::string_view name) {
+    const auto found = numbers_.find(name);
+    if (found != numbers_.end()) return found->second;
+    const auto number = static_cast<std::int32_t>(names_.size());
+    numbers_.emplace(names_.emplace_back(name), number);
+    owners_.push_back(-1);
+    return number;
+}
+
+std::int32_t Names::find(std::string_view name) const {
+    const auto found = numbers_.find(name);
+    return found == numbers_.end() ? -1 : found->second;
+}
+
+const Declaration* Names::declaration(std::string_view name) const {
+    const std::int32_t number = find(name);
+    return number < -1 ? &declarations_[static_cast<std::size_t>(-2 - number)] : nullptr;
+}
+
+std::int32_t Names::atom(const Declaration& declaration, const Cut& cut) {
+    const std::int32_t declared = -2 - find(declaration.name);
+    const auto number = static_cast<std::int32_t>(names_.size());
+    const auto [place, fresh] = declarations_[static_cast<std::size_t>(declared)].atoms.try_emplace(cut, number);
+    if (fresh) {
+        names_.push_back(declaration.write(cut));
+        owners_.push_back(declared);
+    }
+    return place->second;
+}
+
+bool Names::declare(Declaration&& declaration) {
+    if (find(declaration.name) != -1) return false;
+    const auto number = -2 - static_cast<std::int32_t>(declarations_.size());
+    numbers_.emplace(declarations_.emplace_back(std::move(declaration)).name, number);
+    return true;
+}
+
+EventTable::EventTable() : slots_(64, -1) {
+    OwnedFunction never;
+    never.words = {0};
+    intern(never);
+}
+
+Function EventTable::function(std::int32_t coordinate) const {
+    const auto i = static_cast<std::size_t>(coordinate);
+    const auto slice = [&](const auto& pool, const auto& starts) {
+        return std::span(pool).subspan(static_cast<std::size_t>(starts[i]),
+                                       static_cast<std::size_t>(starts[i + 1] - starts[i]));
+    };
+    return {kinds_[i], slice(variables_, variable_starts_), slice(words_, word_starts_)};
+}
+
+// The slot that holds the function, or the free one where it belongs.
+std::size_t EventTable::slot_of(const Function& wanted) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t slot = hash_of(wanted) & mask;
+    while (slots_[slot] >= 0 && !same(function(slots_[slot]), wanted)) slot = (slot + 1) & mask;
+    return slot;
+}
+
+std::int32_t EventTable::intern(const OwnedFunction& owned) {
+    const Function wanted = owned.view();
+    const std::size_t slot = slot_of(wanted);
+    std::int32_t coordinate = slots_[slot];
+    if (coordinate < 0) {
+        if (kinds_.size() >= std::size_t{1} << 30) throw std::length_error("more than 2^30 distinct events");
+        coordinate = static_cast<std::int32_t>(kinds_.size());
+        slots_[slot] = coordinate;
+        kinds_.push_back(wanted.kind);
+        variables_.insert(variables_.end(), wanted.variables.begin(), wanted.variables.end());
+        words_.insert(words_.end(), wanted.words.begin(), wanted.words.end());
+        variable_starts_.push_back(static_cast<std::int64_t>(variables_.size()));
+        word_starts_.push_back(static_cast<std::int64_t>(words_.size()));
+        if (2 * kinds_.size() > slots_.size()) grow();
+    }
+    return 2 * coordinate + owned.complemented;
+}
+
+void EventTable::grow() {
+    slots_.assign(4 * slots_.size(), -1);
+    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+        const auto coordinate = static_cast<std::int32_t>(i);
+        slots_[slot_of(function(coordinate))] = coordinate;
+    }
+}
+
+std::int32_t EventTable::look_up(const OwnedFunction& owned) const {
+    const std::int32_t coordinate = slots_[slot_of(owned.view())];
+    return coordinate < 0 ? -1 : 2 * coordinate + owned.complemented;
+}
+
+Batch EventTable::add(std::span<const std::string_view> texts, const Alphabet& alphabet,
+                      std::size_t max_characters) {
+    return read(texts, alphabet, max_characters, names_, [this](const OwnedFunction& f) { return intern(f); });
+}
+
+Batch EventTable::find(std::span<const std::string_view> texts, const Alphabet& alphabet,
+                       std::size_t max_characters) const {
+    Overlay overlay(names_);
+    return read(texts, alphabet, max_characters, overlay, [this](const OwnedFunction& f) { return look_up(f); });
+}
+
+void EventTable::declare(std::string_view text, const Alphabet& alphabet, bool free) {
+    Declaration declaration = parse_declaration(text, alphabet);
+    declaration.free = free;
+    const std::string name = declaration.written_name;
+    const bool again = names_.declaration(declaration.name) != nullptr;
+    if (names_.declare(std::move(declaration))) return;
+    throw TextError(Fault::mismatch, 0,
+                    again ? name + " is declared before; declare a variable once, with all its values"
+                          : name + " is used before as a variable that is true or false; rename one of the two");
+}
+
+std::int32_t EventTable::add_variable(std::string_view name) {
+    OwnedFunction identity;
+    identity.variables = {names_.resolve(name)};
+    if (identity.variables[0] < 0) return -1;
+    identity.words = {2};
+    return intern(identity);
+}
+
+}  // namespace coherently
