@@ -11,7 +11,7 @@ import numpy as np
 import coherently as co
 from bench.measure import timed
 from bench.runs import verified
-from coherently.certify.verdicts import Status
+from coherently.checks.verdicts import CheckStatus
 from experiments.baselines import averaged
 from experiments.markdown import stamp, table, write_page
 from experiments.panels import experiments, honest, read, require_data, true_probabilities
@@ -19,7 +19,7 @@ from experiments.poker import nearness
 from experiments.relations import SLACK, broken_relations
 
 if TYPE_CHECKING:
-    from coherently.certify import Check
+    from coherently.checks import Check
     from coherently.panel import Panel
     from coherently.result import Result
     from coherently.scoring import Comparison
@@ -242,7 +242,7 @@ def _people() -> Section:
     bad, count = (
         sum(number)
         for number in zip(
-            *((found.judges.count(Status.INCOHERENT), len(found.judges)) for found in checks.values()), strict=True
+            *((found.judges.count(CheckStatus.INCOHERENT), len(found.judges)) for found in checks.values()), strict=True
         )
     )
     return parts, [f"People: {bad} of {count} are incoherent about weather and politics."]

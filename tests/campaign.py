@@ -4,10 +4,12 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-from tests.certify import book_checks, check_checks, tampering
+from tests.books import book_checks
+from tests.checks import check_checks
 from tests.events import checks
 from tests.scoring import consistency_checks
 from tests.solve import exact_checks, law_checks
+from tests.verifier import tampering
 from tests.whole import declared_checks, language_checks
 
 PARTS = 20

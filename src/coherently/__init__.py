@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from coherently import plot
-    from coherently.certify import Book, Check, Finding, check, dutch_book
-    from coherently.certify.verify import Verification, verify
+    from coherently.books import Book, dutch_book
+    from coherently.checks import Check, Finding, check
     from coherently.conversion import Conversion, convert
     from coherently.errors import (
         CoherentlyError,
@@ -34,14 +34,15 @@ if TYPE_CHECKING:
     from coherently.scoring.consistency import Consistency, consistency
     from coherently.simulation import simulate
     from coherently.solve import AlternatingProjections, Annealing, DempsterShafer, Exact, Lindley, LinearAverage, Pool
+    from coherently.verifier import Verification, verify
     from coherently.weighting import CoherenceWeights, ConsensusWeights, EqualWeights, HistoryWeights, ProductWeights
 
 __version__ = "0.1.0"
 
 # Names are imported when they are first used, so that the command line starts fast.
 _ROOMS = {
-    "coherently.certify": ["Book", "Check", "Finding", "check", "dutch_book"],
-    "coherently.certify.verify": ["Verification", "verify"],
+    "coherently.books": ["Book", "dutch_book"],
+    "coherently.checks": ["Check", "Finding", "check"],
     "coherently.conversion": ["Conversion", "convert"],
     "coherently.errors": [
         "CoherentlyError",
@@ -69,6 +70,7 @@ _ROOMS = {
         "LinearAverage",
         "Pool",
     ],
+    "coherently.verifier": ["Verification", "verify"],
     "coherently.weighting": [
         "CoherenceWeights",
         "ConsensusWeights",

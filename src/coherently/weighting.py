@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.certify import check
+from coherently.checks import check
 from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel, by_appearance, read_panel
 from coherently.panel.texts import name_some

@@ -18,7 +18,7 @@ from coherently.cli.reports import check_report, write_check
 from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
-    from coherently.certify import Check
+    from coherently.checks import Check
     from coherently.panel import Panel
 
 INCOHERENT = 1
@@ -45,7 +45,7 @@ def check(
 
     The exit code is 1 if anything is incoherent by more than the decimals of the numbers explain.
     """
-    from coherently.certify import check as run
+    from coherently.checks import check as run
     from coherently.panel import check_output, write_table
 
     if output is not None:

@@ -10,7 +10,7 @@ from coherently.cli.terminal import progress_bar, say
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coherently.certify import Check
+    from coherently.checks import Check
     from coherently.panel import Panel
     from coherently.report.page import Origin
     from coherently.result import Result
@@ -43,7 +43,7 @@ def write_result(result: Result, path: Path | None, panel_file: Path, *, time_li
     """Write the page of a result; a time limit of the method's holds for the check too."""
     if path is None:
         return
-    from coherently.certify import check
+    from coherently.checks import check
     from coherently.errors import PanelError
     from coherently.report.page import result_page, write_page
 

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.certify.verify import verify
 from coherently.errors import MissingDependencyError, PanelError
-from coherently.report import names, parts, pictures
+from coherently.report import drawings, names, sections
 from coherently.scoring import score
+from coherently.verifier import verify
 
 if TYPE_CHECKING:
     import os
 
-    from coherently.certify import Check
+    from coherently.checks import Check
     from coherently.panel import Panel
     from coherently.result import Result
 
@@ -74,7 +74,7 @@ def result_page(result: Result, found: Check | None, origin: Origin = NOWHERE) -
 
     `found` is what `coherently.check` says of the panel; None where none of its forecasts can be checked.
     """
-    trace, forecasts = result.solution.trace, parts.forecasts(result)
+    trace, forecasts = result.solution.trace, sections.forecasts(result)
     verification = verify(result.panel, result)
     return _render(
         "result.html",
@@ -82,9 +82,9 @@ def result_page(result: Result, found: Check | None, origin: Origin = NOWHERE) -
         worlds=None if result.worlds is None else sum(len(part.weight) for part in result.worlds.parts),
         forecasts=forecasts,
         largest=forecasts.largest(),
-        curves=None if trace is None else pictures.curves(trace, result.lower_bound),
+        curves=None if trace is None else drawings.curves(trace, result.lower_bound),
         sweeps=0 if trace is None else len(trace.objective) - 1,
-        certificate=parts.certificate(result),
+        certificate=sections.certificate(result),
         verification=verification,
         rests_on=Counter(verification.bound_rests_on).most_common(),
         **_about_panel(result.panel, result, found, origin),
@@ -95,7 +95,7 @@ def check_page(found: Check, origin: Origin = NOWHERE) -> str:
     """A page about who contradicts what, with the book and the smallest repair."""
     return _render(
         "check.html",
-        forecasts=parts.repairs(found.book, found.panel.labels),
+        forecasts=sections.repairs(found.book, found.panel.labels),
         **_about_panel(found.panel, None, found, origin),
     )
 
@@ -108,15 +108,15 @@ def _about_panel(panel: Panel, result: Result | None, found: Check | None, origi
     return {
         "panel": panel,
         "origin": origin,
-        "versions": parts.versions(),
-        "graph": pictures.picture(panel),
+        "versions": sections.versions(),
+        "graph": drawings.picture(panel),
         "found": found,
-        "judges": None if found is None else parts.judges(found),
-        "contradictions": () if found is None else parts.contradictions(found),
-        "book": None if found is None else parts.bets(found.book, panel.labels),
-        "accuracies": None if scores is None else parts.accuracies(scores, replaced),
-        "calibration": None if scores is None else pictures.bins(scores.calibration),
-        "calibration_after": None if replaced is None else pictures.bins(replaced.calibration),
+        "judges": None if found is None else sections.judges(found),
+        "contradictions": () if found is None else sections.contradictions(found),
+        "book": None if found is None else sections.bets(found.book, panel.labels),
+        "accuracies": None if scores is None else sections.accuracies(scores, replaced),
+        "calibration": None if scores is None else drawings.bins(scores.calibration),
+        "calibration_after": None if replaced is None else drawings.bins(replaced.calibration),
         "brier": None if scores is None else scores.calibration.brier,
         "brier_after": None if replaced is None else replaced.calibration.brier,
     }
@@ -150,7 +150,7 @@ def _environment() -> Any:
         "signed": names.signed,
         "grouped": lambda value: f"{value:,}",
     }
-    environment.globals |= {"side": pictures.SIDE, "width": pictures.WIDTH, "height": pictures.HEIGHT}
+    environment.globals |= {"side": drawings.SIDE, "width": drawings.WIDTH, "height": drawings.HEIGHT}
     return environment
 
 

@@ -8,14 +8,15 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from coherently.certify.verdicts import Status
+from coherently.checks.verdicts import CheckStatus
 from coherently.report.changes import ranked_changes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coherently.certify import Book, Check
-    from coherently.certify.verdicts import Verdict
+    from coherently.books import Book
+    from coherently.checks import Check
+    from coherently.checks.verdicts import Verdict
     from coherently.panel import Columns, Panel
     from coherently.result import Result
     from coherently.scoring import Calibration, Scores
@@ -175,7 +176,9 @@ def findings_table(check: Check) -> Table:
 def findings_summary(check: Check) -> Text:
     """How many judges are incoherent, and on what distances rest that are bounds alone."""
     judges = check.judges
-    bad, rounded, open_ = (judges.count(s) for s in (Status.INCOHERENT, Status.ROUNDING, Status.UNDECIDED))
+    bad, rounded, open_ = (
+        judges.count(s) for s in (CheckStatus.INCOHERENT, CheckStatus.ROUNDING, CheckStatus.UNDECIDED)
+    )
     parts = [f"{bad:,} of {len(judges):,} judges contradict{'s' if bad == 1 else ''} themselves."]
     if len(judges) == 1:
         parts = [] if open_ else [f"The forecasts {'contradict each other' if bad else 'are coherent'}."]

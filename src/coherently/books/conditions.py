@@ -1,0 +1,110 @@
+"""Conditional forecasts in the worlds of their condition alone.
+
+The nearest coherent prices may make a condition impossible that nobody forecast, or that was forecast so: then all bets
+given it are called off, and whatever they say would be coherent. What they say of each other, and of what is certain or
+impossible there, shows where the condition is taken for granted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.books.bets import bets_at_forecasts
+from coherently.books.distance import ABSENT, nearest_of
+from coherently.events import CERTAIN, NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Bets
+    from coherently.books.distance import NearestPrices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alone:
+    """Bets given one condition, as bets in its worlds alone, with their nearest coherent prices.
+
+    `source` are their numbers among the bets that they were taken from.
+    """
+
+    bets: Bets
+    answers: Sequence[NearestPrices]
+    source: NDArray[np.int64]
+
+    @property
+    def square(self) -> float:
+        """The squared distance from coherent prices."""
+        return sum(answer.square for answer in self.answers if not answer.coherent)
+
+
+def taken_alone(bets: Bets, answers: Sequence[NearestPrices], deadline: float) -> list[Alone]:
+    """The conditions that answers leave without probability, each granted for the bets given it.
+
+    Not where they move a forecast of the condition to get there: that is counted as a distance already.
+    """
+    found = []
+    for source in (*_degenerate(bets, answers), *_unrelated(bets, answers)):
+        own = _granting(bets, source)
+        found.append(Alone(own, nearest_of(own, deadline), source))
+    return found
+
+
+def called_off(found: Sequence[Alone]) -> tuple[str, ...]:
+    """Notes on contradictions that win nothing for sure, since the bets are called off unless the condition holds."""
+    return tuple(
+        f"{alone.bets.text(0)!r} and others given the same contradict each other; nobody forecast "
+        "the condition, and bets given it are called off unless it holds"
+        for alone in found
+        if alone.square > 0
+    )
+
+
+def _degenerate(bets: Bets, answers: Sequence[NearestPrices]) -> Iterator[NDArray[np.int64]]:
+    """The bets given a condition that is impossible in the answer, owner by owner and condition by condition."""
+    settled = _settled(bets)
+    for answer in answers:
+        cluster = answer.cluster
+        absent = cluster.conditional & (answer.chance <= ABSENT)
+        if not absent.any():
+            continue
+        moved = cluster.bets[~cluster.conditional & (np.abs(answer.target - answer.value) > ABSENT)]
+        paid = set((bets.side[moved] // 2).tolist())
+        condition = bets.condition[cluster.bets]
+        for side in np.unique(condition[absent]).tolist():
+            mine = cluster.bets[absent & (condition == side)]
+            related = len(mine) > 1 or not cluster.part.space.is_free or settled[mine].any()
+            if side // 2 not in paid and related:
+                yield mine
+
+
+def _unrelated(bets: Bets, answers: Sequence[NearestPrices]) -> Iterator[NDArray[np.int64]]:
+    """The bets in no cluster whose event is certain or impossible given its condition."""
+    loose = _settled(bets)
+    for answer in answers:
+        loose[answer.cluster.bets] = False
+    yield from np.flatnonzero(loose)[:, None]
+
+
+def _settled(bets: Bets) -> NDArray[np.bool_]:
+    """Whether each bet's event is certain or impossible given its condition, whatever the laws."""
+    settled: NDArray[np.bool_] = bets.conditional & ((bets.side == bets.condition) | (bets.side == NEVER))
+    return settled
+
+
+def _granting(bets: Bets, source: NDArray[np.int64]) -> Bets:
+    """The bets with their condition as a law: what E & H is worth is then what E given H is."""
+    panel = bets.panel.select(source)
+    written, laws = panel.written, panel.laws
+    granted = replace(written, condition=np.full_like(written.condition, CERTAIN), rest=written.event ^ np.int32(1))
+    law = replace(
+        laws,
+        text=(*laws.text, "the condition"),
+        place=(*laws.place, "the forecasts"),
+        side=np.append(laws.side, written.condition[:1]),
+    )
+    return bets_at_forecasts(replace(panel, written=granted, laws=law, notes=()))

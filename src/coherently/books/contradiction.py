@@ -1,0 +1,85 @@
+"""A smallest set of forecasts that cannot hold together: each is needed."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.books.bets import clusters_of
+from coherently.books.distance import ABSENT, NOISE, nearest, nearest_of
+from coherently.books.market import best_stakes
+from coherently.books.relations.broken import irreducible, moved_most, violated
+from coherently.books.relations.literals import Literal, Relation
+from coherently.books.trading import TradingTerms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Bets
+    from coherently.books.distance import NearestPrices
+
+FEW = 12
+"""Bets that are dropped one by one without looking for a sparse book among them first."""
+
+
+def contradictory(bets: Bets, subset: NDArray[np.int64], deadline: float) -> bool:
+    """Whether some of the bets contradict each other, by more than the tolerance."""
+    own = bets.take(subset)
+    return any(nearest(own, c, deadline).coherent is False for c in clusters_of(own))
+
+
+def minimal(bets: Bets, answer: NearestPrices, deadline: float) -> NDArray[np.int64]:
+    """Bets of an incoherent cluster that contradict each other, and would not without any one of them."""
+    simple = next(irreducible(violated(bets, moved_most([answer]))), None)
+    if simple is not None:
+        return thinned(bets, np.array(simple.bets), deadline)
+    own = answer.cluster.bets
+    stakes = answer.target - answer.value
+    if len(stakes) > FEW:
+        sell, buy = TradingTerms().net(bets)
+        sparse = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, deadline)
+        if sparse.profit > 0 and contradictory(bets, answer.cluster.bets[sparse.stakes != 0], deadline):
+            stakes = sparse.stakes
+    order = np.argsort(np.abs(stakes), kind="stable")
+    chosen = own[order[np.abs(stakes[order]) > NOISE]]
+    # A bet that is called off in the nearest prices has no stake, and may be why they are where they are.
+    enough = answer.chance.min() > ABSENT or contradictory(bets, chosen, deadline)
+    return thinned(bets, chosen if enough else own[order], deadline)
+
+
+def lawfully_minimal(bets: Bets, relations: Iterable[Relation], deadline: float) -> Iterator[Relation]:
+    """The relations, or less where that contradicts itself by laws about other events."""
+    told = set()
+    for relation in relations:
+        kept = tuple(thinned(bets, np.array(relation.bets), deadline).tolist())
+        if frozenset(kept) not in told:
+            told.add(frozenset(kept))
+            yield relation if len(kept) == len(relation.bets) else _as_relation(bets, kept, deadline)
+
+
+def _as_relation(bets: Bets, kept: tuple[int, ...], deadline: float) -> Relation:
+    """Bets that contradict each other, as literals that cannot all happen as far as their prices must fall or rise."""
+    own = bets.take(np.array(kept))
+    value = own.price.copy()
+    for answer in nearest_of(own, deadline):
+        value[answer.cluster.bets] = answer.value
+    negated = value > own.bid
+    chances = np.where(negated, 1.0 - own.ask, own.bid).tolist()
+    literals = tuple(Literal(bet, turned) for bet, turned in zip(kept, negated.tolist(), strict=True))
+    return Relation("all" if len(kept) == 1 else "set", literals, tuple(chances))
+
+
+def thinned(bets: Bets, subset: NDArray[np.int64], deadline: float) -> NDArray[np.int64]:
+    """Drop the contradictory bets one by one, the first of them first, as long as the rest contradict each other."""
+    kept = subset
+    for bet in subset.tolist():
+        rest = kept[kept != bet]
+        if time.monotonic() > deadline:
+            break
+        if len(rest) and contradictory(bets, rest, deadline):
+            kept = rest
+    return np.sort(kept)

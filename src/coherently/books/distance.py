@@ -1,0 +1,232 @@
+"""How far bets are from coherent prices: the nearest ones, cluster by cluster."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.books.bets import clusters_of
+from coherently.books.market import LATE
+from coherently.books.quotes import prices_in, settle, worst
+from coherently.books.trading import at_quotes
+from coherently.errors import MethodError
+from coherently.problem import BRIER, Problem
+from coherently.solve import AlternatingProjections
+from coherently.solve.composite import CompositeNearest
+from coherently.solve.nearest import Nearest
+from coherently.solve.oracle import SLICE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Bets, Cluster
+    from coherently.solve import Progress
+
+TOLERANCE = 1e-9
+"""The Euclidean distance from coherent prices up to which bets count as coherent: a matter of rounding."""
+ABSENT = 1e-6
+"""The probability up to which a condition counts as impossible."""
+NOISE = 1e-13
+"""Changes of a price that are rounding errors."""
+MOMENT = 0.1
+"""Seconds after which prices that are coherent but for rounding errors are not looked at any more."""
+SEARCHING = 0.5
+"""The part of the time that search alone may take where the best world is not found by dynamic programming."""
+LARGE = 20_000
+"""Distinct events of a cluster past which only pairs of variables are made coherent, which bounds the distance."""
+ACCURACY = 1e-6
+"""The relative gap of squared distances that is aimed at where the best world is not found each time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearestPrices:
+    """The coherent prices nearest to those of a cluster's bets, a quote being all prices from its bid to its ask.
+
+    `value` has a price a bet, `target` the price or the point of the quote that is nearest to it, and `chance` the
+    probability that the bet is not called off; `worlds` and `weight` are the mixture that values come from. `square`
+    is the squared distance of values from targets, squares counting by their chance, and `least` a proved lower bound
+    on it. Without quotes, stakes of the prices less `value` win `sure` less `shortfall` in every world, which is
+    infinite where nothing was proved, and least in the world `lowest` as far as is known. `proof` says on what these
+    bounds rest, or why there is none.
+    """
+
+    cluster: Cluster
+    target: NDArray[np.float64]
+    value: NDArray[np.float64]
+    chance: NDArray[np.float64]
+    sure: float
+    weight: NDArray[np.float64]
+    worlds: NDArray[np.uint8]
+    square: float
+    least: float
+    shortfall: float
+    lowest: NDArray[np.uint8]
+    proof: str
+
+    @property
+    def distance(self) -> float:
+        """The Euclidean distance from the prices."""
+        return math.sqrt(self.square)
+
+    @property
+    def is_mixture(self) -> bool:
+        """Whether the prices are those of a mixture of worlds, and not of a relaxation that bounds the distance."""
+        return len(self.weight) > 0
+
+    @property
+    def coherent(self) -> bool | None:
+        """Whether the prices are coherent, to the tolerance; None where that was not decided in time."""
+        if self.distance <= TOLERANCE:
+            return True
+        return False if self.least > 0.0 else None
+
+
+def nearest_of(bets: Bets, deadline: float, progress: Progress | None = None) -> list[NearestPrices]:
+    """The nearest coherent prices, cluster by cluster."""
+    answers = []
+    clusters = clusters_of(bets)
+    for cluster in clusters:
+        answers.append(nearest(bets, cluster, deadline))
+        if progress is not None:
+            progress(len(answers) / len(clusters))
+    return answers
+
+
+def nearest(bets: Bets, cluster: Cluster, deadline: float) -> NearestPrices:
+    """The nearest coherent prices to those of the cluster's bets, each of weight 1."""
+    quoted = bool(bets.quoted[cluster.bets].any())
+    try:
+        if quoted and (found := _nearest_quotes(bets, cluster, deadline)):
+            return found
+        if quoted and time.monotonic() >= deadline:
+            return _unknown(bets, cluster, LATE)
+        if len(cluster.part) > LARGE:
+            return _unknown(bets, cluster, "too many events") if quoted else _locally_nearest(bets, cluster)
+        if quoted or cluster.conditional.any():
+            return _nearest_given(bets, cluster, deadline)
+        return _nearest_points(cluster, bets.price[cluster.bets], deadline)
+    except MethodError as error:
+        return _unknown(bets, cluster, str(error))
+
+
+def _nearest_points(cluster: Cluster, price: NDArray[np.float64], deadline: float) -> NearestPrices:
+    """The nearest coherent prices where each bet has one price and stands for sure."""
+    found = Nearest(cluster.part, 0, TOLERANCE**2)
+    core, exact = found.core, found.is_eliminable
+    begun = time.monotonic()
+    soon = begun + (MOMENT if exact else SEARCHING * (deadline - begun))
+    if exact:
+        found.improve(ACCURACY, min(soon, deadline), lambda: None)
+    else:
+        # What else comes before the search for worlds there does not look at the clock.
+        while (left := soon - time.monotonic()) > 0 and not core.search(min(SLICE, left)):
+            pass
+    over = exact and time.monotonic() < soon
+    if not over and found.objective > NOISE**2 and time.monotonic() < deadline:
+        found.improve(ACCURACY, deadline, lambda: None)
+    weight, worlds = core.worlds()
+    value = cluster.on_bets(np.clip(core.x(), 0.0, 1.0))
+    square = float(np.sum((price - value) ** 2))
+    finished = found.proof.startswith("dynamic") and time.monotonic() < deadline
+    least = square if finished else _least(found.bound, square - found.objective)
+    chance = np.ones(len(price))
+    return NearestPrices(
+        *(cluster, price, value, chance, square, weight / weight.sum(), worlds, square, least),
+        *(core.shortfall(), core.lowest(), found.proof),
+    )
+
+
+def _nearest_quotes(bets: Bets, cluster: Cluster, deadline: float) -> NearestPrices | None:
+    """The nearest coherent prices to quotes, where linear programs settle them and every bet has a chance to stand."""
+    found = settle(bets, cluster, deadline)
+    if found is None:
+        return None
+    answer = replace(_mixed(bets, cluster, found.share, found.worlds), least=found.least)
+    if answer.chance.min() <= ABSENT:
+        return None
+    if not answer.least:
+        return answer
+    sure, proof = worst(cluster, answer.target - answer.value, answer.target, deadline)
+    return replace(answer, sure=answer.square, shortfall=max(0.0, answer.square - sure), proof=proof)
+
+
+def _mixed(bets: Bets, cluster: Cluster, weight: NDArray[np.float64], worlds: NDArray[np.uint8]) -> NearestPrices:
+    """The prices of a mixture of worlds, of which nothing is proved but what they are."""
+    weight, worlds = weight[weight > 0] / weight.sum(), worlds[weight > 0]
+    found = prices_in(bets, cluster, weight, worlds)
+    return NearestPrices(
+        *(cluster, found.target, found.value, found.chance, 0.0, weight, worlds, found.square, 0.0, math.inf),
+        *(worlds[0], f"a mixture of {len(weight):,} worlds"),
+    )
+
+
+def _unknown(bets: Bets, cluster: Cluster, why: str) -> NearestPrices:
+    """No answer, and why: the distance is no more than prices can be from any."""
+    own, none = cluster.bets, np.zeros((0, cluster.part.n_variables), np.uint8)
+    square = float(np.sum(np.maximum(bets.bid[own], 1.0 - bets.ask[own]) ** 2))
+    return NearestPrices(
+        *(cluster, bets.price[own], bets.price[own], np.ones(len(own)), 0.0, np.zeros(0), none, square, 0.0, math.inf),
+        *(np.zeros(cluster.part.n_variables, np.uint8), f"nothing: {why}"),
+    )
+
+
+def _nearest_given(bets: Bets, cluster: Cluster, deadline: float) -> NearestPrices:
+    """The nearest coherent prices where some bets may be called off, whose squares count by the chance that they stand.
+
+    With stakes s = p - x the profit in a world is, by the slopes of the distance at its least, at least the sum of s^2
+    over the bets that stand for sure and of half of it, times its chance, over the others.
+
+    Merging forecasts of one price leaves out of the sum of squares how far they scatter: a constant for bets that stand
+    for sure. Quotes, and conditional bets that are repeated, are taken one by one.
+    """
+    if time.monotonic() >= deadline:
+        return _unknown(bets, cluster, "the time was over")
+    given, merged = cluster.coordinate[cluster.conditional], not bets.quoted[cluster.bets].any()
+    merged &= len(np.unique(given)) == len(given)
+    part = cluster.part if merged else at_quotes(bets, cluster)
+    scatter = _scatter(cluster, bets.price[cluster.bets]) if merged else 0.0
+    found = CompositeNearest(part, BRIER, 0, TOLERANCE**2, linearised=False)
+    found.improve(ACCURACY, deadline, lambda: None)
+    answer = _mixed(bets, cluster, *found.mixture())
+    squares = answer.chance * (answer.target - answer.value) ** 2
+    return replace(
+        answer,
+        sure=float(np.sum(np.where(cluster.conditional, 0.5, 1.0) * squares)),
+        least=_least(found.bound, scatter),
+        shortfall=0.5 * (found.objective - found.bound),
+        proof=found.proof,
+    )
+
+
+def _locally_nearest(bets: Bets, cluster: Cluster) -> NearestPrices:
+    """The nearest prices of which those of events over two variables are coherent: no farther than coherent ones."""
+    part, price = cluster.part, bets.price[cluster.bets]
+    count = len(price)
+    scatter = _scatter(cluster, price)
+    units = np.arange(count, dtype=np.int32)
+    coordinate, plain = cluster.coordinate.astype(np.int32), np.zeros(count, np.bool_)
+    problem = Problem(units, np.ones(count), price, coordinate, cluster.complemented, plain, part, scatter, BRIER)
+    found = AlternatingProjections(groups="pairs", correction="dykstra").solve(problem)
+    square = float(np.sum((price - found.value) ** 2))
+    shortfall = 0.5 * max(0.0, square - (found.guaranteed_improvement or 0.0))
+    none = np.zeros((0, part.n_variables), np.uint8)
+    return NearestPrices(
+        *(cluster, price, found.value, np.ones(count), square, np.zeros(0), none, square),
+        *(_least(found.lower_bound or 0.0, scatter), shortfall),
+        *(np.zeros(part.n_variables, np.uint8), "relaxation to pairs of variables: the distance is at least this"),
+    )
+
+
+def _scatter(cluster: Cluster, price: NDArray[np.float64]) -> float:
+    """The sum of squares of the prices of bets that stand for sure from the means that they were merged to."""
+    plain = ~cluster.conditional
+    turned = np.where(cluster.complemented, 1.0 - price, price)[plain]
+    return float(np.sum((turned - cluster.part.mean[cluster.coordinate[plain]]) ** 2))
+
+
+def _least(bound: float, scatter: float) -> float:
+    return max(0.0, bound + max(0.0, scatter) - TOLERANCE**2)

@@ -1,0 +1,328 @@
+"""Dutch books: bets at the forecasts' own prices that win whatever happens."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.books.bets import Bets, bets_at_forecasts, bets_at_means, decimal, usable
+from coherently.books.conditions import called_off, taken_alone
+from coherently.books.contradiction import minimal
+from coherently.books.distance import TOLERANCE, nearest_of
+from coherently.books.market import LATE, MARGIN
+from coherently.books.sentences import amount, trades
+from coherently.books.stakes import Search, best_proof, free_proofs
+from coherently.books.trading import TradingTerms
+from coherently.errors import EventError, MethodError
+from coherently.events import quote_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Key
+    from coherently.books.distance import NearestPrices
+    from coherently.books.proving import ProvedStakes
+    from coherently.events import Events, Value
+    from coherently.panel import Panel
+
+TIME_LIMIT = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bet:
+    """One trade: `stake` units of a bet that pays 1 if the event comes true, sold (or bought, if negative) at `price`.
+
+    Both are exact; `number` is the place of the bet among all that were offered. A bet on "E given H" is called off
+    where H fails: nothing is paid then, price and fee included.
+    """
+
+    key: Key
+    event: str
+    stake: Fraction
+    price: Fraction
+    number: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Book:
+    """A set of bets with a sure profit; false as a bool if there is none.
+
+    A positive stake is sold: it brings its price and pays 1 a unit if the event comes true. A negative one is bought.
+    `bets` are the trades in exact numbers and `exact_sure_profit` what they are sure to win, after fees. `proof` says
+    on what that rests. If there is no book, `verdict` says why, or that none was proved and none ruled out.
+    """
+
+    bets: tuple[Bet, ...]
+    exact_sure_profit: Fraction
+    worst_world: dict[str, Value]
+    proof: str
+    verdict: str
+    notes: tuple[str, ...]
+    terms: TradingTerms
+    _offer: Bets
+    _keys: Sequence[Key]
+    _answers: Sequence[NearestPrices]
+    _seconds: float
+
+    def __bool__(self) -> bool:
+        return bool(self.bets)
+
+    def __repr__(self) -> str:
+        return f"<Book: {self.sentence()}>"
+
+    @property
+    def sure_profit(self) -> float:
+        """What the book wins in the worst of all worlds, after fees."""
+        return float(self.exact_sure_profit)
+
+    @property
+    def stakes(self) -> dict[Key, float]:
+        """The stake on every forecast, most of them perhaps 0; empty if there is no book."""
+        if not self:
+            return {}
+        staked = {bet.number: float(bet.stake) for bet in self.bets}
+        return {key: staked.get(i, 0.0) for i, key in enumerate(self._keys)}
+
+    @property
+    def prices(self) -> dict[Key, float]:
+        """The price of every forecast: what it is traded at where there is a stake on it, before the fee."""
+        traded = {bet.number: float(bet.price) for bet in self.bets}
+        price = self._offer.price.tolist()
+        return {key: traded.get(i, price[i]) for i, key in enumerate(self._keys)}
+
+    def profit(self, world: Mapping[str, Value]) -> float:
+        """What the book wins, after fees, if the variables come out so; variables without a bet may be left out."""
+        return float(self.exact_profit(world))
+
+    def exact_profit(self, world: Mapping[str, Value]) -> Fraction:
+        """The profit in a world as an exact number."""
+        if not self:
+            return Fraction(0)
+        events = self._offer.panel.events
+        numbers = [bet.number for bet in self.bets]
+        sides, conditions = self._offer.side[numbers], self._offer.condition[numbers]
+        row = _truths(events, world, np.append(sides, conditions))
+        won, stands = events.evaluate(sides, row)[0], events.evaluate(conditions, row)[0]
+        fee = decimal(self.terms.fee)
+        gains = (
+            bet.stake * (bet.price - int(pays)) - fee * abs(bet.stake)
+            for bet, pays, stands in zip(self.bets, won.tolist(), stands.tolist(), strict=True)
+            if stands
+        )
+        return sum(gains, Fraction(0))
+
+    @cached_property
+    def contradiction(self) -> dict[Key, float]:
+        """A smallest set of forecasts that contradict each other: without any one of them, the others would not.
+
+        It is looked for as long as the book was; where that is too short, some of them may be left out.
+        """
+        bad = [answer for answer in self._answers if answer.coherent is False]
+        if not bad:
+            return {}
+        worst = max(bad, key=lambda answer: answer.square)
+        deadline = time.monotonic() + self._seconds
+        found = minimal(self._offer, worst, deadline)
+        own = self._offer.take(found)
+        price = own.price.copy()
+        for answer in nearest_of(own, deadline):
+            price[answer.cluster.bets] = answer.target
+        return {self._keys[i]: value for i, value in zip(found.tolist(), price.tolist(), strict=True)}
+
+    @property
+    def repair(self) -> dict[Key, tuple[float, float]]:
+        """The smallest change, in sum of squares, that makes the forecasts coherent: from what to what.
+
+        Of a quote it is the bid or the ask that moves.
+        """
+        changed = {}
+        for answer in self._answers:
+            moves = zip(answer.cluster.bets.tolist(), answer.target.tolist(), answer.value.tolist(), strict=True)
+            changed.update({i: (old, new) for i, old, new in moves if abs(new - old) > TOLERANCE})
+        return {self._keys[i]: changed[i] for i in sorted(changed)}
+
+    def sentence(self) -> str:
+        """The book, or why there is none, in words."""
+        if not self:
+            return self.verdict
+        labels = self._offer.panel.labels
+        named = [(_name(bet.key, bet.event, labels), float(bet.stake), float(bet.price)) for bet in self.bets]
+        return f"Sure to win {amount(self.sure_profit)} whatever happens: {trades(named)}."
+
+    def to_json(self) -> dict[str, Any]:
+        """The book in plain values, for JSON."""
+        return {
+            "book": bool(self),
+            "sure_profit": self.sure_profit,
+            "bets": [{**_key_json(bet.key), "stake": float(bet.stake), "price": float(bet.price)} for bet in self.bets],
+            "worst_world": self.worst_world,
+            "proof": self.proof,
+            "sentence": self.sentence(),
+            "contradiction": [{**_key_json(key), "price": price} for key, price in self.contradiction.items()],
+            "repair": [{**_key_json(key), "from": old, "to": new} for key, (old, new) in self.repair.items()],
+            "notes": list(self.notes),
+        }
+
+
+def dutch_book(
+    panel: Panel,
+    *,
+    between_judges: bool = False,
+    fee: float = 0.0,
+    spread: float = 0.0,
+    time_limit: float = TIME_LIMIT,
+) -> Book:
+    """Find bets at the forecasts' own prices that win whatever happens, or show that there are none.
+
+    The forecasts of one judge are taken as they are, every one a bet of its own. Those of several judges are replaced
+    by one bet for each event as written, at the weighted mean of its forecasts; with `between_judges` every forecast
+    is a bet, named (judge, event), and disagreement is a profit too. A bet is sold half a `spread` below its price and
+    bought half a spread above it; a quote, in the columns lower and upper, is sold at its bid and bought at its ask,
+    and a side that it lacks is not traded. A unit costs a `fee`, which is returned with its price where a bet on
+    "E given H" is called off.
+
+    Without such costs the stakes are the forecasts less the nearest coherent ones: the best book for its size, the
+    size of stakes being the root of their sum of squares. With costs or quotes they are the best ones that add up to
+    1. The stakes are rounded to decimal numbers and their profit in the worst world is computed in exact arithmetic,
+    taking each forecast for the decimal number that it is printed as; past what dynamic programming can do, `proof`
+    names the bound that stands in for it. Forecasts within 1e-9 of coherent ones have no book, nor have bets of which
+    no stakes that add up to 1 win more than 1e-9 for sure. `time_limit` is in seconds.
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "rain", 0.6), ("Ann", "~rain", 0.6)])
+    >>> book = co.dutch_book(panel)
+    >>> print(book.sentence())
+    Sure to win 0.02 whatever happens: sell 0.1 of [rain] at 0.60 and sell 0.1 of [~rain] at 0.60.
+    >>> round(book.profit({"rain": True}), 6), bool(co.dutch_book(panel, fee=0.2))
+    (0.02, False)
+    """
+    if not 0 <= time_limit < math.inf:
+        raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
+    panel, notes = usable(panel)
+    bets = bets_at_forecasts(panel) if between_judges or len(panel.judges) <= 1 else bets_at_means(panel)
+    terms, begun = TradingTerms(fee, spread), time.monotonic()
+    deadline = begun + time_limit
+    # With costs or quotes the distance is one search, and the best stakes are another.
+    answers = nearest_of(bets, deadline if terms.free(bets) else begun + 0.5 * time_limit)
+    notes += called_off(taken_alone(bets, answers, deadline))
+    return make_book(bets, answers, terms, notes, deadline, with_judges=between_judges)
+
+
+def make_book(
+    bets: Bets,
+    answers: Sequence[NearestPrices],
+    terms: TradingTerms,
+    notes: tuple[str, ...],
+    deadline: float,
+    *,
+    with_judges: bool = False,
+) -> Book:
+    """The book on these bets, from their nearest coherent prices."""
+    seconds = max(0.0, deadline - time.monotonic())
+    suspects = [answer for answer in answers if not answer.coherent]
+    if terms.free(bets):
+        search = Search(free_proofs(bets, suspects, deadline))
+    else:
+        search = best_proof(bets, suspects, terms, deadline)
+    proofs = search.proofs
+    keys = bets.keys(with_judges=with_judges)
+    trades = [trade for proof in proofs for trade in _trades(bets, keys, proof, terms)]
+    return Book(
+        tuple(sorted(trades, key=lambda bet: bet.number)),
+        sum((proof.profit for proof in proofs), Fraction(0)),
+        _worst_world(bets.panel.events, proofs),
+        _proof(answers, search),
+        "" if proofs else _verdict(bets, answers, terms, search, late=time.monotonic() >= deadline),
+        notes,
+        terms,
+        bets,
+        keys,
+        answers,
+        seconds,
+    )
+
+
+def _truths(events: Events, world: Mapping[str, Value], sides: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """A row of truths from the values of the variables that events are about; others may be left out."""
+    names, row = events.variables, np.zeros((1, len(events.variables)), np.bool_)
+    used = set(np.unique(events.supports(sides // 2)[1]).tolist())
+    choices = [choice for choice in events.choices() if not used.isdisjoint(choice.atoms.tolist())]
+    plain = sorted(used.difference(*(choice.atoms.tolist() for choice in choices)))
+    wanted = [*(names[v] for v in plain), *(choice.name for choice in choices)]
+    absent = [name for name in wanted if name not in world]
+    if absent:
+        raise EventError(f"the world says nothing of {', '.join(map(quote_name, absent))}")
+    row[0, plain] = [bool(world[names[v]]) for v in plain]
+    for choice in choices:
+        row[0, choice.atoms] = choice.encode(world[choice.name])
+    return row
+
+
+def _worst_world(events: Events, proofs: Sequence[ProvedStakes]) -> dict[str, Value]:
+    """What is worst for the book: the values of the variables that it is about."""
+    if not proofs:
+        return {}
+    row = np.zeros((1, len(events.variables)), np.bool_)
+    for proof in proofs:
+        row[0, proof.cluster.variables] = proof.world
+    return events.worlds(row, np.concatenate([proof.cluster.variables for proof in proofs]))[0]
+
+
+def _trades(bets: Bets, keys: Sequence[Key], proof: ProvedStakes, terms: TradingTerms) -> list[Bet]:
+    own = proof.cluster.bets
+    prices = terms.exact(bets, own, np.array([float(stake) for stake in proof.stakes]))
+    return [
+        Bet(keys[i], bets.text(i), stake, price, i)
+        for i, stake, price in zip(own.tolist(), proof.stakes, prices, strict=True)
+        if stake
+    ]
+
+
+def _proof(answers: Sequence[NearestPrices], search: Search) -> str:
+    """On what the book rests, or the claim that there is none."""
+    if search.proofs:
+        return "; ".join(dict.fromkeys(proof.word for proof in sorted(search.proofs, key=lambda proof: proof.exact)))
+    open_ = [answer for answer in answers if not answer.coherent]
+    if open_:
+        return search.proof or "; ".join(dict.fromkeys(answer.proof for answer in open_))
+    worlds = sum(len(answer.weight) for answer in answers)
+    return f"a mixture of {worlds:,} worlds" if worlds else "no two bets are related"
+
+
+def _verdict(bets: Bets, answers: Sequence[NearestPrices], terms: TradingTerms, search: Search, *, late: bool) -> str:
+    """Why there is no book."""
+    what, proof = "quotes" if bets.quoted.any() else "forecasts", _proof(answers, search)
+    if all(answer.coherent for answer in answers):
+        return f"There is no sure profit: the {what} are coherent to within {TOLERANCE:g} (proof: {proof})."
+    if search.most <= MARGIN:
+        after = "" if terms.costless else " after costs"
+        far = _distance_words(answers)
+        though = f", though the {what} lie {far} from coherent ones" if far and not terms.costless else ""
+        return f"There is no sure profit{after} above {MARGIN:g} a unit{though} (proof: {proof})."
+    remedy = "Raise the time limit for more." if late or LATE in proof else f"What was tried: {proof}."
+    return f"No sure profit was proved, and none was ruled out. {remedy}"
+
+
+def _distance_words(answers: Sequence[NearestPrices]) -> str:
+    """The distance from coherence in four digits, or nothing where that much is not known."""
+    if not all(answer.is_mixture for answer in answers):
+        return ""
+    most, least = (math.sqrt(sum(squares)) for squares in zip(*((a.square, a.least) for a in answers), strict=True))
+    return amount(most) if amount(most) == amount(least) else ""
+
+
+def _name(key: Key, event: str, labels: Mapping[str, str]) -> str:
+    shown = labels.get(event, event)
+    return shown if isinstance(key, str) else f"{shown} by {key[0]}"
+
+
+def _key_json(key: Key) -> dict[str, str]:
+    return {"event": key} if isinstance(key, str) else {"judge": key[0], "event": key[1]}

@@ -1,0 +1,233 @@
+"""The best stakes of 1 in total at bid and ask, and the mixture of worlds that shows that no others win more."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently import _core
+from coherently.books.bets import truth_of
+from coherently.books.trading import at_quotes
+from coherently.errors import MethodError
+from coherently.problem import BRIER, States, TooManyStatesError, broken_symmetry
+from coherently.solve.examples import example_worlds
+from coherently.solve.oracle import SLICE, Oracle
+from coherently.solve.scores import Objective, scores_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Bets, Cluster
+
+MARGIN = 1e-9
+"""A sure profit, for stakes of 1 in total, that is a matter of rounding: up to it there is none."""
+FEW, WORLDS_A_BET = 256, 2
+"""Worlds that are looked at all at once; where there are more for each bet, most of them do not matter."""
+LATE = "the time was over"
+"""Why a search ended early."""
+_PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stakes:
+    """Stakes, and what they win in the worst of the `worlds` that were looked at: all of them, or those that matter.
+
+    In the mean over `worlds` with these shares no unit of any bet wins more than `most`, sold or bought: so no stakes
+    of 1 in total win more for sure. `reason` says why the search ended early, if it did.
+    """
+
+    stakes: NDArray[np.float64]
+    profit: float
+    most: float
+    share: NDArray[np.float64]
+    worlds: NDArray[np.uint8]
+    reason: str = ""
+
+
+class Market:
+    """The bets of a cluster, to be traded at one set of prices after another.
+
+    Where the worlds are few, all of them are known from the beginning. Else they are found as they matter; the first
+    are `worlds` or, if there are none, those of a mixture that is near to the middle of the quotes.
+    """
+
+    def __init__(self, bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8] | None = None) -> None:
+        self.bets, self.cluster = bets, cluster
+        every = every_world(bets, cluster)
+        self.complete = every is not None
+        some = np.zeros((0, cluster.part.n_variables), np.uint8) if worlds is None else worlds
+        self.worlds = some if every is None else every
+        self._truth = truth_of(bets, cluster, self.worlds)
+        self._oracle: Oracle | None = None
+
+    def truth(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which bets are won, and which stand, in the worlds that are known."""
+        return self._truth
+
+    def best(self, sell: NDArray[np.float64], buy: NDArray[np.float64], deadline: float) -> Stakes:
+        """Stakes of the greatest profit in the worst world.
+
+        A unit of a bet brings its price `sell` where it is sold and costs `buy` where it is bought; at 0 or less
+        nothing is sold, and at 1 or more nothing bought, since that wins nothing. A linear program over the worlds
+        that are known says which stakes are best in them, and the oracle which world is worst for those, until no
+        world is news.
+        """
+        try:
+            if not len(self.worlds):
+                self._learn(self._first(deadline))
+            last: Stakes | None = None
+            while True:
+                program = _StakesProgram(self, sell, buy)
+                found = program.solve(deadline)
+                if found.reason and last is not None:
+                    return replace(last, reason=found.reason)
+                if self.complete or found.reason or found.most <= MARGIN:
+                    return found
+                last = found
+                payouts, _ = self.cluster.payouts(found.stakes, program.income(found.stakes))
+                seconds = max(0.0, deadline - time.monotonic())
+                self._learn(self.oracle.least(-payouts, seconds, 0.1 * found.profit).world[None, :])
+                there = _StakesProgram(self, sell, buy).profits(found.stakes)[-1]
+                if found.profit - there <= max(MARGIN, MARGIN * found.profit):
+                    return found
+        except MethodError as error:
+            nothing = np.zeros(len(sell))
+            return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, f"the worst world is not known: {error}")
+
+    @property
+    def oracle(self) -> Oracle:
+        """What knows the worst world for stakes."""
+        self._oracle = self._oracle or Oracle(self.cluster.part)
+        return self._oracle
+
+    def _first(self, deadline: float) -> NDArray[np.uint8]:
+        """The worlds of the mixture that is nearest to the middle of the quotes, and some that show every event."""
+        part = at_quotes(self.bets, self.cluster)
+        model = Objective(scores_of(part, BRIER, linearised=True), len(part)).linearised()
+        core = _core.NearestMixture(*part.functions, *model[:2], 0, self.oracle.space, model[2])
+        ready = False
+        while not ready and (left := deadline - time.monotonic()) > 0:
+            ready = core.eliminate(min(SLICE, left)) if self.oracle.is_exact else core.search(min(SLICE, left))
+        return np.vstack([core.worlds()[1], example_worlds(part, self.oracle).worlds])
+
+    def _learn(self, worlds: NDArray[np.uint8]) -> None:
+        won, stands = truth_of(self.bets, self.cluster, worlds)
+        self.worlds = np.vstack([self.worlds, worlds])
+        self._truth = np.vstack([self._truth[0], won]), np.vstack([self._truth[1], stands])
+
+
+def best_stakes(
+    bets: Bets,
+    cluster: Cluster,
+    sell: NDArray[np.float64],
+    buy: NDArray[np.float64],
+    worlds: NDArray[np.uint8],
+    deadline: float,
+) -> Stakes:
+    """The best stakes at one set of prices; see `Market`."""
+    return Market(bets, cluster, worlds).best(sell, buy, deadline)
+
+
+def every_world(bets: Bets, cluster: Cluster) -> NDArray[np.uint8] | None:
+    """A world of the cluster for each way in which its bets can come out; None where these are too many to list.
+
+    Of variables that may change places, as those of a count may, it is enough how many are true.
+    """
+    part = cluster.part
+    try:
+        worlds = States(broken_symmetry(part) or part.space, part.n_variables).of(np.arange(part.n_variables))
+    except TooManyStatesError:
+        return None
+    if len(worlds) > max(FEW, WORLDS_A_BET * len(cluster.bets)):
+        return None
+    truth = np.concatenate(truth_of(bets, cluster, worlds), axis=1)
+    _, first = np.unique(np.packbits(truth, axis=1), axis=0, return_index=True)
+    return np.ascontiguousarray(worlds[np.sort(first)])
+
+
+class _StakesProgram:
+    """Which mixture of worlds makes the best unit worst: the least t such that no bet wins more than t in its mean.
+
+    With v_i the probability that bet i is won and h_i that it stands, h sell - v <= t and v - h buy <= t. The prices of
+    these rows are the best stakes, sold and bought, which add up to 1 where t > 0.
+    """
+
+    def __init__(self, market: Market, sell: NDArray[np.float64], buy: NDArray[np.float64]) -> None:
+        self.given, self.worlds, self.sell, self.buy = market.cluster.conditional, market.worlds, sell, buy
+        self.sold, self.bought = sell > 0, buy < 1
+        self.won, self.stands = market.truth()
+
+    def income(self, stakes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What stakes bring, less than 0 where they are bought, unless they are called off."""
+        found: NDArray[np.float64] = np.where(stakes > 0, self.sell, self.buy) * stakes
+        return found
+
+    def profits(self, stakes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What stakes win in each world."""
+        found: NDArray[np.float64] = self.stands @ self.income(stakes) - self.won @ stakes
+        return found
+
+    def solve(self, deadline: float) -> Stakes:
+        """The best stakes in these worlds, and the mixture that shows it."""
+        from scipy.optimize import linprog
+
+        nothing = np.zeros(len(self.sell))
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, LATE)
+        below, right, equal, given = self._rows()
+        cost = np.zeros(equal.shape[1])
+        cost[-1] = 1.0
+        options = {**_PRECISE, "time_limit": left}
+        found = linprog(cost, below, right, equal, given, bounds=(0, None), method="highs", options=options)
+        if found.x is None:
+            late = time.monotonic() >= deadline
+            reason = LATE if late else f"the linear program was not solved: {found.message}"
+            return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, reason)
+        price = np.maximum(0.0, -found.ineqlin.marginals)
+        stakes, sold = nothing, int(self.sold.sum())
+        stakes[self.sold] += price[:sold]
+        stakes[self.bought] -= price[sold:]
+        stakes = np.where(np.abs(stakes) < 1e-12, 0.0, stakes)
+        share = np.maximum(0.0, found.x[: len(self.worlds)])
+        share /= share.sum()
+        return Stakes(stakes, float(self.profits(stakes).min()), self._most(share), share, self.worlds)
+
+    def _most(self, share: NDArray[np.float64]) -> float:
+        """What the best unit of a bet wins in the mean, rounded up: sums are off by a unit of rounding a world."""
+        v, h = share @ self.won, share @ self.stands
+        gains = np.maximum(h * self.sell - v, v - h * self.buy)
+        return float(gains.max(initial=0.0)) + 2.0 * len(share) * float(np.finfo(np.float64).eps)
+
+    def _rows(self) -> tuple[Any, NDArray[np.float64], Any, NDArray[np.float64]]:
+        """Inequalities and equations in the shares of worlds, the probabilities of events and t.
+
+        An event is told by its worlds or, where that is shorter, by those in which it differs from the one before it:
+        in a ladder each has a single world more.
+        """
+        from scipy import sparse
+
+        given = self.given
+        truth = np.concatenate([self.won, self.stands[:, given]], axis=1).astype(np.int8)
+        events, place = np.unique(truth, axis=1, return_inverse=True)
+        worlds, count = events.shape
+        step = np.diff(events, axis=1, prepend=np.zeros((worlds, 1), np.int8))
+        stepped = np.count_nonzero(step, axis=0) < np.count_nonzero(events, axis=0)
+        chain = sparse.eye_array(count) - sparse.diags_array(stepped[1:].astype(np.float64), offsets=-1)
+        told = sparse.csr_array(np.where(stepped, step, events).T.astype(np.float64))
+        equal = sparse.block_array([[-told, chain, None], [np.ones((1, worlds)), None, np.zeros((1, 1))]])
+        bets = np.arange(len(self.sell))
+        v = sparse.csr_array((np.ones(len(bets)), (bets, place[: len(bets)])), shape=(len(bets), count))
+        own = np.flatnonzero(given)
+        h = sparse.csr_array((np.ones(len(own)), (own, place[len(bets) :])), shape=(len(bets), count))
+        below, right = [], []
+        for price, kept, sign in ((self.sell, self.sold, -1.0), (self.buy, self.bought, 1.0)):
+            rows = sign * (v - sparse.diags_array(price) @ h)[kept]
+            below.append(sparse.hstack([sparse.csr_array((len(bets[kept]), worlds)), rows]))
+            right.append(sign * np.where(given[kept], 0.0, price[kept]))
+        limits = sparse.vstack(below)
+        level = sparse.csr_array(-np.ones((limits.shape[0], 1)))
+        return sparse.hstack([limits, level]), np.concatenate(right), equal, np.append(np.zeros(count), 1.0)

@@ -1,0 +1,175 @@
+"""Stakes rounded to decimal numbers, and their profit in the worst world in exact arithmetic."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.books.bets import truth_of
+from coherently.solve.oracle import Oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Bets, Cluster
+    from coherently.books.distance import NearestPrices
+
+LARGEST = 2.0**52
+"""Whole numbers up to here, and their sums, are exact in float64."""
+DIGITS = 12
+"""Digits of the largest stake: few enough to round off errors of the solver."""
+LARGEST_TABLE = 16
+"""Variables of an event that has a truth table."""
+ATTEMPTS = 10
+"""How often stakes are corrected by the world that beats them."""
+SLACK = 1e-3
+"""The share of the expected profit that a float bound may leave unproved."""
+FLOAT_MARGIN = 1e-9
+"""What a float bound may be wrong by, as a share of the sum of the stakes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """Stakes on the bets of a cluster that are to win the `expected` profit in every world.
+
+    `prices` tells, from which bets are sold (positive) and bought (negative), the exact price of each after fees;
+    `worlds` are some in which the profit should be equal.
+    """
+
+    cluster: Cluster
+    stakes: NDArray[np.float64]
+    expected: float
+    worlds: NDArray[np.uint8]
+    prices: Callable[[Cluster, NDArray[np.float64]], Sequence[Fraction]]
+
+    def traded(self) -> Plan:
+        """The same without the bets that have no stake."""
+        kept = self.stakes != 0
+        return Plan(self.cluster.only(kept), self.stakes[kept], self.expected, self.worlds, self.prices)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProvedStakes:
+    """Stakes on the bets of a cluster whose profit is at least `profit` in every world; `world` is the worst found."""
+
+    cluster: Cluster
+    stakes: list[Fraction]
+    profit: Fraction
+    world: NDArray[np.uint8]
+    exact: bool
+    word: str
+
+
+def prove(bets: Bets, plan: Plan, seconds: float) -> ProvedStakes | None:
+    """A sure profit by the plan's stakes, or ones close by; None if none can be proved.
+
+    Stakes p - x lose their last digits to cancellation where p is close to the coherent x. They should pay the same
+    in every one of the worlds that x is a mixture of: what differs there is taken out, as it is in any other
+    world that beats them.
+    """
+    oracle = Oracle(plan.cluster.part)
+    rows, stakes = _payouts(bets, plan.cluster, plan.worlds), plan.stakes
+    best: ProvedStakes | None = None
+    end = time.monotonic() + seconds
+    for _ in range(ATTEMPTS if oracle.is_exact else 1):
+        found = _worst(plan, oracle, stakes, seconds)
+        if found is None:
+            break
+        if found.profit > 0 and (best is None or found.profit > best.profit):
+            best = found
+        if float(found.profit) >= (1 - SLACK) * plan.expected or time.monotonic() >= end:
+            break
+        rows = np.concatenate([rows, _payouts(bets, plan.cluster, found.world[None, :])])
+        stakes = _levelled(stakes, rows)
+    return best
+
+
+def accept(bets: Bets, plan: Plan, answer: NearestPrices) -> ProvedStakes | None:
+    """The profit of stakes p - x that the bounds of the nearest coherent x prove, in floats; None if that is none.
+
+    Rounding a stake changes what it wins by no more than the stake itself is changed.
+    """
+    units, power = _rounded(plan.cluster, plan.stakes)
+    rounding = float(np.abs(plan.stakes - units * 10.0**-power).sum())
+    sure = plan.expected - answer.shortfall - FLOAT_MARGIN * float(np.abs(plan.stakes).sum()) - rounding
+    if not sure > 0:
+        return None
+    worlds = np.concatenate([answer.lowest[None, :], answer.worlds])
+    payout = _payouts(bets, plan.cluster, worlds) @ plan.stakes
+    stakes = [int(unit) * _unit(power) for unit in units.tolist()]
+    word = f"float bound: {answer.proof}"
+    return ProvedStakes(plan.cluster, stakes, Fraction(sure), worlds[int(np.argmax(payout))], False, word)
+
+
+def _payouts(bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """What a unit of each bet pays in worlds, less its price where it is conditional and stands."""
+    won, stands = truth_of(bets, cluster, worlds)
+    price = np.where(cluster.conditional, bets.price[cluster.bets], 0.0)
+    payouts: NDArray[np.float64] = won - stands * price
+    return payouts
+
+
+def _levelled(stakes: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Project the stakes on those that pay the same in all rows."""
+    differences = rows[1:] - rows[:1]
+    _, sizes, basis = np.linalg.svd(differences, full_matrices=False)
+    basis = basis[sizes > 1e-9 * max(1.0, float(sizes.max(initial=0.0)))]
+    scale = float(np.abs(stakes).max())
+    unit = stakes / scale
+    for _ in range(2):
+        unit = unit - basis.T @ (basis @ unit)
+    return np.where(np.abs(unit) < 1e-12, 0.0, unit) * scale
+
+
+def _worst(plan: Plan, oracle: Oracle, stakes: NDArray[np.float64], seconds: float) -> ProvedStakes | None:
+    """The stakes, rounded, in the world that is worst for them."""
+    cluster = plan.cluster
+    units, power = _rounded(cluster, stakes)
+    if not units.any():
+        return None
+    whole = [int(unit) for unit in units.tolist()]
+    received = [unit * price for unit, price in zip(whole, plan.prices(cluster, units), strict=True)]
+    income = sum((money for money, given in zip(received, cluster.conditional, strict=True) if not given), Fraction(0))
+    # What a bet that may be called off brings is rounded down to whole units, so that sums stay exact.
+    returned = np.array([float(money.__floor__()) for money in received])
+    payouts, constant = cluster.payouts(units, returned)
+    least = oracle.least(-payouts, seconds, SLACK * plan.expected * 10.0**power)
+    if not math.isfinite(least.bound):
+        return None
+    margin = 0.0 if least.exact else FLOAT_MARGIN * float(np.abs(units).sum())
+    profit = income - Fraction(constant) + Fraction(least.bound - margin)
+    word = f"{'exact rational arithmetic' if least.exact else 'float bound'}: {least.proof}"
+    unit = _unit(power)
+    return ProvedStakes(cluster, [w * unit for w in whole], profit * unit, least.world, least.exact, word)
+
+
+def _rounded(cluster: Cluster, stakes: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """Whole numbers of a decimal unit, and its number of decimals, such that sums over worlds are exact in float64.
+
+    An event of k variables is a sum of products of them whose whole coefficients add up to at most 3^k; one of more
+    variables than a table has is a count, which is added as it is.
+    """
+    sizes = cluster.part.sizes()
+    growth = 3.0 ** np.where(sizes > LARGEST_TABLE, 0, sizes)
+    given = cluster.part.terms.conditionals
+    own = cluster.coordinate[cluster.conditional]
+    each = np.empty(len(stakes))
+    each[~cluster.conditional] = growth[cluster.coordinate[~cluster.conditional]]
+    each[cluster.conditional] = growth[given.joint.coordinate[own]] + 2 * growth[given.condition.coordinate[own]]
+    total = float(np.sum(np.abs(stakes) * each))
+    if total == 0.0:
+        return np.zeros(len(stakes)), 0
+    room = math.floor(math.log10(LARGEST / total))
+    power = min(room, DIGITS - 1 - math.floor(math.log10(float(np.abs(stakes).max()))))
+    return np.rint(stakes * 10.0**power), power
+
+
+def _unit(power: int) -> Fraction:
+    return Fraction(1, 10**power) if power >= 0 else Fraction(10**-power)

@@ -1,0 +1,140 @@
+"""Quotes and coherence: prices that lie within all quotes, or as near to them as coherent prices can."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.books.bets import truth_of
+from coherently.books.market import MARGIN, Market
+from coherently.problem import NO_TERMS
+from coherently.solve.nearest import Nearest
+from coherently.solve.oracle import Oracle
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Bets, Cluster
+
+ROUNDS = 100
+"""How often bets join those that must move, before another way is taken."""
+NOISE = 1e-13
+"""A move that is a rounding error."""
+ACCURACY = 1e-6
+"""The relative gap of the squared distance that is aimed at."""
+ROUNDING, FLOAT_MARGIN = 1e-14, 1e-9
+"""What sums over thousands of stakes, and float bounds on them, may be wrong by, as a share of the stakes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prices:
+    """The prices of the bets in a mixture of worlds, and the points of their quotes that are nearest to them.
+
+    `chance` is the probability that a bet is not called off; where it is 0, the price is the forecast.
+    """
+
+    target: NDArray[np.float64]
+    value: NDArray[np.float64]
+    chance: NDArray[np.float64]
+
+    @property
+    def square(self) -> float:
+        """The squared distance from the quotes, squares counting by their chance."""
+        return float(np.sum(self.chance * (self.target - self.value) ** 2))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """A mixture of worlds whose prices are as near to the quotes as may be; no squared distance is below `least`."""
+
+    share: NDArray[np.float64]
+    worlds: NDArray[np.uint8]
+    least: float
+
+
+def prices_in(bets: Bets, cluster: Cluster, share: NDArray[np.float64], worlds: NDArray[np.uint8]) -> Prices:
+    """The prices of a cluster's bets in a mixture of worlds."""
+    own = cluster.bets
+    won, stands = truth_of(bets, cluster, worlds)
+    chance = np.clip(share @ stands, 0.0, 1.0)
+    value = np.divide(share @ won, chance, out=bets.price[own].copy(), where=chance > 0)
+    return Prices(np.clip(value, bets.bid[own], bets.ask[own]), value, chance)
+
+
+def settle(bets: Bets, cluster: Cluster, deadline: float) -> Settled | None:
+    """Coherent prices within all quotes, or nearest to them; None where that is not found in this way or in time.
+
+    A linear program finds coherent prices within all quotes, or the stakes of a book. Of the bets that were staked so
+    far, the nearest coherent prices to the bids that are sold and the asks that are bought are found; quotes are moved
+    there, and it is asked again. In the end all others keep their quotes, and those that moved are alone as far from
+    coherence as all bets together. Conditional bets count by the chance of their condition, which others may change:
+    where they must move, this is not the way.
+    """
+    market = Market(bets, cluster)
+    bid, ask = bets.bid[cluster.bets], bets.ask[cluster.bets]
+    sign, low, high, least = np.zeros(len(bid)), bid, ask, 0.0
+    last: Settled | None = None
+    for _ in range(ROUNDS):
+        found = market.best(low, high, deadline)
+        if found.reason:
+            return last if least else None
+        square = prices_in(bets, cluster, found.share, found.worlds).square
+        if square - least <= ACCURACY * square or (found.most <= MARGIN and least == 0.0):
+            return Settled(found.share, found.worlds, least)
+        last = Settled(found.share, found.worlds, least)
+        new = (found.stakes != 0) & (sign == 0)
+        if not new.any() or cluster.conditional[new].any():
+            return None
+        sign[new] = np.sign(found.stakes[new])
+        target = np.where(sign > 0, bid, ask)
+        moves = _moves(cluster, sign, target, deadline)
+        least = _least(cluster, moves, target, deadline)
+        last = replace(last, least=least)
+        sign, low, high = np.sign(moves), bid - np.maximum(moves, 0.0), ask - np.minimum(moves, 0.0)
+    return None
+
+
+def worst(
+    cluster: Cluster, stakes: NDArray[np.float64], price: NDArray[np.float64], deadline: float
+) -> tuple[float, str]:
+    """What stakes on bets that are never called off win at these prices in the worst world, rounded down, and why."""
+    own = cluster.only(stakes != 0)
+    payouts, constant = own.payouts(stakes[stakes != 0], np.zeros(len(own.bets)))
+    found = Oracle(own.part).least(-payouts, max(0.0, deadline - time.monotonic()))
+    margin = (ROUNDING if found.exact else FLOAT_MARGIN) * float(np.abs(stakes).sum())
+    return float(stakes @ price) - constant + found.bound - margin, found.proof
+
+
+def _least(cluster: Cluster, moves: NDArray[np.float64], target: NDArray[np.float64], deadline: float) -> float:
+    """What moves m prove: with w what stakes of m win in the worst world, w <= m d <= |m| |d| for any distances d."""
+    if not moves.any():
+        return 0.0
+    return max(0.0, worst(cluster, moves, target, deadline)[0]) ** 2 / float(moves @ moves)
+
+
+def _moves(
+    cluster: Cluster, sign: NDArray[np.float64], target: NDArray[np.float64], deadline: float
+) -> NDArray[np.float64]:
+    """How far the targets of bets with a sign are from the nearest coherent prices: bids above them, asks below."""
+    moves, chosen = np.zeros(len(sign)), sign != 0
+    while chosen.any():
+        own = _at(cluster.only(chosen), target[chosen])
+        near = Nearest(own.part, 0, MARGIN**2)
+        near.improve(ACCURACY, deadline, lambda: None)
+        moves[chosen] = target[chosen] - own.on_bets(near.x)
+        wrong = chosen & (sign * moves < NOISE)
+        if not wrong.any():
+            break
+        moves[wrong], chosen = 0.0, chosen & ~wrong
+    return moves
+
+
+def _at(cluster: Cluster, price: NDArray[np.float64]) -> Cluster:
+    """The cluster with its bets at one price each."""
+    turned = np.where(cluster.complemented, 1.0 - price, price)
+    weight = np.bincount(cluster.coordinate, minlength=len(cluster.part)).astype(np.float64)
+    mean = np.bincount(cluster.coordinate, turned, len(cluster.part)) / weight
+    return replace(cluster, part=replace(cluster.part, weight=weight, mean=mean, terms=NO_TERMS))

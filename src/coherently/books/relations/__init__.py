@@ -1,0 +1,1 @@
+"""Simple relations between a few events, and the bets that break them."""

@@ -1,0 +1,328 @@
+"""Simple relations that forecasts break: two or three events that cannot all happen, and sums that must agree."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import lru_cache
+from itertools import combinations, pairwise, product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.books.distance import TOLERANCE
+from coherently.books.relations.declared import relations_within
+from coherently.books.relations.literals import Event, Literal, Relation, bits_of, expanded, over, relation_of, table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Bets
+    from coherently.books.distance import NearestPrices
+    from coherently.problem import Space
+
+MOST_VARIABLES = 16
+"""Variables of events that are compared by their joint truth table."""
+MOST_PAIRS = 300_000
+"""Pairs of events that share a variable up to which all are compared; past it, those of nested variables alone."""
+MOST_BETS = 20_000
+"""Bets among which relations are looked for."""
+MOST_MEMBERS = 24
+"""Events of a family that are compared three at a time."""
+FEW = 4
+"""Bets of a relation whose parts are listed."""
+
+
+class Rules:
+    """What laws and declarations say of a few variables at a time; `about` lists, by variable, the rules about it.
+
+    Blocks are the first rules, and `block` tells the one that a variable is in.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        starts, members = space.rows()
+        self.about: dict[int, list[int]] = defaultdict(list)
+        self._variables = [members[a:b] for a, b in pairwise(starts.tolist())]
+        for rule, variables in enumerate(self._variables):
+            for variable in variables.tolist():
+                self.about[variable].append(rule)
+        self.block = {v: i for i, block in enumerate(space.blocks) for v in block.variables.tolist()}
+        self._known: dict[tuple[int, ...], int] = {}
+
+    def home(self, event: Event) -> int | None:
+        """The block that all variables of an event are in, if there is one."""
+        homes = {self.block.get(v) for v in event.variables}
+        return homes.pop() if len(homes) == 1 else None
+
+    def states(self, block: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """The variables of a block, and those of its states that laws about nothing else allow."""
+        variables, states = self._space.blocks[block].variables, self._space.blocks[block].states
+        place = {v: i for i, v in enumerate(variables.tolist())}
+        for rule in {rule for v in place for rule in self.about[v] if rule >= len(self._space.blocks)}:
+            own = self._variables[rule].tolist()
+            if len(own) <= MOST_VARIABLES and place.keys() >= set(own):
+                rows = states[:, [place[v] for v in own]].astype(np.int64) @ (1 << np.arange(len(own)))
+                states = states[bits_of(self._table(rule, tuple(own)), len(own))[rows] == 1]
+        return variables, states
+
+    def allowed(self, variables: tuple[int, ...]) -> int:
+        """The truth table, over some variables, of what the rules about them alone allow."""
+        if variables not in self._known:
+            rules = {rule for v in variables for rule in self.about.get(v, ())}
+            table = (1 << (1 << len(variables))) - 1
+            for rule in rules:
+                table &= self._table(rule, variables)
+            self._known[variables] = table
+        return self._known[variables]
+
+    def _table(self, rule: int, variables: tuple[int, ...]) -> int:
+        own, blocks = self._variables[rule], len(self._space.blocks)
+        place = {variable: i for i, variable in enumerate(variables)}
+        shared = [i for i, v in enumerate(own.tolist()) if v in place]
+        places = tuple(place[int(own[i])] for i in shared)
+        if rule < blocks:
+            states = self._space.blocks[rule].states[:, shared].astype(np.int64)
+            rows = np.unique(states @ (1 << np.arange(len(shared))))
+            return expanded(sum(1 << int(row) for row in rows), places, len(variables))
+        everything = (1 << (1 << len(variables))) - 1
+        if len(shared) < len(own) or len(own) > MOST_VARIABLES:
+            return everything
+        laws = self._space.laws
+        table = table_of(laws.tables[laws.table_starts[rule - blocks] : laws.table_starts[rule - blocks + 1]])
+        found = expanded(table, places, len(variables))
+        return found if laws.truth[rule - blocks] else everything ^ found
+
+
+def violated(
+    bets: Bets, index: NDArray[np.int64], slack: NDArray[np.float64] | None = None, rules: Rules | None = None
+) -> list[Relation]:
+    """The relations that some of the bets break, the worst first; each may be off by its `slack` either way.
+
+    `rules` are those of the bets, for who has them already.
+    """
+    events, constants = _events(bets, index, slack)
+    rules = rules or Rules(bets.merged.space)
+    found = [*constants, *_ruled_out(events, rules), *_repeats(events), *_pairs(events, rules)]
+    found += _in_blocks(events, rules)
+    for family in _families(events):
+        found += _triples(family, rules)
+        found += _sums(family)
+    best: dict[frozenset[int], Relation] = {}
+    broken = (relation for relation in found if relation.violation > TOLERANCE)
+    for relation in sorted(broken, key=lambda relation: (-round(relation.violation, 9), relation.complements)):
+        best.setdefault(frozenset(relation.bets), relation)
+    return list(best.values())
+
+
+def irreducible(relations: Sequence[Relation]) -> Iterator[Relation]:
+    """The relations of which no part is broken on its own; of long sums, as few members as break them."""
+    broken = {frozenset(relation.bets) for relation in relations}
+    told = set()
+    for relation in relations:
+        few = relation.reduced(TOLERANCE)
+        own = frozenset(few.bets)
+        if own not in told and not _has_part(own, broken):
+            told.add(own)
+            yield few
+
+
+def _has_part(own: frozenset[int], broken: set[frozenset[int]]) -> bool:
+    """Whether a smaller set is among the broken ones."""
+    if len(own) > FEW:
+        return any(part < own for part in broken)
+    parts = (frozenset(part) for size in range(1, len(own)) for part in combinations(own, size))
+    return not broken.isdisjoint(parts)
+
+
+def proved_square(relations: Iterable[Relation]) -> float:
+    """A lower bound on the squared distance of bets that break relations from coherent prices.
+
+    Prices that exceed a sum of n probabilities by v are at least v / sqrt(n) from all that do not; of relations without
+    a bet in common the squares add up.
+    """
+    used: set[int] = set()
+    square = 0.0
+    for relation in sorted(relations, key=lambda relation: -(relation.violation**2) / len(relation.bets)):
+        if used.isdisjoint(relation.bets):
+            used.update(relation.bets)
+            square += relation.violation**2 / len(relation.bets)
+    return square
+
+
+def moved_most(answers: Sequence[NearestPrices]) -> NDArray[np.int64]:
+    """The bets of answers, in order; if they are many, those alone whose prices the answers change most."""
+    own = np.concatenate([answer.cluster.bets for answer in answers])
+    if len(own) <= MOST_BETS:
+        return np.sort(own)
+    change = np.abs(np.concatenate([answer.target - answer.value for answer in answers]))
+    return np.sort(own[np.argsort(-change, kind="stable")[:MOST_BETS]])
+
+
+def _events(
+    bets: Bets, index: NDArray[np.int64], slack: NDArray[np.float64] | None
+) -> tuple[list[Event], list[Relation]]:
+    merged, constants = bets.merged, []
+    off = 0.0 if slack is None else slack
+    bid, ask = bets.bid - off, bets.ask + off
+    sold, bought = np.where(bets.complemented, 1.0 - ask, bid), np.where(bets.complemented, 1.0 - bid, ask)
+    given: dict[int, list[int]] = defaultdict(list)
+    for bet in index[~bets.conditional[index]].tolist():
+        given[int(bets.coordinate[bet])].append(bet)
+    events = []
+    for coordinate, own in given.items():
+        a, b = merged.starts[coordinate], merged.starts[coordinate + 1]
+        if a == b:
+            # The coordinate never happens: no literal of it can.
+            constants += [
+                Relation("all", (Literal(bet, bool(bets.complemented[bet])),), (float(sold[bet]),)) for bet in own
+            ]
+        elif b - a <= MOST_VARIABLES:
+            table = table_of(merged.tables[merged.table_starts[coordinate] : merged.table_starts[coordinate + 1]])
+            high, low = own[int(np.argmax(sold[own]))], own[int(np.argmin(bought[own]))]
+            top, bottom = (Literal(bet, bool(bets.complemented[bet])) for bet in (high, low))
+            variables = tuple(merged.variables[a:b].tolist())
+            events.append(Event(variables, table, float(sold[high]), top, float(bought[low]), bottom))
+    return events, constants
+
+
+def _repeats(events: Iterable[Event]) -> Iterator[Relation]:
+    """An event and its complement, or two forecasts of one event."""
+    for event in events:
+        (high, first), (low, second) = event.most(False), event.most(True)
+        if first.bet != second.bet:
+            yield Relation("all", (first, second), (high, low))
+
+
+def _ruled_out(events: Iterable[Event], rules: Rules) -> Iterator[Relation]:
+    """Events that the laws make impossible, or certain."""
+    for event in events:
+        allowed = rules.allowed(event.variables)
+        for negated in (False, True):
+            if not (~event.table if negated else event.table) & allowed:
+                probability, literal = event.most(negated)
+                yield Relation("all", (literal,), (probability,))
+
+
+def _in_blocks(events: Iterable[Event], rules: Rules) -> Iterator[Relation]:
+    """What events about one declared variable break."""
+    inside: dict[int, list[Event]] = defaultdict(list)
+    for event in events:
+        if (home := rules.home(event)) is not None:
+            inside[home].append(event)
+    for block, own in inside.items():
+        if len(own) > 1:
+            yield from relations_within(own, *rules.states(block), TOLERANCE)
+
+
+def _pairs(events: list[Event], rules: Rules) -> Iterator[Relation]:
+    """Two events of which one implies the other, or that exclude each other."""
+    for first, second in _candidates(events, rules):
+        joint = _joint(first, second, rules)
+        for signs in ((False, False), (False, True), (True, False), (True, True)):
+            if signs not in joint:
+                yield relation_of("all", (first, second), signs)
+
+
+def _candidates(events: list[Event], rules: Rules) -> Iterator[tuple[Event, Event]]:
+    """Pairs of events that share a variable or a rule, or, if those are too many, whose variables are nested.
+
+    Those about one declared variable are left out: they are compared by its states.
+    """
+    shared: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for i, event in enumerate(events):
+        home = rules.home(event)
+        for key in {*event.variables, *(-1 - rule for v in event.variables for rule in rules.about.get(v, ()))}:
+            shared[key][-1 - i if home is None else home].append(i)
+    groups = [list(by_home.values()) for by_home in shared.values()]
+    if sum(_count_across(own) for own in groups) > MOST_PAIRS:
+        position = {id(event): i for i, event in enumerate(events)}
+        groups = [[[position[id(event)]] for event in family] for family in _families(events)]
+    pairs = {(min(i, j), max(i, j)) for own in groups for a, b in combinations(own, 2) for i, j in product(a, b)}
+    for i, j in sorted(pairs):
+        if len({*events[i].variables, *events[j].variables}) <= MOST_VARIABLES:
+            yield events[i], events[j]
+
+
+def _count_across(groups: list[list[int]]) -> int:
+    """How many pairs have their ends in two groups."""
+    sizes = [len(group) for group in groups]
+    return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+
+
+def _families(events: list[Event]) -> Iterator[list[Event]]:
+    """For each set of two variables or more that some event has: the events over those variables."""
+    over: dict[tuple[int, ...], list[Event]] = defaultdict(list)
+    for event in events:
+        over[event.variables].append(event)
+    for variables in over:
+        if len(variables) < 2:
+            continue
+        if len(variables) <= 4:
+            subsets = (s for k in range(1, len(variables) + 1) for s in combinations(variables, k))
+            family = [event for subset in subsets for event in over.get(subset, ())]
+        else:
+            family = [event for own in over if set(own) <= set(variables) for event in over[own]]
+        yield family
+
+
+def _triples(family: list[Event], rules: Rules) -> Iterator[Relation]:
+    """Three events that cannot all happen though any two can, or of which no two can."""
+    if len(family) > MOST_MEMBERS:
+        return
+    variables = tuple(sorted({v for event in family for v in event.variables}))
+    everything = rules.allowed(variables)
+    tables = [over(event, variables) & everything for event in family]
+    for chosen in combinations(range(len(family)), 3):
+        members = tuple(family[i] for i in chosen)
+        for signs in product((False, True), repeat=3):
+            a, b, c = (tables[i] ^ (everything if negated else 0) for i, negated in zip(chosen, signs, strict=True))
+            pairs = bool(a & b) + bool(a & c) + bool(b & c)
+            if pairs == 3 and not a & b & c:
+                yield relation_of("all", members, signs)
+            elif pairs == 0:
+                yield relation_of("one", members, signs)
+
+
+def _sums(family: list[Event]) -> Iterator[Relation]:
+    """P(A) + P(B) = P(A & B) + P(A | B), where all four are forecast."""
+    if len(family) > MOST_MEMBERS:
+        return
+    variables = tuple(sorted({v for event in family for v in event.variables}))
+    everything = (1 << (1 << len(variables))) - 1
+    by_table = {}
+    for event in family:
+        table = over(event, variables)
+        by_table[table], by_table[everything ^ table] = (event, False), (event, True)
+    for (a, first), (b, second) in combinations(by_table.items(), 2):
+        both, either = by_table.get(a & b), by_table.get(a | b)
+        if both is None or either is None or both[0] in (first[0], second[0]):
+            continue
+        left, right = (first, second), (both, either)
+        for more, less in ((left, right), (right, left)):
+            ends = [
+                *(event.most(negated) for event, negated in more),
+                *(event.least(negated) for event, negated in less),
+            ]
+            literals = tuple(literal for _, literal in ends)
+            if len({literal.bet for literal in literals}) == 4:
+                yield Relation("sum", literals, tuple(chance for chance, _ in ends))
+
+
+def _joint(first: Event, second: Event, rules: Rules) -> frozenset[tuple[bool, bool]]:
+    """Which combinations of two events can happen: whether each is negated."""
+    variables = tuple(sorted({*first.variables, *second.variables}))
+    place = {variable: i for i, variable in enumerate(variables)}
+    ours, theirs = (tuple(place[v] for v in event.variables) for event in (first, second))
+    return _joint_tables(first.table, ours, second.table, theirs, len(variables), rules.allowed(variables))
+
+
+@lru_cache(maxsize=100_000)
+def _joint_tables(
+    first: int, ours: tuple[int, ...], second: int, theirs: tuple[int, ...], count: int, allowed: int
+) -> frozenset[tuple[bool, bool]]:
+    a, b = expanded(first, ours, count), expanded(second, theirs, count)
+    return frozenset(
+        (not x, not y) for x, y in product((True, False), repeat=2) if (a if x else ~a) & (b if y else ~b) & allowed
+    )

@@ -1,0 +1,150 @@
+"""Which stakes to prove: the best for their size, or the best ones after costs."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.books import distance
+from coherently.books.bets import decimal
+from coherently.books.distance import ABSENT, NOISE
+from coherently.books.market import MARGIN, Stakes, best_stakes
+from coherently.books.proving import Plan, accept, prove
+from coherently.books.relations.broken import moved_most, violated
+from coherently.books.trading import TradingTerms
+from coherently.solve.oracle import Oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Bets, Cluster
+    from coherently.books.distance import NearestPrices
+    from coherently.books.proving import ProvedStakes
+
+
+PROVING = 0.2
+"""The part of the time that is kept for the proof of a book."""
+
+
+def free_proofs(bets: Bets, suspects: Sequence[NearestPrices], deadline: float) -> list[ProvedStakes]:
+    """The stakes of each incoherent cluster as far as they are proved: prices less the nearest coherent prices."""
+    found: list[ProvedStakes | None] = []
+    for answer in sorted(suspects, key=lambda answer: -answer.square):
+        if found and time.monotonic() >= deadline:
+            break
+        found.append(_free_proof(bets, answer, deadline))
+    return [proof for proof in found if proof is not None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """What became of the search for a book: its proofs, and what no stakes of 1 in total win more than.
+
+    `most` is infinite where that is not known; `proof` says on what it rests, or why it is not known.
+    """
+
+    proofs: list[ProvedStakes]
+    most: float = math.inf
+    proof: str = ""
+
+
+def best_proof(bets: Bets, suspects: Sequence[NearestPrices], terms: TradingTerms, deadline: float) -> Search:
+    """The best stakes under the terms: for a given total they all go to one cluster.
+
+    Clusters whose prices are coherent have nothing to win, whatever the costs.
+    """
+    found = [_best_plan(bets, answer, terms, _sooner(deadline)) for answer in suspects]
+    most = max((bound.most for _, bound in found), default=0.0)
+    reasons = dict.fromkeys(bound.reason for _, bound in found if bound.reason)
+    worlds = sum(np.count_nonzero(bound.share) for _, bound in found)
+    proof = "; ".join(reasons) or f"a mixture of {worlds:,} worlds"
+    for plan in sorted((plan for plan, _ in found), key=lambda plan: -plan.expected):
+        if plan.expected > MARGIN and (proved := prove(bets, plan.traded(), _seconds(deadline))):
+            return Search([proved], most, proof)
+    return Search([], most, proof)
+
+
+def _free_proof(bets: Bets, answer: NearestPrices, deadline: float) -> ProvedStakes | None:
+    """The proof of a cluster: of the whole where that can be, else of a book on a few of its bets.
+
+    Where a condition has no chance in the nearest prices, what they say given it is arbitrary, and so would be stakes.
+    """
+    if (answer.chance <= ABSENT).any():
+        best, _ = _best_plan(bets, answer, TradingTerms(), _sooner(deadline))
+        return prove(bets, best.traded(), _seconds(deadline)) if best.expected > MARGIN else None
+    stakes = bets.price[answer.cluster.bets] - answer.value
+    stakes = np.where(np.abs(stakes) < NOISE, 0.0, stakes)
+    plan = Plan(answer.cluster, stakes, answer.sure, answer.worlds, _prices(bets, TradingTerms())).traded()
+    if Oracle(plan.cluster.part).is_exact:
+        return prove(bets, plan, _seconds(deadline))
+    found = accept(bets, plan, answer) if answer.is_mixture else None
+    if found is None:
+        few = (
+            _simple_plan(bets, answer, TradingTerms()) or _best_plan(bets, answer, TradingTerms(), _sooner(deadline))[0]
+        )
+        found = prove(bets, few.traded(), _seconds(deadline))
+    return found
+
+
+def _simple_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms) -> Plan | None:
+    """Equal stakes on the few bets of a broken relation, the one that wins most after costs; None if none does."""
+    own = answer.cluster.bets
+    (sell, buy), bid, ask = terms.net(bets), bets.bid, bets.ask
+    best, profit = None, 0.0
+    for relation in violated(bets, moved_most([answer])):
+        trades = zip(relation.bets, relation.signs, strict=True)
+        cost = sum(bid[bet] - sell[bet] if sign > 0 else buy[bet] - ask[bet] for bet, sign in trades)
+        won = max(0.0, relation.violation - cost) ** 2 / len(relation.literals)
+        if won > profit:
+            best, profit = relation, won
+    if best is None:
+        return None
+    stakes = np.zeros(len(own))
+    stake = math.sqrt(profit / len(best.literals))
+    for bet, sign in zip(best.bets, best.signs, strict=True):
+        stakes[own == bet] = sign * stake
+    return Plan(answer.cluster, stakes, profit, answer.worlds[:0], _prices(bets, terms))
+
+
+def _best_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, deadline: float) -> tuple[Plan, Stakes]:
+    """The best stakes that add up to 1, and what is known of others; where none are found, those of a broken relation.
+
+    Of too many bets only those are looked for.
+    """
+    own = answer.cluster.bets
+    sell, buy = terms.net(bets)
+    found = Stakes(np.zeros(len(own)), 0.0, math.inf, np.zeros(0), answer.worlds, answer.proof)
+    if len(answer.cluster.part) <= distance.LARGE:
+        found = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, deadline)
+    plan = Plan(answer.cluster, found.stakes, found.profit, answer.worlds[:0], _prices(bets, terms))
+    simple = _simple_plan(bets, answer, terms) if found.reason and found.profit <= MARGIN else None
+    if simple is None:
+        return plan, found
+    total = float(np.abs(simple.stakes).sum())
+    return replace(simple, stakes=simple.stakes / total, expected=simple.expected / total), found
+
+
+def _prices(bets: Bets, terms: TradingTerms) -> Callable[[Cluster, NDArray[np.float64]], Sequence[Fraction]]:
+    fee = decimal(terms.fee)
+
+    def after_fees(cluster: Cluster, units: NDArray[np.float64]) -> Sequence[Fraction]:
+        gross = terms.exact(bets, cluster.bets, units)
+        return [price - fee if unit > 0 else price + fee for price, unit in zip(gross, units.tolist(), strict=True)]
+
+    return after_fees
+
+
+def _seconds(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())
+
+
+def _sooner(deadline: float) -> float:
+    """When to end the search for stakes, so that there is time to prove what they win."""
+    return deadline - PROVING * _seconds(deadline)

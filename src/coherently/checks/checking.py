@@ -1,0 +1,301 @@
+"""Who contradicts what: coherence of each judge and of the panel's means."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.books.bets import bets_at_forecasts, bets_at_means, bets_of_judges, clusters_of, usable
+from coherently.books.conditions import taken_alone
+from coherently.books.distance import nearest
+from coherently.checks.allowance import Allowance
+from coherently.checks.findings import Finding
+from coherently.checks.rounding import half_units, half_units_of_means
+from coherently.checks.verdicts import CheckStatus, Court, together
+from coherently.errors import MethodError, PanelError
+from coherently.panel import to_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Bets
+    from coherently.books.conditions import Alone
+    from coherently.books.distance import NearestPrices
+    from coherently.books.dutch import Book
+    from coherently.checks.verdicts import Verdict
+    from coherently.panel import Columns, Panel
+    from coherently.solve import Progress
+
+TIME_LIMIT = 20.0
+JUDGES, MEANS = 0.75, 0.5
+"""The part of the time left that the judges, and then the panel's means, may take."""
+SOLVING = 0.9
+"""The part of it after which what is not decided is looked at for broken relations."""
+SMALLEST = 0.05
+"""Seconds that a cluster may take while there is time at all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """What was found about the bets of one owner: nearest coherent prices, and those where a condition is granted."""
+
+    answers: Sequence[NearestPrices]
+    alone: Sequence[Alone]
+    verdict: Verdict
+
+    def among(self, own: NDArray[np.int64]) -> Case:
+        """The same where the owner's bets, which had these numbers among all, are the only ones."""
+        answers = [
+            replace(answer, cluster=replace(answer.cluster, bets=np.searchsorted(own, answer.cluster.bets)))
+            for answer in self.answers
+        ]
+        alone = [replace(one, source=np.searchsorted(own, one.source)) for one in self.alone]
+        return Case(answers, alone, self.verdict)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Judges(Mapping[str, Finding]):
+    """The finding of each judge by name.
+
+    `_slack` has an entry per forecast and `_cases` one per judge; `_rows` lists the forecasts judge by judge, and
+    `_starts` where those of each begin.
+    """
+
+    panel: Panel
+    _slack: NDArray[np.float64]
+    _cases: Sequence[Case]
+    _position: Mapping[str, int]
+    _rows: NDArray[np.int64]
+    _starts: NDArray[np.int64]
+    _allowance: Allowance
+
+    def __getitem__(self, name: str) -> Finding:
+        i = self._position[name]
+        own = self._rows[self._starts[i] : self._starts[i + 1]]
+        bets = bets_at_forecasts(self.panel.select(own))
+        return _finding(name, bets, self._slack[own], self._cases[i].among(own), self._allowance)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.panel.judges)
+
+    def __len__(self) -> int:
+        return len(self.panel.judges)
+
+    def __repr__(self) -> str:
+        return f"<Judges: {self.count(CheckStatus.INCOHERENT):,} of {len(self):,} incoherent>"
+
+    @property
+    def forecasts(self) -> NDArray[np.int64]:
+        """How many forecasts each judge makes."""
+        return np.diff(self._starts)
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """What is known of each judge."""
+        return [case.verdict for case in self._cases]
+
+    def count(self, status: CheckStatus) -> int:
+        """How many judges have this status."""
+        return sum(verdict.status is status for verdict in self.verdicts)
+
+    @property
+    def unfinished(self) -> int:
+        """How many judges were not decided in time, or are incoherent by a distance that was not proved in time."""
+        return sum(not verdict.proved or verdict.status is CheckStatus.UNDECIDED for verdict in self.verdicts)
+
+    @property
+    def tolerance(self) -> float:
+        """What rounding may have changed of any forecast of the judges that it explains; 0 where it explains none."""
+        explained = [i for i, verdict in enumerate(self.verdicts) if verdict.status is CheckStatus.ROUNDING]
+        return float(self._slack[np.isin(self.panel.judge_index, explained)].max(initial=0.0))
+
+    def order(self) -> list[int]:
+        """The numbers of the judges: contradictions first, proved distances before others, the greatest first."""
+        return sorted(range(len(self)), key=lambda i: self._cases[i].verdict.rank)
+
+    def worst(self, count: int) -> list[str]:
+        """The names of the incoherent judges that are farthest from coherence."""
+        bad = (i for i in self.order() if self._cases[i].verdict.status is CheckStatus.INCOHERENT)
+        return [self.panel.judges[i] for i in islice(bad, count)]
+
+    def columns(self) -> Columns:
+        """The columns of `Check.frame`."""
+        every = self.verdicts
+        return {
+            "judge": list(self.panel.judges),
+            "forecasts": self.forecasts,
+            "status": [str(verdict.status) for verdict in every],
+            "coherent": [verdict.status.coherent for verdict in every],
+            "distance": np.array([verdict.distance for verdict in every]),
+            "distance_low": np.array([verdict.low for verdict in every]),
+            "distance_high": np.array([verdict.high for verdict in every]),
+            "proved": [verdict.proved for verdict in every],
+            "guaranteed_improvement": np.array([np.nan if v.saved is None else v.saved for v in every]),
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Check:
+    """Findings about a panel: of each judge in `judges`, and of the panel's means, as written, in `means`.
+
+    `coherent`, `distance`, `guaranteed_improvement`, `contradictions` and `book` are those of the means. The means of
+    one judge are its forecasts, one by one.
+    """
+
+    panel: Panel
+    judges: Judges
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Check: {self.judges.count(CheckStatus.INCOHERENT):,} of {len(self.judges):,} judges incoherent>"
+
+    @cached_property
+    def means(self) -> Finding:
+        """The finding about the panel's means."""
+        if len(self.judges) == 1:
+            return self.judges[self.panel.judges[0]]
+        allowance = self.judges._allowance
+        with allowance.spend(MEANS) as deadline:
+            bets, slack = bets_at_means(self.panel), half_units_of_means(self.panel)
+            return _finding("panel", bets, slack, _examined(bets, slack, deadline)[0], allowance)
+
+    @property
+    def status(self) -> CheckStatus:
+        """What is known of the panel's means: coherent, incoherent, rounding or undecided."""
+        return self.means.status
+
+    @property
+    def coherent(self) -> bool | None:
+        """Whether the panel's means are coherent, but for rounding; None where that was not decided in time."""
+        return self.means.coherent
+
+    @property
+    def distance(self) -> float:
+        """The distance of the panel's means from the nearest coherent forecasts that were found."""
+        return self.means.distance
+
+    @property
+    def guaranteed_improvement(self) -> float | None:
+        """The summed Brier penalty of the panel's means that the nearest coherent forecasts save whatever happens."""
+        return self.means.guaranteed_improvement
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        """The worst contradictions among the panel's means."""
+        return self.means.contradictions
+
+    @property
+    def book(self) -> Book:
+        """Bets at the panel's means that win whatever happens; false if there are none."""
+        return self.means.book
+
+    @property
+    def incoherent(self) -> bool:
+        """Whether any judge, or the panel's means, were found incoherent by more than rounding."""
+        return self.judges.count(CheckStatus.INCOHERENT) > 0 or self.coherent is False
+
+    def columns(self) -> Columns:
+        """The columns of `frame`."""
+        return self.judges.columns()
+
+    def frame(self) -> Any:
+        """One row per judge: judge, forecasts, status, coherent, the distance and its bounds, and what is saved."""
+        return to_frame(self.columns(), self.panel.library)
+
+
+def check(panel: Panel, *, time_limit: float = TIME_LIMIT, progress: Progress | None = None) -> Check:
+    """Find out which judges contradict themselves, how far they are from coherence, and by which forecasts.
+
+    Distances are Euclidean, over the forecasts as given, each counted once: the root of the sum of squared differences
+    from the nearest coherent forecasts. Up to 1e-9 counts as coherent, and what the decimals of a judge's numbers
+    explain, where they are 3 or more, as rounding. Where the panel has columns lower and upper, they are what is
+    checked: forecasts are coherent where some coherent ones lie within all of them.
+
+    `time_limit` is in seconds, for all judges, the panel's means, and the books and contradictions that are asked for
+    together. What it does not suffice for is `undecided`, or has a distance between two bounds. `progress` is called
+    with the fraction of the judges' work that is done.
+
+    >>> import coherently as co
+    >>> rows = [("Bob", "p", 0.6), ("Bob", "p & q", 0.1), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)]
+    >>> found = co.check(co.Panel.from_records(rows))
+    >>> found.judges["Bob"].coherent, found.judges["Chris"].coherent
+    (True, False)
+    >>> found.judges["Chris"].contradictions, round(found.judges["Chris"].distance ** 2, 6)
+    (('P(p & q) = 0.60 is above P(q) = 0.00',), 0.18)
+    >>> found.coherent, found.contradictions
+    (False, ('P(p & q) = 0.35 is above P(q) = 0.00',))
+    """
+    if not 0 <= time_limit < math.inf:
+        raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
+    panel, notes = usable(panel)
+    if not len(panel):
+        raise PanelError("no forecast is left to check: " + "; ".join(notes))
+    allowance = Allowance(time_limit)
+    slack = half_units(panel)
+    with allowance.spend(JUDGES if len(panel.judges) > 1 else MEANS) as deadline:
+        cases = _examined(bets_of_judges(panel), slack, deadline, progress)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(panel.judge_index, minlength=len(panel.judges)))])
+    position = {name: i for i, name in enumerate(panel.judges)}
+    judges = Judges(panel, slack, cases, position, np.argsort(panel.judge_index, kind="stable"), starts, allowance)
+    return Check(panel, judges, notes + _notes(judges))
+
+
+def _examined(bets: Bets, slack: NDArray[np.float64], deadline: float, progress: Progress | None = None) -> list[Case]:
+    """Find the nearest coherent prices, and judge what is known by then: a case per judge of the bets' panel."""
+    now = time.monotonic()
+    answers = _answers(bets, now + SOLVING * (deadline - now), progress)
+    alone = taken_alone(bets, answers, deadline)
+    court, owner = Court(bets, slack, deadline), bets.panel.judge_index
+    own: list[tuple[list[NearestPrices], list[Alone], list[Verdict]]] = [([], [], []) for _ in bets.panel.judges]
+    for answer in answers:
+        mine = own[owner[answer.cluster.bets[0]]]
+        mine[0].append(answer)
+        mine[2].append(court.verdict(answer))
+    for one in alone:
+        mine = own[owner[one.source[0]]]
+        mine[1].append(one)
+        mine[2].extend(map(Court(one.bets, slack[one.source], deadline).verdict, one.answers))
+    return [Case(found, granted, together(verdicts)) for found, granted, verdicts in own]
+
+
+def _answers(bets: Bets, end: float, progress: Progress | None) -> list[NearestPrices]:
+    """The nearest coherent prices of each cluster, the small ones first.
+
+    Each cluster may take an equal part of the time that is left, so that what the small ones do not need is left for
+    the large ones.
+    """
+    clusters = sorted(clusters_of(bets), key=lambda cluster: len(cluster.part))
+    answers = []
+    for i, cluster in enumerate(clusters):
+        now = time.monotonic()
+        share = max(SMALLEST, (end - now) / (len(clusters) - i))
+        answers.append(nearest(bets, cluster, min(end, now + share)))
+        if progress is not None:
+            progress((i + 1) / len(clusters))
+    return answers
+
+
+def _finding(name: str, bets: Bets, slack: NDArray[np.float64], case: Case, allowance: Allowance) -> Finding:
+    tolerance = float(slack.max(initial=0.0))
+    return Finding(name, len(bets), tolerance, case.verdict, bets, case.answers, case.alone, slack, allowance)
+
+
+def _notes(judges: Judges) -> tuple[str, ...]:
+    """What a reader should know of the judges as a whole."""
+    notes = []
+    if count := judges.count(CheckStatus.ROUNDING):
+        notes.append(
+            f"judges whose forecasts are coherent up to rounding, each off by at most {judges.tolerance:g}: {count:,}"
+        )
+    if count := judges.unfinished:
+        notes.append(f"judges not finished in the time limit of {judges._allowance.seconds:g} seconds: {count:,}")
+    return tuple(notes)

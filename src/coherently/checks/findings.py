@@ -1,0 +1,177 @@
+"""What a check finds out about the forecasts of one judge, or about the panel's means."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from coherently.books.conditions import called_off
+from coherently.books.contradiction import lawfully_minimal, minimal
+from coherently.books.dutch import make_book
+from coherently.books.relations.broken import irreducible, moved_most, violated
+from coherently.books.trading import TradingTerms
+from coherently.checks.verdicts import CheckStatus
+from coherently.checks.wording import contradiction_words, set_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Bets
+    from coherently.books.conditions import Alone
+    from coherently.books.distance import NearestPrices
+    from coherently.books.dutch import Book
+    from coherently.checks.allowance import Allowance
+    from coherently.checks.verdicts import Verdict
+
+SHOWN = 5
+"""How many contradictions are put into words."""
+SHARE = 0.5
+"""The part of the time left that a book or the contradictions of one judge may take."""
+
+
+class Contradiction(NamedTuple):
+    """Forecasts that cannot hold together, by their numbers among those of the finding, and why, in words."""
+
+    forecasts: tuple[int, ...]
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Finding:
+    """Whether the forecasts of one judge, or the panel's means, are coherent.
+
+    `status` is "coherent", "incoherent", "rounding" (incoherent by no more than the decimals of the numbers explain:
+    each may be off by `tolerance`) or "undecided" (in the time that was given). The distance is the root of the sum of
+    squared differences from the nearest coherent forecasts, over the forecasts as given, each counted once: repeats and
+    complements are not merged. With bids and asks it is the distance between those and the nearest coherent prices.
+    `verdict` holds its bounds, and `proof` says on what they rest.
+    """
+
+    name: str
+    forecasts: int
+    tolerance: float
+    verdict: Verdict
+    _bets: Bets
+    _answers: Sequence[NearestPrices]
+    _alone: Sequence[Alone]
+    _slack: NDArray[np.float64]
+    _allowance: Allowance
+
+    def __repr__(self) -> str:
+        return f"<Finding: {self.name} is {self.status}, distance {self.distance:.6g}>"
+
+    @property
+    def status(self) -> CheckStatus:
+        """What is known: coherent, incoherent, rounding or undecided."""
+        return self.verdict.status
+
+    @property
+    def coherent(self) -> bool | None:
+        """Whether the forecasts are coherent, but for rounding; None where that was not decided in time."""
+        return self.status.coherent
+
+    @property
+    def distance(self) -> float:
+        """The distance from the nearest coherent forecasts that were found: at most so much, where not `proved`."""
+        return self.verdict.distance
+
+    @property
+    def distance_low(self) -> float:
+        """The least that the distance can be, which is proved."""
+        return self.verdict.low
+
+    @property
+    def distance_high(self) -> float:
+        """The most that the distance can be; infinite where no coherent forecasts were found."""
+        return self.verdict.high
+
+    @property
+    def proved(self) -> bool:
+        """Whether the distance is known, and not only its bounds."""
+        return self.verdict.proved
+
+    @property
+    def guaranteed_improvement(self) -> float | None:
+        """The summed Brier penalty that the nearest coherent forecasts save whatever happens; None where not known."""
+        return self.verdict.saved
+
+    @property
+    def proof(self) -> str:
+        """On what the distance rests."""
+        return self.verdict.proof
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        """The worst contradictions among the forecasts, each a sentence; the worst first."""
+        return tuple(found.sentence for found in self.contradictory)
+
+    @cached_property
+    def contradictory(self) -> tuple[Contradiction, ...]:
+        """The sets of forecasts that the contradictions are about."""
+        if self.status is not CheckStatus.INCOHERENT:
+            return ()
+        with self._allowance.spend(SHARE) as deadline:
+            shown = _contradictions(self._bets, self._answers, self._slack, deadline)
+            for alone in self._alone:
+                slack = self._slack[alone.source]
+                shown += _contradictions(alone.bets, alone.answers, slack, deadline, granted=alone.source)
+        return tuple(shown[:SHOWN])
+
+    @cached_property
+    def book(self) -> Book:
+        """Bets at the forecasts' own prices that win whatever happens; false if there are none."""
+        with self._allowance.spend(SHARE) as deadline:
+            return make_book(self._bets, self._answers, TradingTerms(), called_off(self._alone), deadline)
+
+    def to_json(self) -> dict[str, Any]:
+        """The finding in plain values, for JSON."""
+        return {
+            "name": self.name,
+            "forecasts": self.forecasts,
+            "status": str(self.status),
+            "coherent": self.coherent,
+            "distance": self.distance,
+            "distance_low": self.distance_low,
+            "distance_high": self.distance_high if math.isfinite(self.distance_high) else None,
+            "proved": self.proved,
+            "tolerance": self.tolerance,
+            "guaranteed_improvement": self.guaranteed_improvement,
+            "contradictions": list(self.contradictions),
+        }
+
+
+def _contradictions(
+    bets: Bets,
+    answers: Sequence[NearestPrices],
+    slack: NDArray[np.float64],
+    deadline: float,
+    *,
+    granted: NDArray[np.int64] | None = None,
+) -> list[Contradiction]:
+    """Simple contradictions of bets, or else one set of forecasts that cannot hold together.
+
+    `granted` are the numbers that bets had, where they are looked at in the worlds of their condition.
+    """
+    bad = [answer for answer in answers if not answer.coherent]
+    if not bad:
+        return []
+    broken = irreducible(violated(bets, moved_most(bad), slack))
+    if len(bets.panel.laws.side):
+        broken = lawfully_minimal(bets, broken, deadline)
+    shown = {
+        relation.bets: contradiction_words(bets, relation, granted=granted is not None)
+        for relation in islice(broken, SHOWN)
+    }
+    proved = [answer for answer in bad if answer.coherent is False]
+    if proved and not shown:
+        found = minimal(bets, max(proved, key=lambda answer: answer.least), deadline).tolist()
+        shown = {tuple(found): set_words(bets, found)}
+    number = np.arange(len(bets)) if granted is None else granted
+    return [Contradiction(tuple(number[list(own)].tolist()), sentence) for own, sentence in shown.items()]

@@ -1,0 +1,85 @@
+"""What the decimals of a file explain: forecasts printed with d decimals may each be off by half a unit of the last.
+
+A judge's decimals are the most that any of its numbers needs. Where they are 3 to 11, numbers are taken for rounded: by
+at most 0.0005, and 5e-7 for 6 decimals. One or two decimals are how people say what they think, and 0.60 for p beside
+0.61 for p & q is a contradiction; 12 or more are no rounding.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.books.distance import ABSENT, TOLERANCE
+from coherently.books.market import MARGIN, best_stakes
+from coherently.solve.oracle import Oracle
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Bets
+    from coherently.books.distance import NearestPrices
+    from coherently.panel import Panel
+
+FEWEST, MOST = 3, 11
+"""The decimals of numbers that count as rounded."""
+DIGITS = 1e-15
+"""How far a float may be from the decimal number that it stands for: a percentage divided by 100 loses its last bit."""
+
+
+def half_units(panel: Panel) -> NDArray[np.float64]:
+    """By how much each forecast may be off because its judge's numbers were rounded; 0 where they were not."""
+    count = len(panel.judges)
+    decimals = np.zeros(count, np.int64)
+    for column in (panel.probability, panel.lower, panel.upper):
+        if column is not None:
+            given = ~np.isnan(column)
+            np.maximum.at(decimals, panel.judge_index[given], _decimals(column[given]))
+    rounded = (decimals >= FEWEST) & (decimals <= MOST)
+    half: NDArray[np.float64] = np.where(rounded, 0.5 * 10.0**-decimals, 0.0)[panel.judge_index]
+    return half
+
+
+def half_units_of_means(panel: Panel) -> NDArray[np.float64]:
+    """By how much the mean of each event may be off: the mean of what its forecasts may be off by."""
+    total = np.bincount(panel.event_index, panel.weight * half_units(panel), len(panel.written))
+    mean: NDArray[np.float64] = total / np.bincount(panel.event_index, panel.weight, len(panel.written))
+    return mean
+
+
+def _decimals(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The decimals that each number needs, one more than `MOST` where it needs more."""
+    needed = np.full(len(values), MOST + 1, np.int64)
+    for digits in range(MOST, -1, -1):
+        unit = 10.0**digits
+        needed[np.abs(np.rint(values * unit) / unit - values) <= DIGITS] = digits
+    return needed
+
+
+def explains(answer: NearestPrices, slack: NDArray[np.float64]) -> bool:
+    """Whether the coherent prices found are within what the cluster's bets may be off by."""
+    stands = answer.chance > ABSENT
+    allowed = np.where(slack > 0, slack + TOLERANCE, 0.0)
+    return answer.is_mixture and bool(np.all(np.abs(answer.target - answer.value)[stands] <= allowed[stands]))
+
+
+def cannot_explain(answer: NearestPrices, slack: NDArray[np.float64]) -> bool:
+    """Whether coherent prices are proved to be farther than any that are within the slack: squares add up."""
+    return answer.least > float(np.sum(slack**2))
+
+
+def is_within_slack(bets: Bets, answer: NearestPrices, slack: NDArray[np.float64], deadline: float) -> bool | None:
+    """Whether coherent prices are within what the cluster's bets may be off by; None where that was not decided.
+
+    Stakes that win at prices which are worse by the slack show that there are none.
+    """
+    cluster, own = answer.cluster, answer.cluster.bets
+    exact = Oracle(cluster.part).is_exact
+    if not exact and not slack.any():
+        return None
+    sell, buy = np.maximum(bets.bid[own] - slack, 0.0), np.minimum(bets.ask[own] + slack, 1.0)
+    found = best_stakes(bets, cluster, sell, buy, answer.worlds, deadline)
+    if found.most <= MARGIN:
+        return True
+    return False if found.profit > MARGIN and exact else None

@@ -1,0 +1,162 @@
+"""Whether bets are coherent, and how far they are from that: what is proved, and what is only known to be reached."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from coherently.books.distance import TOLERANCE
+from coherently.books.relations.broken import Rules, proved_square, violated
+from coherently.checks.rounding import cannot_explain, explains, is_within_slack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Bets
+    from coherently.books.distance import NearestPrices
+
+MOMENT = 0.1
+"""Seconds for a look at broken relations where there is no time at all."""
+HALF = 0.5
+"""The part of the time left that a closer look at one cluster may take."""
+PROVED = 1e-6
+"""The gap between the bounds of a distance, relative to it, up to which it counts as known."""
+
+
+class CheckStatus(StrEnum):
+    """What is known of some forecasts."""
+
+    COHERENT = "coherent"
+    ROUNDING = "rounding"
+    INCOHERENT = "incoherent"
+    UNDECIDED = "undecided"
+
+    @property
+    def coherent(self) -> bool | None:
+        """Whether the forecasts are coherent, but for what their decimals explain; None where that is not known."""
+        return None if self is CheckStatus.UNDECIDED else self is not CheckStatus.INCOHERENT
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is known: squares of the distance that are proved (`least`) and reached (`most`), and what is saved surely.
+
+    `most` is infinite where no coherent prices were found, `saved` is None where nothing is known.
+    """
+
+    status: CheckStatus
+    least: float
+    most: float
+    saved: float | None
+    proof: str
+
+    @property
+    def low(self) -> float:
+        """The least distance that is possible."""
+        return math.sqrt(self.least)
+
+    @property
+    def high(self) -> float:
+        """The distance of the nearest coherent prices that were found."""
+        return math.sqrt(self.most)
+
+    @property
+    def distance(self) -> float:
+        """The distance as far as it is known: `high`, or `low` where no coherent prices were found."""
+        return self.high if math.isfinite(self.most) else self.low
+
+    @property
+    def proved(self) -> bool:
+        """Whether the distance is known."""
+        return self.high - self.low <= PROVED * self.high + TOLERANCE
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """The key that sorts contradictions first, known distances before others and the greatest first."""
+        place = (CheckStatus.INCOHERENT, CheckStatus.UNDECIDED, CheckStatus.ROUNDING, CheckStatus.COHERENT).index(
+            self.status
+        )
+        known = self.proved or self.status is not CheckStatus.INCOHERENT
+        return (2 * place + (not known), -(self.distance if self.proved else self.low))
+
+
+FINE = Verdict(CheckStatus.COHERENT, 0.0, 0.0, 0.0, "")
+
+
+class Court:
+    """Judges the clusters of bets by their nearest coherent prices; `slack` is what each bet may be off by."""
+
+    def __init__(self, bets: Bets, slack: NDArray[np.float64], deadline: float) -> None:
+        self.bets, self.slack, self.deadline = bets, slack, deadline
+        self.last = max(deadline, time.monotonic() + MOMENT)
+        self.quoted = bets.quoted
+
+    @cached_property
+    def rules(self) -> Rules:
+        """What laws and declarations say."""
+        return Rules(self.bets.merged.space)
+
+    def verdict(self, answer: NearestPrices) -> Verdict:
+        """The verdict on a cluster."""
+        if answer.coherent:
+            return FINE
+        own = self.slack[answer.cluster.bets]
+        least, status = answer.least, CheckStatus.INCOHERENT if answer.coherent is False else CheckStatus.UNDECIDED
+        if explains(answer, own):
+            status = CheckStatus.ROUNDING
+        elif answer.coherent is None or (own.any() and not cannot_explain(answer, own)):
+            status, least = self._look(answer, own)
+            if status is CheckStatus.COHERENT:
+                return FINE
+        most = answer.square if answer.is_mixture else math.inf
+        quoted = bool(self.quoted[answer.cluster.bets].any())
+        return Verdict(status, min(least, most), most, None if quoted else _saved(answer), answer.proof)
+
+    def _look(self, answer: NearestPrices, slack: NDArray[np.float64]) -> tuple[CheckStatus, float]:
+        """A closer look: at relations that the bets of a cluster break, and at what rounding explains."""
+        if time.monotonic() > self.last:
+            return CheckStatus.UNDECIDED, answer.least
+        own = answer.cluster.bets
+        broken = violated(self.bets, own, None, self.rules)
+        least = max(answer.least, proved_square(broken))
+        if violated(self.bets, own, self.slack, self.rules) if slack.any() else broken:
+            return CheckStatus.INCOHERENT, least
+        now = time.monotonic()
+        within = is_within_slack(self.bets, answer, slack, now + HALF * (self.deadline - now))
+        if within is None:
+            return CheckStatus.UNDECIDED, least
+        good = CheckStatus.ROUNDING if slack.any() else CheckStatus.COHERENT
+        return (good if within else CheckStatus.INCOHERENT), least
+
+
+def together(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict on all bets from those on clusters, which have nothing to do with each other."""
+    found = [verdict for verdict in verdicts if verdict.status is not CheckStatus.COHERENT]
+    if not found:
+        return FINE
+    status = next(
+        s
+        for s in (CheckStatus.INCOHERENT, CheckStatus.UNDECIDED, CheckStatus.ROUNDING)
+        if any(v.status is s for v in found)
+    )
+    saved = [verdict.saved for verdict in found if verdict.saved is not None]
+    return Verdict(
+        status,
+        sum(verdict.least for verdict in found),
+        sum(verdict.most for verdict in found),
+        sum(saved) if saved else None,
+        "; ".join(dict.fromkeys(verdict.proof for verdict in found)),
+    )
+
+
+def _saved(answer: NearestPrices) -> float | None:
+    """What moving to the answer saves in every world: |p - v|^2 - |x - v|^2 >= |p - x|^2 - 2 shortfall."""
+    sure = answer.square - 2.0 * answer.shortfall
+    return sure if sure > 0 else None

@@ -1,0 +1,320 @@
+"""What the sections of a page say, as plain values for its template."""
+
+from __future__ import annotations
+
+import base64
+import math
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.checks.verdicts import CheckStatus
+from coherently.plot.data import ROUNDING
+from coherently.report.changes import ranked_changes, without_condition
+from coherently.report.names import number
+from coherently.report.tables import distance_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from coherently.books import Book
+    from coherently.checks import Check
+    from coherently.checks.verdicts import Verdict
+    from coherently.events import Value
+    from coherently.result import Result
+    from coherently.scoring import Scores
+    from coherently.solve import Component
+
+FORECASTS = 500
+"""Rows of the table of forecasts."""
+SHORT = 25
+"""Rows up to which that table stands first; before a longer one stand the largest adjustments."""
+LONG_NAME = 30
+"""Characters of an event that a narrow table has room for."""
+LARGEST = 10
+"""How many adjustments these are."""
+JUDGES = 100
+"""Rows of each table of judges."""
+COMPONENTS = 10
+"""Rows of the table of components."""
+BETS = 12
+"""Bets of a book that are listed."""
+WORST, SAID = 5, 3
+"""Judges whose contradictions are put into words, and how many of each."""
+FEW = 4
+"""Bets of a judge's book that a sentence names."""
+LONGEST_BOOK = 2_000
+"""Forecasts of a judge up to which its own book is looked for."""
+EMBEDDED = 1_000_000
+"""Bytes of a certificate that a page carries: browsers save links of up to two megabytes."""
+PACKAGES = ("coherently", "numpy", "scipy", "highspy")
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastRow:
+    """A row of the table of forecasts; `label` is a readable name, if there is one.
+
+    A forecast is not `ranked` where its condition has no probability: what stands there does not matter.
+    """
+
+    event: str
+    label: str | None
+    probability: float
+    raw: float
+    weight: float
+    ranked: bool = True
+
+    @property
+    def change(self) -> float:
+        """How far the probability is from the panel's mean."""
+        return self.probability - self.raw
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastRows:
+    """The forecasts that are shown, of so many."""
+
+    rows: tuple[ForecastRow, ...]
+    total: int
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the table is too long to stand first."""
+        return len(self.rows) > SHORT
+
+    @property
+    def has_long_names(self) -> bool:
+        """Whether some event takes more room than a narrow table has."""
+        return any(len(row.label or row.event) > LONG_NAME for row in self.rows)
+
+    def largest(self) -> list[ForecastRow]:
+        """Those that moved most, the largest change first."""
+        return [row for row in sorted(self.rows, key=_moved) if _moved(row) < 0][:LARGEST]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRow:
+    """A row of the table of judges by incoherence; `distance` says what is known of it in words."""
+
+    name: str
+    forecasts: int
+    status: str
+    distance: str
+    saved: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRows:
+    """The judges that are shown, contradictions and the farthest first, of so many, and how many of all are what.
+
+    `unfinished` ones have no proved distance, `undecided` ones not even a status; `means` are the panel's averages.
+    """
+
+    rows: tuple[JudgeRow, ...]
+    total: int
+    incoherent: tuple[str, ...]
+    undecided: int
+    unfinished: int
+    rounding: int
+    tolerance: float
+    means: JudgeRow
+
+    @property
+    def bad(self) -> int:
+        """How many judges contradict themselves."""
+        return len(self.incoherent)
+
+
+@dataclass(frozen=True, slots=True)
+class Contradictions:
+    """What one judge, or the panel's means, contradicts, in sentences, and the book on it in a sentence."""
+
+    name: str | None
+    sentences: tuple[str, ...]
+    book: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BetRow:
+    """A trade of a book."""
+
+    event: str
+    label: str | None
+    trade: str
+    stake: float
+    price: float
+
+
+@dataclass(frozen=True, slots=True)
+class BetRows:
+    """The largest bets of the book at the panel's means, of so many, and what it is sure to win."""
+
+    rows: tuple[BetRow, ...]
+    total: int
+    profit: float
+    sentence: str
+    proof: str
+    worst: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """A row of the table of judges by accuracy; `replaced` is the Brier score of the answer in the judge's place."""
+
+    name: str
+    scored: int
+    brier: float
+    log: float
+    slope: float
+    replaced: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracies:
+    """The judges that are shown, the best Brier score first, of so many, and the average judge."""
+
+    rows: tuple[Accuracy, ...]
+    total: int
+    average: Accuracy
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The result as JSON, in a link that saves it; `link` is None where it is too large for a page."""
+
+    link: str | None
+    size: int
+    components: tuple[Component, ...]
+    total: int
+
+
+def forecasts(result: Result) -> ForecastRows:
+    """All forecasts in the panel's order, or those that moved most, the largest change first."""
+    columns = result.columns()
+    change, absent = ranked_changes(result).round(ROUNDING), without_condition(result)
+    order = np.argsort(-change, kind="stable")[:FORECASTS]
+    labels = result.panel.labels
+
+    def row(i: int) -> ForecastRow:
+        event = columns["event"][i]
+        value, raw, weight = (float(columns[name][i]) for name in ("probability", "raw", "weight"))
+        return ForecastRow(event, labels.get(event), value, raw, weight, not absent[i])
+
+    shown = range(len(change)) if len(change) <= FORECASTS else order.tolist()
+    return ForecastRows(tuple(map(row, shown)), len(change))
+
+
+def _moved(row: ForecastRow) -> float:
+    """The key that sorts the largest changes first, equal ones as they stood."""
+    return 0.0 if math.isnan(row.change) or not row.ranked else -round(abs(row.change), ROUNDING)
+
+
+def repairs(book: Book, labels: Mapping[str, str]) -> ForecastRows:
+    """The smallest change of the panel's means that makes them coherent."""
+    rows = [ForecastRow(str(key), labels.get(str(key)), new, old, math.nan) for key, (old, new) in book.repair.items()]
+    rows.sort(key=_moved)
+    return ForecastRows(tuple(rows[:FORECASTS]), len(rows))
+
+
+def judges(found: Check) -> JudgeRows:
+    """The judges: contradictions first, and of them the farthest from coherence."""
+    every, forecasts, means = found.judges, found.judges.forecasts, found.means
+    verdicts = every.verdicts
+    rows = tuple(_judge(found.panel.judges[i], int(forecasts[i]), verdicts[i]) for i in every.order()[:JUDGES])
+    return JudgeRows(
+        rows,
+        len(every),
+        tuple(every.worst(len(every))),
+        every.count(CheckStatus.UNDECIDED),
+        every.unfinished,
+        every.count(CheckStatus.ROUNDING),
+        every.tolerance,
+        _judge("", means.forecasts, means.verdict),
+    )
+
+
+def _judge(name: str, forecasts: int, verdict: Verdict) -> JudgeRow:
+    return JudgeRow(name, forecasts, str(verdict.status), distance_words(verdict), verdict.saved)
+
+
+def contradictions(found: Check) -> tuple[Contradictions, ...]:
+    """The worst contradictions of the worst judges, then those of the panel's means."""
+    said = []
+    for name in found.judges.worst(WORST):
+        finding = found.judges[name]
+        book = _in_short(finding.book) if finding.forecasts <= LONGEST_BOOK else None
+        said.append(Contradictions(name, finding.contradictions[:SAID], book))
+    if len(found.judges) > 1 and found.contradictions:
+        said.append(Contradictions(None, found.contradictions[:SAID], None))
+    return tuple(said)
+
+
+def _in_short(book: Book) -> str:
+    if len(book.bets) <= FEW:
+        return book.sentence()
+    return f"Guaranteed profit of {number(book.sure_profit)} in every outcome, by {len(book.bets):,} bets."
+
+
+def bets(book: Book, labels: Mapping[str, str]) -> BetRows:
+    """The largest bets of a book, or why there is none."""
+    largest = sorted(book.bets, key=lambda bet: -abs(bet.stake))[:BETS]
+    rows = tuple(
+        BetRow(
+            bet.event,
+            labels.get(bet.event),
+            "sell" if bet.stake > 0 else "buy",
+            abs(float(bet.stake)),
+            float(bet.price),
+        )
+        for bet in largest
+    )
+    worst = tuple((name, _said(value)) for name, value in book.worst_world.items())
+    return BetRows(
+        rows, len(book.bets), book.sure_profit, book.sentence(), book.proof, worst if len(worst) <= 6 else ()
+    )
+
+
+def _said(value: Value) -> str:
+    """The value of a variable in a world, in words."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "other" if value is None else f"{value:g}" if isinstance(value, float) else value
+
+
+def accuracies(scores: Scores, replaced: Scores | None) -> Accuracies:
+    """The judges by their mean Brier score, beside that of the result for the same events."""
+    others = np.full(len(scores.judges), np.nan) if replaced is None else replaced.brier
+    order = np.argsort(scores.brier, kind="stable")[:JUDGES]
+    rows = tuple(
+        Accuracy(
+            scores.judges[i],
+            int(scores.scored[i]),
+            float(scores.brier[i]),
+            float(scores.log[i]),
+            float(scores.slope[i]),
+            None if replaced is None else float(others[i]),
+        )
+        for i in order.tolist()
+    )
+    mean = scores.average()
+    together = None if replaced is None else replaced.average()["brier"]
+    average = Accuracy("", int(scores.scored.sum()), mean["brier"], mean["log"], mean["slope"], together)
+    return Accuracies(rows, len(scores.judges), average)
+
+
+def certificate(result: Result) -> Certificate:
+    """What somebody needs to verify the result, beside the panel."""
+    text = result.to_json().encode("utf-8")
+    link = None
+    if len(text) <= EMBEDDED:
+        link = f"data:application/json;base64,{base64.b64encode(text).decode('ascii')}"
+    components = sorted(result.components, key=lambda part: part.lower_bound - part.objective)
+    return Certificate(link, len(text), tuple(components[:COMPONENTS]), len(components))
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """What the answer was computed with."""
+    return (*((name, version(name)) for name in PACKAGES), ("Python", platform.python_version()))

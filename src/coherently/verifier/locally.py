@@ -1,0 +1,178 @@
+"""Coherence within groups of events, looked at group by group, and the bound on the nearest such forecasts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.errors import MethodError
+from coherently.problem import attach, find_design, pose, with_auxiliary
+from coherently.verifier.costs import Costs
+from coherently.verifier.merging import CLOSE, scaled
+from coherently.verifier.optimum import Bracket, Program, bracket
+from coherently.verifier.promises import SETTLED, tolerance_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.panel import Panel
+    from coherently.problem import Groups, Loss, Merged, Problem
+    from coherently.result import Result
+
+    Vector = NDArray[np.float64]
+
+MOST_GROUPS = 20_000
+"""Groups up to which each is looked at."""
+MOST_COLUMNS, MOST_ROWS = 2_000, 250
+"""Truth vectors of all groups, and what ties groups together, up to which the nearest forecasts are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """How far probabilities are from the coherent sets of their groups.
+
+    `proved` is a distance that no coherent probabilities of a group undercut in all its events; `largest` the largest
+    difference from the nearest ones (in the sense of least squares), of groups all of whose events are known; `whole`
+    says whether those are all groups.
+    """
+
+    proved: float
+    largest: float
+    whole: bool
+
+
+def check_local(panel: Panel, result: Result, stated: Vector) -> tuple[list[str], list[str]]:
+    """Hold probabilities of the events as written against the groups of the result's design.
+
+    A group's coherent set is the hull of its truth vectors v, so the nearest point P to x in it is a small problem of
+    least squares, and a = x - P proves the distance: in some event it is at least (<a, x> - max <a, v>) / |a|_1,
+    whatever P is. Events whose probabilities are not known count for nothing.
+    """
+    admitted = result.violation or 0.0
+    problem = pose(replace(panel, weight=scaled(panel)[0]), result.loss)
+    try:
+        groups = attach(problem.merged, find_design(str(result.groups))(problem.merged)).groups
+    except MethodError as error:
+        return [], [f"the coherence of groups of the design {result.groups!r}: {error}"]
+    if len(groups) > MOST_GROUPS:
+        return [], [f"the coherence of {len(groups):,} groups, more than {MOST_GROUPS:,}"]
+    found = violation_of(groups, _known(problem, stated, len(groups.members) and int(groups.members.max()) + 1))
+    if found.proved > admitted + CLOSE:
+        return [
+            f"a group of events is incoherent by {found.proved:.6g}; the violation is said to be {admitted:.6g}"
+        ], []
+    if result.loss.name == "brier" and (
+        found.largest > admitted + CLOSE or (found.whole and not result.components and admitted > found.largest + CLOSE)
+    ):
+        return [f"the violation is said to be {admitted:.6g}; a probability is off by {found.largest:.6g}"], []
+    if result.status == "converged" and admitted > _settled(result, panel, len(groups)):
+        return [f"the status is converged, but the violation is {admitted:.6g}"], []
+    left = ["the coherence of conditional forecasts within groups"] if problem.conditional.any() else []
+    return [], left
+
+
+def _settled(result: Result, panel: Panel, groups: int) -> float:
+    """The violation that a sweep may leave which moves no probability by more than the tolerance.
+
+    Each projection of the sweep moved its group by the violation that it found, in a norm by weights: the plain one is
+    off from that by the root of the ratio of the weights at most. The projections after it moved it again.
+    """
+    weight = np.sqrt(panel.weight[panel.weight > 0])
+    ratio = math.sqrt(len(weight)) * float(weight.max(initial=0.0) / weight.min(initial=math.inf))
+    return max(SETTLED, tolerance_of(result) * (1 + groups) * ratio)
+
+
+def _known(problem: Problem, stated: Vector, count: int) -> Vector:
+    """The probability of each coordinate as stated; NaN where it is not an event that was forecast."""
+    x = np.full(max(count, len(problem.merged)), np.nan)
+    plain = ~problem.conditional
+    x[problem.coordinate[plain]] = np.where(problem.complemented, 1.0 - stated, stated)[plain]
+    return x
+
+
+def violation_of(groups: Groups, x: Vector) -> Violation:
+    """Look at every group; coordinates that are NaN are left out of theirs, which keep the hulls of the others.
+
+    >>> from coherently.problem import Groups
+    >>> rows = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> one = np.zeros(1, np.int32)
+    >>> implies = Groups("logical", np.array([0, 2]), np.array([0, 1], np.int32), one, (rows,))
+    >>> found = violation_of(implies, np.array([0.2, 0.6]))
+    >>> round(found.proved, 9), round(found.largest, 9)
+    (0.2, 0.2)
+    """
+    proved, largest, whole = 0.0, 0.0, True
+    for (begin, end), number in zip(pairwise(groups.starts.tolist()), groups.pattern.tolist(), strict=True):
+        own = x[groups.members[begin:end]]
+        known = ~np.isnan(own)
+        whole &= bool(known.all())
+        if not known.any():
+            continue
+        rows = groups.patterns[number][:, known]
+        apart = own[known] - _nearest(rows, own[known])
+        total = float(np.abs(apart).sum())
+        if total > 0:
+            proved = max(proved, float(apart @ own[known] - (rows @ apart).max()) / total)
+        if known.all():
+            largest = max(largest, float(np.abs(apart).max()))
+    return Violation(proved, largest, whole)
+
+
+def _nearest(rows: Vector, point: Vector) -> Vector:
+    """The point of the hull of rows that is nearest: with a_i = row i - point, least |sum z a|^2 + (1 - sum z)^2.
+
+    At the least, z / sum z are the shares of the nearest point (Lawson and Hanson 1974, problem LDP).
+    """
+    from scipy.optimize import nnls
+
+    share, _ = nnls(np.vstack([(rows - point).T, np.ones(len(rows))]), np.append(np.zeros(len(point)), 1.0))
+    found: Vector = share @ rows / share.sum()
+    return found
+
+
+def relaxed(panel: Panel, loss: Loss, design: str) -> Bracket | None:
+    """Bounds on the least distance of forecasts that are coherent within groups; None where there is too much to it.
+
+    Groups share the variables that nobody forecast, as they do with `auxiliary`, which results do not tell: without,
+    the least distance is no larger. Distances are in units of the largest weight.
+    """
+    merged = pose(replace(panel, weight=scaled(panel)[0]), loss).merged
+    if len(merged.terms):
+        return None
+    try:
+        groups = with_auxiliary(find_design(design), merged)
+    except MethodError:
+        return None
+    sizes = [len(groups.patterns[number]) for number in groups.pattern.tolist()]
+    ties = len(groups.members) - len(np.unique(groups.members)) + len(groups)
+    if sum(sizes) > MOST_COLUMNS or ties > MOST_ROWS:
+        return None
+    return bracket(_program(merged, loss, groups, sizes)) if sizes else Bracket(0.0, 0.0)
+
+
+def _program(merged: Merged, loss: Loss, groups: Groups, sizes: list[int]) -> Program:
+    """A simplex for each group; an event is told by its first group, and by others as that one tells it."""
+    simplex = np.repeat(np.arange(len(sizes)), sizes)
+    ends = np.cumsum([0, *sizes]).tolist()
+    home: dict[int, Vector] = {}
+    ties = []
+    for g, (begin, end) in enumerate(pairwise(groups.starts.tolist())):
+        rows = groups.patterns[groups.pattern[g]]
+        for k, i in enumerate(groups.members[begin:end].tolist()):
+            column = np.zeros(len(simplex))
+            column[ends[g] : ends[g + 1]] = rows[:, k]
+            if i in home:
+                ties.append(home[i] - column)
+            else:
+                home[i] = column
+    told = [i for i in home if i < len(merged) and merged.weight[i] > 0]
+    none = np.empty((len(simplex), 0))
+    joint = np.column_stack([home[i] for i in told]) if told else none
+    given = np.repeat((simplex == 0)[:, None], len(told), axis=1).astype(np.float64)
+    costs = Costs(loss, merged.weight[told], merged.mean[told], merged.mean[told], np.zeros(len(told), np.bool_))
+    limits = np.column_stack(ties) if ties else none
+    return Program(costs, joint, given, limits, np.ones(len(ties), np.bool_), simplex)

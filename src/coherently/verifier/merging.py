@@ -1,0 +1,281 @@
+"""The panel's forecasts by distinct event, merged for the verifier alone: no room that solves is asked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.events import CERTAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.panel import Panel
+    from coherently.problem import Loss
+
+    Link = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]
+
+
+CLOSE = 1e-9
+"""How far a number may lie from what it must be, relative to it or to 1 (of losses, to the largest weight).
+
+Sums over up to 10^5 events or worlds are off by at most 10^5 times the rounding of one, 1.1e-16, that is 1e-11; and
+methods leave out shares of worlds of at most 1e-12 each, of which mixtures have up to a few hundred.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntervalRows:
+    """Forecasts of an interval, turned to the side of the distinct event at `row`."""
+
+    row: NDArray[np.int64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distinct:
+    """Distinct events, an event and its complement being one, by first appearance in the panel.
+
+    `side` and `condition` are as in `coherently.events.Reading`, of the smaller side: of "E given H" E & H, and H.
+    `weight` is the sum N of the weights and `mean` the mean q (of the loss) of the forecasts of both sides, turned to
+    this one, NaN where N is 0; `intervals` are forecasts apart. `scatter` is the sum of w (p - q)^2 with plain means
+    q. `home` and `turned` give, for each event as written, its place here and whether it is the complement. The
+    variables of event i and its condition are `variables[starts[i]:starts[i + 1]]`. `component` numbers the sets of
+    events that nothing ties to others: no variable, law, declaration or pin; `home_of_variable` and `events` are the
+    component of each variable (-1 where none) and the number of distinct events of each component. `tied` numbers the
+    sets of variables that belong together, those included that no forecast reaches. `plain` are the means of the
+    probabilities themselves, whatever the loss. All weights are in units of the largest weight of a forecast, `unit`
+    (1 where none has any): only the ratios of weights matter, and sums of scaled ones neither overflow nor vanish.
+    `floor` is the weight to which tolerances are relative, where the objective is less, and `close` how far a loss may
+    lie from what it must be, relative to it or to 1.
+    """
+
+    side: NDArray[np.int32]
+    condition: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    intervals: IntervalRows
+    scatter: float
+    home: NDArray[np.int64]
+    turned: NDArray[np.bool_]
+    starts: NDArray[np.int64]
+    variables: NDArray[np.int32]
+    component: NDArray[np.int64]
+    home_of_variable: NDArray[np.int64]
+    events: NDArray[np.int64]
+    tied: NDArray[np.int64]
+    plain: NDArray[np.float64]
+    unit: float
+    floor: float
+    close: float
+
+    @property
+    def conditional(self) -> NDArray[np.bool_]:
+        """Which of them are conditional."""
+        given: NDArray[np.bool_] = self.condition != CERTAIN
+        return given
+
+    @property
+    def weighty(self) -> NDArray[np.bool_]:
+        """Which of them a forecast of some weight is about."""
+        heavy: NDArray[np.bool_] = self.weight > 0
+        heavy[self.intervals.row[self.intervals.weight > 0]] = True
+        return heavy
+
+    @property
+    def n_components(self) -> int:
+        """The number of components."""
+        return len(self.events)
+
+    def at_home(self, written: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probabilities of the events as written, turned to the sides here; the first written counts."""
+        turned = np.where(self.turned, 1.0 - written, written)
+        value = np.empty(len(self.side))
+        value[self.home[::-1]] = turned[::-1]
+        return value
+
+    def by_component(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum an entry an event over each component."""
+        return np.bincount(self.component, values, self.n_components).astype(np.float64)
+
+
+def scaled(panel: Panel) -> tuple[NDArray[np.float64], float]:
+    """The weights of the forecasts in units of the largest, and that."""
+    unit = float(panel.weight.max(initial=0.0)) or 1.0
+    return panel.weight / unit, unit
+
+
+def resolution(unit: float) -> float:
+    """How far losses and weights in this unit may lie from what they must be: CLOSE, and a few of the least doubles.
+
+    Multiples of 2^-1074 are all that there is below 2^-1022, so that a loss of weights of 1e-320 has three digits.
+    """
+    return CLOSE + 4.0 * (math.ulp(0.0) / unit)
+
+
+def floor_of(panel: Panel) -> float:
+    """The power of two next below the median of the weights, in units of the largest; 1 where all count alike.
+
+    To it the tolerance of "optimal" is relative where the objective is less, whatever the heaviest forecast weighs.
+    """
+    known = np.sort(panel.weight[panel.weight > 0])
+    if not len(known):
+        return 1.0
+    return float(np.ldexp(1.0, int(np.frexp(known[(len(known) - 1) // 2])[1]) - 1) / known[-1])
+
+
+def means_as_written(panel: Panel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The total weight of each event as written, in units of the largest, and its weighted mean (NaN without any)."""
+    count, (own, _) = len(panel.written), scaled(panel)
+    weight = np.bincount(panel.event_index, own, count).astype(np.float64)
+    heaviest = np.zeros(count)
+    np.maximum.at(heaviest, panel.event_index, panel.weight)
+    share = np.divide(panel.weight, heaviest[panel.event_index], out=np.zeros(len(panel)), where=panel.weight > 0)
+    sums = [np.bincount(panel.event_index, values, count) for values in (share * panel.probability, share)]
+    return weight, _divide(sums[0], sums[1].astype(np.float64))
+
+
+def merge(panel: Panel, loss: Loss) -> Distinct:
+    """Merge equal events, and events with their complements.
+
+    >>> from coherently.panel import Panel
+    >>> from coherently.problem import BRIER
+    >>> found = merge(Panel.from_records([("Ann", "p", 0.6), ("Ann", "~p", 0.6), ("Bob", "q", 0.8)]), BRIER)
+    >>> found.mean.tolist(), found.weight.tolist(), found.component.tolist()
+    ([0.5, 0.8], [2.0, 1.0], [0, 1])
+    """
+    written = panel.written
+    turned = written.rest < written.event
+    pairs = np.stack([np.where(turned, written.rest, written.event), written.condition], axis=1)
+    sorted_pairs, first, number = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+    home = np.argsort(np.argsort(first))[number.ravel()]
+    side, condition = sorted_pairs[np.argsort(first)].T
+    every_weight, unit = scaled(panel)
+    point, intervals = _intervals(panel, every_weight, home, turned)
+    own = home[panel.event_index][point]
+    probability = np.where(turned[panel.event_index], 1.0 - panel.probability, panel.probability)[point]
+    own_weight = every_weight[point]
+    weight = np.bincount(own, own_weight, len(side)).astype(np.float64)
+    plain = _divide(np.bincount(own, own_weight * probability, len(side)), weight)
+    mean = plain
+    if loss.name != "brier":
+        duals = own_weight * loss.gradient(loss.clipped(probability))
+        mean = loss.inverse(_divide(np.bincount(own, duals, len(side)), weight))
+    counted = condition[own] == CERTAIN
+    scatter = float(np.sum((own_weight * (probability - np.nan_to_num(plain)[own]) ** 2)[counted]))
+    starts, variables = _supports(panel, side, condition)
+    return Distinct(
+        *(side, condition, weight, mean, intervals, scatter, home, turned, starts, variables),
+        *_components(panel, side, condition),
+        plain,
+        unit,
+        floor_of(panel),
+        resolution(unit),
+    )
+
+
+def _intervals(
+    panel: Panel, weight: NDArray[np.float64], home: NDArray[np.int64], turned: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], IntervalRows]:
+    """Which forecasts are numbers, and those that are intervals."""
+    none = np.full(len(panel), np.nan)
+    low, high = (none if column is None else column for column in (panel.lower, panel.upper))
+    given = ~(np.isnan(low) & np.isnan(high))
+    low, high = np.where(np.isnan(low), 0.0, low)[given], np.where(np.isnan(high), 1.0, high)[given]
+    turn = turned[panel.event_index][given]
+    return ~given, IntervalRows(
+        home[panel.event_index][given],
+        np.where(turn, 1.0 - high, low),
+        np.where(turn, 1.0 - low, high),
+        weight[given],
+    )
+
+
+def _divide(sums: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    quotient: NDArray[np.float64] = np.divide(sums, weight, out=np.full(len(weight), np.nan), where=weight > 0)
+    return quotient
+
+
+def _supports(panel: Panel, *sides: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The variables of events by several sides each: those of all the sides, side by side."""
+    starts, variables = panel.events.supports((np.stack(sides, axis=1).ravel() // 2).astype(np.int32))
+    return starts[:: len(sides)], variables
+
+
+def _components(
+    panel: Panel, side: NDArray[np.int32], condition: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The component of each distinct event and of each variable, the events of each component, and what is tied.
+
+    Events are counted as the methods do: E & H and H of conditionals and pins that nobody forecast are events too.
+    Components are numbered by the first of their events: forecasts, then those of conditionals, then those of pins.
+    """
+    plain, given = condition == CERTAIN, condition != CERTAIN
+    pins, pin = panel.laws.pins, _pins_in_reach(panel, side, condition)
+    (own, joint, condition_at, pin_joint, pin_condition), kinds = _coordinates(
+        [side[plain], side[given], condition[given], pins.event[pin], pins.condition[pin]]
+    )
+    count = len(kinds)
+    starts, variables = panel.events.supports(kinds)
+    links: list[Link] = [(np.repeat(np.arange(count), np.diff(starts)), count + variables)]
+    links += [(a[b >= 0], b[b >= 0]) for a, b in ((joint, condition_at), (pin_joint, pin_condition))]
+    links += [(count + tie[:-1], count + tie[1:]) for tie in _ties(panel)]
+    label = _connected(count + len(panel.events.variables), links)
+    home = np.where(label < int(label[:count].max(initial=-1)) + 1, label, -1)
+    component = np.empty(len(side), np.int64)
+    component[plain], component[given] = home[own], home[joint]
+    return component, home[count:], np.bincount(home[:count]), label[count:]
+
+
+def _coordinates(sides: Sequence[NDArray[np.int32]]) -> tuple[list[NDArray[np.int64]], NDArray[np.int32]]:
+    """Number distinct events by first appearance, complements being one; a certain condition is -1."""
+    asked = np.concatenate(sides).astype(np.int64)
+    told = (asked != CERTAIN) | (np.arange(len(asked)) < len(sides[0]))
+    number = np.full(len(asked), -1, np.int64)
+    _, first, place = np.unique(asked[told] // 2, return_index=True, return_inverse=True)
+    number[told] = np.argsort(np.argsort(first))[place]
+    kinds = (asked[told] // 2)[np.sort(first)].astype(np.int32)
+    return np.split(number, np.cumsum([len(part) for part in sides])[:-1]), kinds
+
+
+def _pins_in_reach(panel: Panel, side: NDArray[np.int32], condition: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The pins about variables of forecasts, or about those that declarations, laws and pins tie to them."""
+    label = _connected(len(panel.events.variables), [(tie[:-1], tie[1:]) for tie in _ties(panel)])
+    used = np.unique(label[_supports(panel, side, condition)[1]])
+    reached = [bool(np.isin(label[tie], used).any()) for tie in _pin_variables(panel)]
+    return np.flatnonzero(np.array(reached, np.bool_))
+
+
+def _connected(count: int, links: Sequence[Link]) -> NDArray[np.int64]:
+    """Number the connected components of so many nodes by their first."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    none = np.empty(0, np.int64)
+    rows, columns = (np.concatenate([none, *(link[i] for link in links)]) for i in (0, 1))
+    graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(count, count))
+    _, first, number = np.unique(connected_components(graph, False)[1], return_index=True, return_inverse=True)
+    found: NDArray[np.int64] = np.argsort(np.argsort(first))[number]
+    return found
+
+
+def _ties(panel: Panel) -> list[NDArray[np.int64]]:
+    """The variables that each declaration, law and pin ties together."""
+    choices = [choice.atoms.astype(np.int64) for choice in panel.events.choices()]
+    return [*choices, *_rows(*panel.events.supports(panel.laws.side // 2)), *_pin_variables(panel)]
+
+
+def _pin_variables(panel: Panel) -> list[NDArray[np.int64]]:
+    pins = panel.laws.pins
+    return _rows(*_supports(panel, pins.event, pins.condition))
+
+
+def _rows(starts: NDArray[np.int64], members: NDArray[np.int32]) -> list[NDArray[np.int64]]:
+    return [part.astype(np.int64) for part in np.split(members, starts[1:-1])] if len(starts) > 1 else []

@@ -1,0 +1,226 @@
+"""The verifier's own account of how near an answer is: its distance, what enumeration proves, what it must save."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.verifier.costs import Costs
+from coherently.verifier.enumeration import Enumeration, proved
+from coherently.verifier.merging import CLOSE
+from coherently.verifier.optimum import Bracket, Program, bracket
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.panel import Panel
+    from coherently.problem import Loss
+    from coherently.verifier.merging import Distinct
+
+    Vector = NDArray[np.float64]
+
+ABSENT = 1e-6
+"""The probability up to which a condition counts as impossible."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stated:
+    """The probabilities of distinct events: `x` as stated, of conditionals the ratio, and `condition` of conditions.
+
+    `condition` is 1 for unconditional events, and NaN where it is not known; `joint` is that of E & H. `form` says what
+    conditionals lose: "called_off" (their loss, where the condition holds), "linearised" or "ratio" (their loss
+    whatever happens).
+    """
+
+    distinct: Distinct
+    loss: Loss
+    x: Vector
+    joint: Vector
+    condition: Vector
+    form: str
+
+    def rows(self) -> NDArray[np.int64]:
+        """The distinct event of each cost: those of points, then those of intervals."""
+        intervals = self.distinct.intervals
+        return np.concatenate([np.flatnonzero(self.distinct.weight > 0), intervals.row[intervals.weight > 0]])
+
+    def costs(self) -> Costs:
+        """What the forecasts lose; an interval is taken as far as the loss knows probabilities."""
+        distinct, intervals = self.distinct, self.distinct.intervals
+        known, told = distinct.weight > 0, intervals.weight > 0
+        least, most = self.loss.clipped(0.0), self.loss.clipped(1.0)
+        return Costs(
+            self.loss,
+            np.concatenate([distinct.weight[known], intervals.weight[told]]),
+            np.concatenate([distinct.mean[known], np.minimum(intervals.low[told], most)]),
+            np.concatenate([distinct.mean[known], np.maximum(intervals.high[told], least)]),
+            distinct.conditional[self.rows()] & (self.form == "linearised"),
+        )
+
+    def at(self) -> tuple[Vector, Vector]:
+        """The u = P(E & H) and h = P(H) of each cost; with the ratio form, as if every condition were certain."""
+        rows = self.rows()
+        if self.form != "ratio":
+            return np.clip(self.joint[rows], 0.0, self.condition[rows]), self.condition[rows]
+        return np.clip(self.x[rows], 0.0, 1.0), np.ones(len(rows))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nearness:
+    """How near forecasts x lie to the merged ones, an entry a component; losses are in units of the largest weight.
+
+    `objective` is the distance f, and `blur` what it may be off by where P(E & H) and P(H) are off by CLOSE, as sums of
+    shares may be: of conditionals alone.
+    `shortfall` is g, the greatest <F, x - s> over the worlds s, with F the slope of the distance, or half of it,
+    N(x - q), where it is `quadratic`: of the Brier loss of points alone. It is NaN where there are too many worlds to
+    look at (not `enumerated`), pins, which not all worlds obey, or a condition without a chance. `saved` is the Brier
+    penalty that is saved in every world, in components whose worlds were looked at. `weight` is the sum of N.
+    """
+
+    panel: Panel
+    answer: Stated
+    objective: Vector
+    blur: Vector
+    shortfall: Vector
+    saved: Vector
+    weight: Vector
+    quadratic: NDArray[np.bool_]
+    enumerated: NDArray[np.bool_]
+    pinned: NDArray[np.bool_]
+    worlds: Enumeration
+    brackets: dict[int, Bracket] = field(default_factory=dict)
+
+    def proved(self) -> Vector:
+        """The lower bound that enumeration at x proves for each component; NaN where it does not.
+
+        The distance of any loss is convex with the slope F at x, so that none is below f - g.
+        """
+        convex = np.maximum(0.0, self.objective - np.maximum(0.0, self.shortfall))
+        pairs = zip(self.objective.tolist(), self.shortfall.tolist(), strict=True)
+        square = np.array([math.nan if math.isnan(g) else proved(f, g) for f, g in pairs])
+        return np.where(self.quadratic, square, convex)
+
+    def bracket(self, component: int) -> Bracket:
+        """Bounds on the least objective of an enumerated component, pins obeyed, whatever x is."""
+        if component not in self.brackets:
+            posed = program(self.panel, self.answer, self.worlds, component)
+            found = bracket(posed) if len(posed.costs) else Bracket(0.0, 0.0)
+            # The ratio form loses no less than the called-off one, which is convex; what is reached is not known.
+            self.brackets[component] = Bracket(found.low) if self.answer.form == "ratio" else found
+        return self.brackets[component]
+
+
+def measure(panel: Panel, answer: Stated) -> Nearness:
+    """Measure an answer; weightless events do not count."""
+    distinct, costs, rows = answer.distinct, answer.costs(), answer.rows()
+    given = np.flatnonzero(distinct.conditional)
+    sides = np.concatenate([distinct.side, distinct.condition[given]]).astype(np.int32)
+    worlds = Enumeration(panel, distinct, sides, np.concatenate([distinct.component, distinct.component[given]]))
+    u, h = answer.at()
+    value = costs.value(u, h)
+    steep, flat = costs.slopes(u, h)
+    quadratic, home = _quadratic(answer), distinct.component[rows]
+    share = np.where(quadratic[home], 0.5, 1.0)
+    count = len(distinct.side)
+    by_event = np.bincount(rows, share * steep, count)
+    by_condition = np.where(distinct.conditional, np.bincount(rows, share * flat, count), 0.0)
+    level = share * (steep * u + np.where(distinct.conditional[rows], flat * h, 0.0))
+    least = worlds.least(np.concatenate([by_event, by_condition[given]]))
+    pinned = _pinned(panel, distinct)
+    unknown = pinned.copy()
+    # Where a condition is all but impossible the slope is any of many, and only some of them prove the bound.
+    unknown[distinct.component[distinct.conditional & (answer.condition <= ABSENT)]] = True
+    unknown[distinct.component[distinct.conditional]] |= answer.form == "ratio"
+    # With a and h off by CLOSE, N h d(a / h) is off by N (|d'| + |d - r d'|) times that.
+    blur = np.where(distinct.conditional[rows], np.abs(steep) + np.abs(flat), 0.0)
+    return Nearness(
+        panel,
+        answer,
+        _summed(home, value, distinct),
+        CLOSE * _summed(home, blur, distinct),
+        np.where(unknown, np.nan, _summed(home, level, distinct) - least),
+        _saved(answer, worlds, given),
+        distinct.by_component(distinct.weight),
+        quadratic,
+        worlds.possible,
+        pinned,
+        worlds,
+    )
+
+
+def _summed(home: NDArray[np.int64], values: Vector, distinct: Distinct) -> Vector:
+    """Sum an entry a cost over each component."""
+    return np.bincount(home, values, distinct.n_components).astype(np.float64)
+
+
+def program(panel: Panel, answer: Stated, worlds: Enumeration, component: int) -> Program:
+    """The problem of an enumerated component: its costs and pins in all its possible worlds."""
+    distinct, rows, costs = answer.distinct, answer.rows(), answer.costs()
+    mine = np.flatnonzero(distinct.component[rows] == component)
+    own = rows[mine]
+    pins = panel.laws.pins
+    first = _first_homes(panel, distinct)
+    about = np.flatnonzero(first == component)
+    sides = np.concatenate([distinct.side[own], distinct.condition[own], pins.event[about], pins.condition[about]])
+    truth = worlds.truths(component, sides.astype(np.int32)).astype(np.float64)
+    joint, given, pin_joint, pin_given = np.split(truth, np.cumsum([len(own), len(own), len(about)]), axis=1)
+    low, high = pins.low[about], pins.high[about]
+    # A limit of 0 or 1 leaves out worlds; as a row it would leave the others no inside.
+    kept = ~((pin_joint > 0) & (high == 0) | (pin_given > pin_joint) & (low == 1)).any(axis=1)
+    same = low == high
+    below, above = np.flatnonzero((low > 0) & (low < 1)), np.flatnonzero((high < 1) & (high > 0) & ~same)
+    limits = np.hstack([(pin_joint - low * pin_given)[:, below], (high * pin_given - pin_joint)[:, above]])
+    chosen = Costs(costs.loss, costs.weight[mine], costs.low[mine], costs.high[mine], costs.linear[mine])
+    equal = np.concatenate([same[below], np.zeros(len(above), np.bool_)])
+    return Program(chosen, joint[kept], given[kept], limits[kept], equal, np.zeros(int(kept.sum()), np.int64))
+
+
+def _quadratic(answer: Stated) -> NDArray[np.bool_]:
+    """The components whose distance is a sum of squares of x - q."""
+    distinct = answer.distinct
+    plain = np.full(distinct.n_components, answer.loss.name == "brier")
+    plain[distinct.component[distinct.conditional]] = False
+    plain[distinct.component[distinct.intervals.row]] = False
+    return plain
+
+
+def _pinned(panel: Panel, distinct: Distinct) -> NDArray[np.bool_]:
+    """The components that have pins."""
+    found = np.zeros(distinct.n_components, np.bool_)
+    homes = _first_homes(panel, distinct)
+    found[homes[homes >= 0]] = True
+    return found
+
+
+def _first_homes(panel: Panel, distinct: Distinct) -> NDArray[np.int64]:
+    """The component of each pin, -1 where no forecast is in reach, or nothing is left to be told."""
+    pins = panel.laws.pins
+    starts, variables = panel.events.supports(np.stack([pins.event, pins.condition], axis=1).ravel() // 2)
+    homes = np.full(len(pins), -1, np.int64)
+    some = np.flatnonzero(np.diff(starts[::2]) > 0)
+    homes[some] = distinct.home_of_variable[variables[starts[:-1:2][some]]]
+    return homes
+
+
+def _saved(answer: Stated, worlds: Enumeration, given: NDArray[np.int64]) -> Vector:
+    """The least of sum N ((v - q)^2 - (v - x)^2) over worlds v, conditionals counting where their condition holds."""
+    distinct = answer.distinct
+    known = distinct.weight > 0
+    x, mean = (np.where(known, values, 0.0) for values in (answer.x, distinct.plain))
+    per_event, constant = -2 * distinct.weight * (mean - x), distinct.weight * (mean**2 - x**2)
+    fixed = distinct.by_component(np.where(distinct.conditional, 0.0, constant))
+    return fixed + worlds.least(np.concatenate([per_event, constant[given]]))
+
+
+def saved(scatter: float, near: Nearness, bounds: Vector) -> float:
+    """The Brier penalty saved in every world: the scatter and, for each component, what its worlds show.
+
+    Where they were not looked at, a bound b on the least distance gives the part: if b was proved by (f - g)^2 / f, the
+    worst world saves f - 2g = 2 sqrt(b f) - f. (That the nearest forecasts save b and are no further than sqrt(f - b)
+    away gives less: 2b - f at most.)
+    """
+    by_shortfall = 2 * np.sqrt(np.maximum(0.0, bounds * near.objective)) - near.objective
+    return scatter + float(np.where(np.isnan(near.saved), by_shortfall, near.saved).sum())

@@ -1,0 +1,291 @@
+"""What a result says in words and single numbers, held against the panel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.errors import SHOWN
+from coherently.events import NEVER
+from coherently.panel.statements import Pin, read_pin
+from coherently.verifier.merging import CLOSE, floor_of, means_as_written, resolution, scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.panel import Panel
+    from coherently.result import Result
+    from coherently.verifier.merging import Distinct
+
+WEAKEST_FIRST = ("none", "local", "global")
+USUAL_TOLERANCE = 1e-6
+"""What optimal means where the method names no tolerance."""
+MOST_TOLERANCE = 0.1
+"""The largest tolerance with which "optimal" is accepted.
+
+The gap is relative to the objective or to 1. At 1 the word would say nothing, 0 being a lower bound of every objective;
+at a tenth the answer is as near as the nearest to one digit, the least that a word such as optimal can mean.
+"""
+SETTLED = 1e-7
+"""The relative gap and the violation up to which locally coherent forecasts are called the nearest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What the results of a method look like: its coherence, how it may end, and what it always and never states."""
+
+    coherence: tuple[str, ...]
+    statuses: tuple[str, ...]
+    states: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+LIMITS = ("interrupted", "time_limit", "unproved")
+LOCAL = Kind(("local",), ("converged", "sweep_limit", *LIMITS), ("violation", "sweeps"))
+NEAREST = Kind(("global",), ("optimal", *LIMITS), ("lower_bound", "violation"), ("groups", "sweeps"))
+NO_NEARNESS = ("lower_bound", "guaranteed_improvement")
+APART = Kind(("global",), ("converged", *LIMITS), (), (*NO_NEARNESS, "groups", "sweeps", "conditionals"))
+AVERAGE = Kind(("none",), ("averaged",), (), (*NO_NEARNESS, *APART.without, "violation", "components"))
+KINDS = {
+    "exact": NEAREST,
+    "projections": replace(LOCAL, without=("lower_bound",)),
+    "dykstra": replace(LOCAL, states=(*LOCAL.states, "lower_bound")),
+    "annealing": Kind(
+        ("global",),
+        ("converged", "pass_limit", *LIMITS),
+        ("lower_bound",),
+        ("guaranteed_improvement", "groups", "sweeps", "components"),
+    ),
+    "lindley": APART,
+    "dempster-shafer": APART,
+    **dict.fromkeys(("linear", "log", "median", "trimmed", "extremised", "neyman-roughgarden", "normalised"), AVERAGE),
+}
+"""The methods of the package but auto, which is exact or dykstra; of others, nothing is known."""
+ANY = Kind(WEAKEST_FIRST, ("optimal", "averaged", "converged", "sweep_limit", "pass_limit", *LIMITS))
+
+
+def kind_of(method: str, coherence: str) -> Kind:
+    """What a method's results look like; of "pool, then method", no nearness to the forecasts is claimed."""
+    pool, _, then = method.partition(", then ")
+    if not then:
+        return KINDS.get(
+            {"global": "exact", "local": "dykstra"}.get(coherence, "exact") if method == "auto" else method, ANY
+        )
+    after = kind_of(then, coherence) if KINDS.get(pool) is AVERAGE else ANY
+    ends = tuple("converged" if status == "optimal" else status for status in after.statuses)
+    states = tuple(name for name in after.states if name not in NO_NEARNESS)
+    return Kind(after.coherence, ends, states, (*after.without, *NO_NEARNESS))
+
+
+def tolerance_of(result: Result) -> float:
+    """The relative gap that the result calls optimal."""
+    tolerance = getattr(result.method, "tolerance", None)
+    return USUAL_TOLERANCE if tolerance is None else float(tolerance)
+
+
+def match(panel: Panel, events: Sequence[str]) -> tuple[NDArray[np.int64], list[str]]:
+    """Find the result's row of each event of the panel, by its text or its meaning; or say what is amiss."""
+    number = {text: i for i, text in enumerate(panel.written.text)}
+    strange = [text for text in events if text not in number]
+    number |= _by_meaning(panel, strange)
+    rows = np.full(len(panel.written), -1, np.int64)
+    problems = []
+    for row, text in enumerate(events):
+        at = number.get(text)
+        if at is None:
+            problems.append(f"nobody in the panel forecast {text!r}")
+        elif rows[at] >= 0:
+            problems.append(f"the result has {text!r} twice")
+        else:
+            rows[at] = row
+    absent = np.flatnonzero(rows < 0)
+    problems += [f"the result has no probability for {panel.written.text[i]!r}" for i in absent.tolist()]
+    return rows, cut(problems)
+
+
+def _by_meaning(panel: Panel, texts: Sequence[str]) -> dict[str, int]:
+    if not texts:
+        return {}
+    written = panel.written
+    known = {pair: i for i, pair in enumerate(zip(written.event.tolist(), written.condition.tolist(), strict=True))}
+    sides = panel.events.find(texts).sides.tolist()
+    found = {text: known.get((event, condition)) for text, (event, condition, _) in zip(texts, sides, strict=True)}
+    return {text: i for text, i in found.items() if i is not None}
+
+
+def check_means(
+    panel: Panel,
+    stated: dict[str, NDArray[np.float64]],
+    means: tuple[NDArray[np.float64], NDArray[np.float64]],
+    unit: float,
+) -> list[str]:
+    """Hold the raw means and weights, an entry an event of the panel, against the forecasts; `means` are in units."""
+    problems = []
+    for (name, expected), one in zip(zip(("weight", "raw"), means, strict=True), (unit, 1.0), strict=True):
+        told = stated[name] / one
+        close = resolution(one)
+        bad = np.flatnonzero(~np.isclose(told, expected, rtol=close, atol=close, equal_nan=True))
+        problems += [
+            f"the {name} of {panel.written.text[i]!r} is {stated[name][i]:.12g}, in the panel {expected[i] * one:.12g}"
+            for i in bad.tolist()
+        ]
+    return cut(problems)
+
+
+def check_laws(panel: Panel, other: Panel) -> list[str]:
+    """The result must have been made under the panel's laws, in whatever words; `other` is the result's own panel."""
+    if panel.laws is other.laws:
+        return []
+    given, made = _meanings(panel, panel), _meanings(panel, other)
+    problems = [f"the result was made without the panel's {given[key]}" for key in given if key not in made]
+    return cut(
+        problems
+        + [f"the result was made under {made[key]}, which the panel has not" for key in made if key not in given]
+    )
+
+
+def _meanings(panel: Panel, other: Panel) -> dict[tuple[object, ...], str]:
+    """Each declaration, law and pin of the other, by what it means to the panel, in words."""
+    laws, pins = other.laws, other.laws.pins
+    found: dict[tuple[object, ...], str] = {("".join(t.split()),): f"declaration {t!r}" for t in laws.declarations}
+    for text, sides in zip(laws.text, panel.events.find(laws.text).sides.tolist(), strict=True):
+        found["law", sides[0]] = f"law {text!r}"
+    read = [read_pin(text) for text in pins.text]
+    events = [pin.event if isinstance(pin, Pin) else "" for pin in read]
+    for i, sides in enumerate(panel.events.find(events).sides.tolist()):
+        found["pin", *sides[:2], float(pins.low[i]), float(pins.high[i])] = f"pin {pins.text[i]!r}"
+    return found
+
+
+def check_averages(panel: Panel, result: Result, stated: dict[str, NDArray[np.float64]]) -> tuple[list[str], list[str]]:
+    """Hold plain averages against the forecasts: the problems, and what could not be checked."""
+    name, value = result.method.name, stated["probability"]
+    if name == "linear":
+        wrong = ~np.isclose(value, stated["raw"], rtol=0, atol=CLOSE, equal_nan=True)
+    elif name == "median":
+        below, above = (
+            np.bincount(panel.event_index, scaled(panel)[0] * beyond, len(value))
+            for beyond in (
+                panel.probability < value[panel.event_index] - CLOSE,
+                panel.probability > value[panel.event_index] + CLOSE,
+            )
+        )
+        half = 0.5 * means_as_written(panel)[0] * (1.0 + CLOSE)
+        wrong = (below > half) | (above > half)
+    else:
+        return [], [f"how {name} averages the forecasts: results do not tell its options"]
+    text = panel.written.text
+    return cut(
+        [
+            f"the probability of {text[i]!r} is not the {AVERAGES[name]} of the event's forecasts"
+            for i in np.flatnonzero(wrong).tolist()
+        ]
+    ), []
+
+
+AVERAGES = {"linear": "mean", "median": "median"}
+"""Averages that have no options, so that they can be checked."""
+
+
+def check_probabilities(panel: Panel, result: Result, value: NDArray[np.float64], distinct: Distinct) -> list[str]:
+    """Probabilities lie in [0, 1]; those of an event and its complement sum to 1, unless they are plain averages."""
+    text = panel.written.text
+    own = np.bincount(panel.event_index, panel.weight, len(text))
+    both = np.bincount(distinct.home, own, len(distinct.side))[distinct.home]
+    weightless = (own if result.coherence == "none" else both) == 0
+    out = np.flatnonzero(~((value >= -CLOSE) & (value <= 1 + CLOSE) | (np.isnan(value) & weightless)))
+    problems = [f"the probability of {text[i]!r} is {value[i]:.12g}" for i in out.tolist()]
+    if result.coherence == "none":
+        return cut(problems)
+    agreed = distinct.at_home(value)[distinct.home]
+    expected = np.where(distinct.turned, 1.0 - agreed, agreed)
+    apart = np.flatnonzero(~(np.isclose(value, expected, rtol=0, atol=CLOSE, equal_nan=True)))
+    problems += [f"the probabilities of {text[i]!r} and its complement do not sum to 1" for i in apart.tolist()]
+    violation = CLOSE + (result.violation or 0.0)
+    impossible = np.flatnonzero((distinct.side == NEVER) & ~distinct.conditional)
+    x = distinct.at_home(value)[impossible]
+    problems += [f"an event that cannot happen has the probability {p:.12g}" for p in x[x > violation].tolist()]
+    return cut(problems)
+
+
+def check_words(result: Result, *, conditional: bool) -> list[str]:
+    """Status and coherence must be words for what the numbers and worlds show, and go with the method."""
+    words = {component.coherence for component in result.components} | {result.coherence}
+    if not words <= set(WEAKEST_FIRST):
+        return [f"the coherence of the result or of a component is none of {', '.join(WEAKEST_FIRST)}"]
+    problems = []
+    weakest = min((c.coherence for c in result.components), key=WEAKEST_FIRST.index, default=result.coherence)
+    if result.coherence != weakest:
+        problems.append(f"the coherence is {result.coherence}, the weakest of its components {weakest}")
+    if (result.worlds is None) == (result.coherence == "global"):
+        problems.append(f"the coherence is {result.coherence}, {'without' if result.worlds is None else 'with'} worlds")
+    for name in ("objective", "groups"):
+        if (getattr(result, name) is None) == (result.coherence in NEEDED[name]):
+            found = "without" if getattr(result, name) is None else "with"
+            problems.append(f"the coherence is {result.coherence}, {found} {name}")
+    if result.objective is not None and (result.conditionals is None) == conditional:
+        problems.append(
+            f"the loss of conditional forecasts is {result.conditionals}, with{'out' * (not conditional)} any"
+        )
+    gap = None
+    if result.objective is not None and result.lower_bound is not None:
+        gap = result.objective - result.lower_bound
+    if result.gap != gap:
+        problems.append(f"the gap is {result.gap}; the objective less the lower bound is {gap}")
+    return problems + _check_kind(result) + _check_status(result, gap)
+
+
+NEEDED = {"objective": ("local", "global"), "groups": ("local",)}
+"""The coherence that goes with some fields."""
+
+
+def _check_kind(result: Result) -> list[str]:
+    kind, name = kind_of(result.method.name, result.coherence), result.method.name
+    problems = [
+        f"the {what} {word} does not go with the method {name}"
+        for what, word, words in (
+            ("coherence", result.coherence, kind.coherence),
+            ("status", result.status, kind.statuses),
+        )
+        if word not in words
+    ]
+    filled, absent = (
+        [field.replace("_", " ") for field in fields if (getattr(result, field) in (None, ())) == empty]
+        for fields, empty in ((kind.without, False), (kind.states, True))
+    )
+    problems += [f"the result has the field {field}, of which {name} says nothing" for field in filled]
+    return problems + [f"the result has no {field}, which {name} always states" for field in absent]
+
+
+def _check_status(result: Result, gap: float | None) -> list[str]:
+    """Optimal means that the gap is at most the tolerance, and a limit that it is not; of local answers, converged."""
+    tolerance, unit, floor = getattr(result.method, "tolerance", None), scaled(result.panel)[1], floor_of(result.panel)
+    objective = (result.objective or 0.0) / unit
+    scale = max(floor, objective)
+    if result.status == "optimal":
+        most = tolerance_of(result)
+        if not 0 <= most <= MOST_TOLERANCE:
+            return [f"the status is optimal with a tolerance of {most:.6g}; above {MOST_TOLERANCE} that says nothing"]
+        if gap is None or gap / unit > most * scale + resolution(unit) * max(1.0, objective):
+            return [f"the status is optimal, but the gap is {gap}, not within {most * scale * unit:.6g}"]
+    elif gap is not None and tolerance is not None:
+        within = gap / unit <= tolerance * scale * (1.0 - CLOSE)
+        if result.coherence == "global" and result.method.name in ("exact", "auto") and within:
+            return [f"the status is {result.status}, but the gap is {gap:.6g}, within the tolerance"]
+        if result.coherence == "local" and result.status == "converged":
+            if gap / unit > 2 * max(tolerance, SETTLED) * max(1.0, objective):
+                return [f"the status is converged, but the gap is {gap:.6g}"]
+            if (result.violation or 0.0) > 2 * max(tolerance, SETTLED):
+                return [f"the status is converged, but the violation is {result.violation:.6g}"]
+    return []
+
+
+def cut(problems: list[str]) -> list[str]:
+    """Give the first problems of a kind, and how many there are."""
+    if len(problems) <= SHOWN:
+        return problems
+    return [*problems[:SHOWN], f"... and {len(problems) - SHOWN:,} more of this kind"]

@@ -1,0 +1,159 @@
+"""An independent check of a result: evaluation alone, without any solver of the package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.errors import PanelError
+from coherently.panel import Panel
+from coherently.problem import settled
+from coherently.verifier.claims import BoundCheck, check_bound, check_improvement, check_local_bound, check_objective
+from coherently.verifier.locally import check_local
+from coherently.verifier.merging import means_as_written, merge
+from coherently.verifier.nearness import Stated, measure
+from coherently.verifier.promises import (
+    check_averages,
+    check_laws,
+    check_means,
+    check_probabilities,
+    check_words,
+    match,
+    tolerance_of,
+)
+from coherently.verifier.support import check_mixture, check_pins, check_worlds, probabilities
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.result import Result
+    from coherently.verifier.merging import Distinct
+    from coherently.verifier.support import Support
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Verification:
+    """Whether a result keeps its promises: true as a bool where every promise that could be checked is kept.
+
+    `problems` are sentences, one for each promise that is broken; without any the verification is true. `unchecked`
+    names, in words, what neither evaluation nor enumeration settles: of that a true verification says nothing.
+    `bound_rests_on` says for each component, or for the whole where a method takes none apart, what the lower bound
+    rests on: "own enumeration" of the verifier, or what the result itself gives as proof. `tolerance` is the gap,
+    relative to the objective, that the word optimal was checked against; None for other words.
+    """
+
+    problems: list[str] = field(default_factory=list)
+    bound_rests_on: list[str] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
+    tolerance: float | None = None
+
+    def __bool__(self) -> bool:
+        return not self.problems
+
+    def __repr__(self) -> str:
+        if self.problems:
+            return f"<Verification: {len(self.problems)} promises broken: {'; '.join(self.problems)}>"
+        optimal = f", optimal to {self.tolerance:g}" if self.tolerance is not None else ""
+        rest = f"; unchecked: {'; '.join(self.unchecked)}" if self.unchecked else ", nothing is left unchecked"
+        return f"<Verification: every promise that could be checked is kept{optimal}{rest}>"
+
+
+def verify(panel: Panel, result: Result) -> Verification:
+    """Check a result of a panel by evaluation: no method is asked, and nothing is taken from the result on trust.
+
+    The forecasts are merged anew, the worlds of a globally coherent result evaluated under every law, declaration and
+    pin, the groups of a locally coherent one looked at one by one, and distances and bounds computed from that. Where a
+    component has at most 2^16 possible worlds, all of them are looked at, and the least distance is found anew, between
+    two numbers that evaluation proves. Numbers are held against each other to 1e-9, relative to the largest weight.
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
+    >>> checked = verify(panel, co.aggregate(panel, "exact"))
+    >>> checked
+    <Verification: every promise that could be checked is kept, optimal to 1e-06, nothing is left unchecked>
+    >>> bool(checked), checked.problems, checked.bound_rests_on
+    (True, [], ['own enumeration'])
+    >>> other = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "q", 0.4)])
+    >>> verify(panel, co.aggregate(other, "exact")).problems
+    ["the result has no probability for 'p & q'"]
+    """
+    if not isinstance(panel, Panel):
+        raise PanelError(f"verify takes a Panel first, not a {type(panel).__name__}; see Panel.from_frame")
+    columns = result.columns()
+    rows, problems = match(panel, list(columns["event"]))
+    if problems:
+        return Verification(problems)
+    stated = {name: np.asarray(columns[name], np.float64)[rows] for name in ("probability", "raw", "weight")}
+    panel = settled(panel)
+    distinct = merge(panel, result.loss)
+    problems = [
+        *check_laws(panel, result.panel),
+        *check_means(panel, stated, means_as_written(panel), distinct.unit),
+        *check_probabilities(panel, result, stated["probability"], distinct),
+        *check_words(result, conditional=bool(distinct.conditional.any())),
+    ]
+    unchecked = [] if result.note is None else ["what the note says"]
+    if result.coherence == "none":
+        wrong, more = check_averages(panel, result, stated)
+        return Verification(problems + wrong, unchecked=unchecked + more)
+    support, found = _check_coherence(panel, result, distinct, stated["probability"])
+    near = _check_nearness(panel, result, distinct, distinct.at_home(stated["probability"]), support)
+    return Verification(
+        problems + found.problems + near.problems,
+        near.rests_on,
+        unchecked + found.unchecked + near.unchecked,
+        tolerance_of(result) if result.status == "optimal" else None,
+    )
+
+
+def _check_coherence(
+    panel: Panel, result: Result, distinct: Distinct, stated: NDArray[np.float64]
+) -> tuple[Support | None, Verification]:
+    """Hold the probabilities of the events as written against the worlds, or against the groups of events."""
+    if result.worlds is None:
+        return None, Verification(*_as_lists(check_local(panel, result, stated)))
+    names = [[result.worlds.names[v] for v in part.variables.tolist()] for part in result.worlds.parts]
+    support, problems = check_worlds(panel, result.worlds.parts, names, distinct)
+    if support is None:
+        return None, Verification(problems)
+    problems, unchecked = check_mixture(support, distinct.at_home(stated))
+    return support, Verification(problems + check_pins(support, result.violation), unchecked=unchecked)
+
+
+def _as_lists(found: tuple[list[str], list[str]]) -> tuple[list[str], list[str], list[str]]:
+    problems, unchecked = found
+    return problems, [], unchecked
+
+
+def _check_nearness(
+    panel: Panel, result: Result, distinct: Distinct, x: NDArray[np.float64], support: Support | None
+) -> BoundCheck:
+    """Hold objective, bound and guaranteed improvement against what the forecasts x are worth."""
+    if result.objective is None:
+        return BoundCheck()
+    joint, condition = x.copy(), np.where(distinct.conditional, np.nan, 1.0)
+    if support is not None:
+        told = probabilities(support)
+        joint, condition = (np.where(distinct.conditional, a, b) for a, b in zip(told, (joint, condition), strict=True))
+    if np.isnan(condition[distinct.weighty]).any():
+        stated = ["there is a guaranteed improvement, but the probabilities of conditions are not known"]
+        return BoundCheck(
+            problems=[] if result.guaranteed_improvement is None else stated,
+            unchecked=[
+                "the objective and the lower bound: the probabilities of conditions are not known without worlds"
+            ],
+        )
+    near = measure(panel, Stated(distinct, result.loss, x, joint, condition, result.conditionals or "called_off"))
+    problems = check_objective(result, distinct, near)
+    check = check_bound if result.coherence == "global" else check_local_bound
+    bound = check(result, distinct, near)
+    wrong, unchecked = check_improvement(result, distinct, near, bound.believed)
+    return BoundCheck(
+        bound.proved,
+        bound.believed,
+        [*problems, *bound.problems, *wrong],
+        bound.rests_on,
+        [*bound.unchecked, *unchecked],
+    )
