@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherently.scoring.rules import brier, by_group, log_score, slope, slopes
+from coherently.scoring.rules import RULES, brier, by_group, log_score, slope
 
 NAN = float("nan")
 
@@ -58,9 +58,25 @@ def test_slope_is_the_least_squares_slope_of_forecasts_on_outcomes(rows):
 
 @given(rows)
 def test_groups_agree_with_a_loop_over_them(rows):
-    forecast, outcome, group = (np.array(column) for column in zip(*rows, strict=True))
+    forecast, _, group = (np.array(column) for column in zip(*rows, strict=True))
     members = [group == g for g in range(5)]
     means = [forecast[m].mean() if m.any() else NAN for m in members]
     np.testing.assert_allclose(by_group(forecast, group, 5), means, atol=1e-12)
-    each = [slope(forecast[m], outcome[m]) for m in members]
-    np.testing.assert_allclose(slopes(forecast, outcome, group, 5), each, atol=1e-12)
+
+
+@given(rows)
+def test_a_judge_has_the_score_of_its_own_resolved_forecasts(rows):
+    forecast, outcome, judge = (np.array(column) for column in zip(*rows, strict=True))
+    resolved = ~np.isnan(outcome)
+    forecast, outcome, judge = forecast[resolved], outcome[resolved], judge[resolved]
+    members = [judge == j for j in range(5)]
+    expected = {
+        "brier": [brier(forecast[m], outcome[m]).mean() if m.any() else NAN for m in members],
+        "log": [log_score(forecast[m], outcome[m], 0.01).mean() if m.any() else NAN for m in members],
+        "slope": [slope(forecast[m], outcome[m]) for m in members],
+    }
+    for rule in RULES:
+        found = rule.by_judge(forecast, outcome, judge, 5, 0.01)
+        np.testing.assert_allclose(found, expected[rule.name], atol=1e-12)
+        assert np.nanmin(np.append(found, rule.least)) == rule.least
+        assert np.nanmax(np.append(found, rule.most)) == rule.most

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from coherently.report.tables import _plain as plain
 from coherently.report.tables import _table as make_table
-from coherently.scoring import DRAWN
+from coherently.scoring import DRAWN, RULES
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coherently.panel import Columns
     from coherently.scoring import Comparison, Difference
 
-HEADS = {"brier": "Brier", "log": "log score", "slope": "slope"}
+HEADS = {rule.name: rule.head for rule in RULES}
 _LATEX = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}

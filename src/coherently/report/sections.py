@@ -16,6 +16,7 @@ from coherently.plot.data import ROUNDING
 from coherently.report.changes import ranked_changes, without_condition
 from coherently.report.names import number
 from coherently.report.tables import distance_words
+from coherently.scoring import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -166,16 +167,19 @@ class Accuracy:
 
     name: str
     scored: int
-    brier: float
-    log: float
-    slope: float
+    scores: tuple[float, ...]
     replaced: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracies:
-    """The judges that are shown, the best Brier score first, of so many, and the average judge."""
+    """The judges that are shown, the best Brier score first, of so many, and the average judge.
 
+    `heads` are the titles of the scores, `upward` those of which more is better.
+    """
+
+    heads: tuple[str, ...]
+    upward: tuple[str, ...]
     rows: tuple[Accuracy, ...]
     total: int
     average: Accuracy
@@ -292,17 +296,15 @@ def accuracies(scores: Scores, replaced: Scores | None) -> Accuracies:
         Accuracy(
             scores.judges[i],
             int(scores.scored[i]),
-            float(scores.brier[i]),
-            float(scores.log[i]),
-            float(scores.slope[i]),
+            tuple(float(values[i]) for values in scores.by_rule.values()),
             None if replaced is None else float(others[i]),
         )
         for i in order.tolist()
     )
-    mean = scores.average()
     together = None if replaced is None else replaced.average()["brier"]
-    average = Accuracy("", int(scores.scored.sum()), mean["brier"], mean["log"], mean["slope"], together)
-    return Accuracies(rows, len(scores.judges), average)
+    average = Accuracy("", int(scores.scored.sum()), tuple(scores.average().values()), together)
+    heads, upward = (rule.head for rule in RULES), (rule.head for rule in RULES if rule.higher_is_better)
+    return Accuracies(tuple(heads), tuple(upward), rows, len(scores.judges), average)
 
 
 def certificate(result: Result) -> Certificate:

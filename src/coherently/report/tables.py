@@ -10,6 +10,7 @@ from rich.text import Text
 
 from coherently.checks.verdicts import CheckStatus
 from coherently.report.changes import ranked_changes
+from coherently.scoring import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -121,21 +122,12 @@ def consistency_table(scores: Consistency) -> Table:
 def scores_table(scores: Scores) -> Table:
     """Each judge with its scores, the best Brier score first, and the average judge."""
     order = np.argsort(scores.brier, kind="stable")
-    table = _table("judge", "scored", "Brier", "Brier sum", "log", "slope", caption=_cut(len(order)))
+    table = _table("judge", "scored", "Brier sum", *(rule.head for rule in RULES), caption=_cut(len(order)))
     for i in order[:LONGEST].tolist():
-        table.add_row(
-            _plain(scores.judges[i]),
-            f"{scores.scored[i]:,}",
-            _number(scores.brier[i]),
-            _number(scores.brier_sum[i]),
-            _number(scores.log[i]),
-            _number(scores.slope[i]),
-        )
-    average = scores.average()
+        own = (scores.brier_sum[i], *(values[i] for values in scores.by_rule.values()))
+        table.add_row(_plain(scores.judges[i]), f"{scores.scored[i]:,}", *map(_number, own))
     table.add_section()
-    table.add_row(
-        "average judge", "", _number(average["brier"]), "", _number(average["log"]), _number(average["slope"])
-    )
+    table.add_row("average judge", "", "", *map(_number, scores.average().values()))
     return table
 
 

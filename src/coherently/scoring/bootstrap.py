@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from coherently.scoring.rules import brier, log_score
+from coherently.scoring.rules import RULES, Mean, sum_of_means
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from coherently.panel import Panel
 
-SCORES = ("brier", "log", "slope")
 OVERS = ("both", "judges", "events")
 """What is drawn again: judges and events at once, judges alone, events alone."""
 LEAST_JUDGES, LEAST_UNITS = 2, 5
@@ -31,7 +30,6 @@ LEAST_JUDGES, LEAST_UNITS = 2, 5
 LEAST_DRAWS = 20
 """Draws from which their variance is one."""
 _NUMBERS_AT_ONCE = 4_000_000
-_SUMS = 4  # of a method's Brier penalties, log penalties, forecasts of true events and forecasts of false ones
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,13 +98,14 @@ class Counts(NamedTuple):
 class Tally:
     """Forecasts by several methods of the same rows, ready to be scored under any weights of judges and events.
 
-    `sums` has a column an event; its rows are the judges' counts of true and of false events, and for each method the
-    judges' sums of Brier penalties, of log penalties, and of forecasts of true and of false events.
+    `sums` has one column per event. Its rows are the judges' counts for each mean of each rule, and for each method the
+    judges' sums of the values of these; `parts` has the number of means of each rule.
     """
 
     sums: sparse.csr_array
     judges: int
     methods: int
+    parts: tuple[int, ...]
 
     @staticmethod
     def of(
@@ -120,27 +119,24 @@ class Tally:
         """`forecast` has a row a method and a column for each forecast that is scored; `shape` is judges, events."""
         from scipy.sparse import coo_array
 
-        true = (outcome == 1).astype(np.float64)
-        kinds = [true, 1 - true]
-        for own in forecast:
-            kinds += [brier(own, outcome), log_score(own, outcome, clip), own * true, own * (1 - true)]
+        told = outcome.astype(np.float64)
+        means = [[rule.means(own, told, clip) for rule in RULES] for own in forecast]
+        kinds = [mean.counts for rule in means[0] for mean in rule]
+        kinds += [mean.values for own in means for rule in own for mean in rule]
         judges, events = shape
         row = np.concatenate([kind * judges + judge for kind in range(len(kinds))])
         column = np.tile(event, len(kinds))
         sums = coo_array((np.concatenate(kinds), (row, column)), (len(kinds) * judges, events))
-        return Tally(sums.tocsr(), judges, len(forecast))
+        return Tally(sums.tocsr(), judges, len(forecast), tuple(map(len, means[0])))
 
     def judge_scores(self, event_weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score each judge: resample, method, score, judge; NaN where a judge has none."""
         sums = (self.sums @ event_weights.T).reshape(-1, self.judges, len(event_weights))
-        true, false = sums[0], sums[1]
-        own = sums[2:].reshape(self.methods, _SUMS, self.judges, len(event_weights))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            count = true + false
-            scores: NDArray[np.float64] = np.stack(
-                [own[:, 0] / count, own[:, 1] / count, own[:, 2] / true - own[:, 3] / false],
-                axis=1,
-            )
+        counts, values = sums[: sum(self.parts)], sums[sum(self.parts) :]
+        values = values.reshape(self.methods, sum(self.parts), self.judges, len(event_weights))
+        ends = np.cumsum(self.parts).tolist()
+        rules = [range(end - size, end) for size, end in zip(self.parts, ends, strict=True)]
+        scores = np.stack([sum_of_means([Mean(values[:, k], counts[k]) for k in rule]) for rule in rules], axis=1)
         return np.moveaxis(scores, 3, 0)
 
     def means(self, scores: NDArray[np.float64], judge_weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -196,7 +192,7 @@ def resample(
     except KeyboardInterrupt:
         pass
     done = min(map(len, parts.values()))
-    empty = np.empty((0, tally.methods, len(SCORES)))
+    empty = np.empty((0, tally.methods, len(RULES)))
     return {over: np.concatenate([empty, *part[:done]]) for over, part in parts.items()}
 
 

@@ -15,7 +15,6 @@ from coherently.scoring.bootstrap import (
     LEAST_JUDGES,
     LEAST_UNITS,
     OVERS,
-    SCORES,
     Counts,
     Tally,
     ends,
@@ -23,6 +22,7 @@ from coherently.scoring.bootstrap import (
     units_of,
 )
 from coherently.scoring.candidates import Candidate, run_candidates
+from coherently.scoring.rules import RULES
 from coherently.scoring.scores import NO_OUTCOMES
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ DRAWN = {
     "events": "events",
 }
 """What the intervals are over, in words."""
-_WORDS = {"brier": "Brier score", "log": "log score", "slope": "slope"}
-_RANGES = {"brier": (0.0, 1.0), "log": (0.0, np.inf), "slope": (-1.0, 1.0)}
+SCORES = {rule.name: rule for rule in RULES}
+"""The rules by their names."""
 _SHARE, _SHARE_REMADE = 0.9, 0.02  # of the work that is the methods' first run
 
 
@@ -79,7 +79,7 @@ class Difference:
     @property
     def sentence(self) -> str:
         """What the difference shows, and what it does not."""
-        word = _WORDS[self.score]
+        word = SCORES[self.score].word
         if np.isnan(self.difference):
             return f"{self.method} and {self.other} cannot be compared by {word}: nothing has one."
         if self.difference == 0 and not self.excludes_zero:
@@ -92,7 +92,7 @@ class Difference:
         interval = f"{self.confidence:.0%} interval over {DRAWN[self.over]} {low:+.4f} to {high:+.4f}"
         if not self.excludes_zero:
             return f"{said} ({interval}): the interval contains 0, so no difference is shown."
-        better = (self.difference < 0) != (self.score == "slope")
+        better = (self.difference < 0) != SCORES[self.score].higher_is_better
         return f"{said} ({interval}): the interval excludes 0, {self.method} is {'better' if better else 'worse'}."
 
 
@@ -102,8 +102,8 @@ class Comparison:
 
     Each judge is scored on the events that the judge forecast and that are resolved, the method's probabilities
     standing in for the judge's; a row has the mean over judges (Predd, Kulkarni, Poor and Osherson 2006, section 5.2).
-    Lower Brier and log scores are better, higher slopes. `rows` says what each method is. `value` has a row a method
-    and a column for Brier score, log score and slope.
+    Lower Brier and log scores are better, higher slopes. `rows` says what each method is. `value` has one row per
+    method and one column per rule of `RULES`.
 
     Intervals are Student's, of the variance that scores have when things are drawn again with replacement: `over`
     "judges" is about other judges on these events, "events" about other events for these judges, "both" about both at
@@ -138,17 +138,16 @@ class Comparison:
         """The columns of `frame`."""
         columns: dict[str, Any] = {"method": list(self.methods)}
         low, high = self._ends(over, lambda scores: scores)
-        for i, score in enumerate(SCORES):
-            least, most = _RANGES[score]
+        for i, rule in enumerate(RULES):
             columns |= {
-                score: self.value[:, i],
-                f"{score}_low": np.maximum(low[:, i], least),
-                f"{score}_high": np.minimum(high[:, i], most),
+                rule.name: self.value[:, i],
+                f"{rule.name}_low": np.maximum(low[:, i], rule.least),
+                f"{rule.name}_high": np.minimum(high[:, i], rule.most),
             }
         return columns
 
     def frame(self, over: str = "both") -> Any:
-        """One row a method: method, brier, log, slope, each score with _low and _high (missing without intervals)."""
+        """One row per method: method, brier, log, slope, each score with _low and _high (missing without intervals)."""
         return to_frame(self.columns(over), self.library)
 
     @property
@@ -162,8 +161,8 @@ class Comparison:
         """The score of one method less that of another, by their names in `methods`."""
         first, second = self._place(method), self._place(other)
         if score not in SCORES:
-            raise MethodError(f"{score!r} is no score; the scores are {', '.join(SCORES)}")
-        column = SCORES.index(score)
+            raise MethodError(f"unknown score {score!r}; the scores are {', '.join(SCORES)}")
+        column = list(SCORES).index(score)
 
         def between(scores: NDArray[np.float64]) -> NDArray[np.float64]:
             found: NDArray[np.float64] = scores[..., first, column] - scores[..., second, column]

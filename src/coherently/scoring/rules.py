@@ -5,12 +5,18 @@ Forecasts are probabilities, outcomes are 1 (came true) or 0; an outcome of NaN 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
+
+    Vector: TypeAlias = "NDArray[np.float64]"
 
 
 def brier(forecast: ArrayLike, outcome: ArrayLike) -> NDArray[np.float64]:
@@ -58,19 +64,69 @@ def slope(forecast: ArrayLike, outcome: ArrayLike) -> float:
     >>> slope([0.75, 0.25, 0.25], [1, 1, 0])
     0.25
     """
-    forecast = _floats(forecast)
-    return float(slopes(forecast, outcome, np.zeros(len(forecast), dtype=np.int64), 1)[0])
-
-
-def slopes(forecast: ArrayLike, outcome: ArrayLike, group: NDArray[np.integer], n_groups: int) -> NDArray[np.float64]:
-    """`slope` of each group of rows; see `by_group`.
-
-    >>> slopes([0.75, 0.25, 0.5], [1, 0, 1], np.array([0, 0, 1]), 2)
-    array([0.5, nan])
-    """
     forecast, outcome = _floats(forecast), _floats(outcome)
-    true, false = outcome == 1, outcome == 0
-    return by_group(forecast[true], group[true], n_groups) - by_group(forecast[false], group[false], n_groups)
+    resolved = ~np.isnan(outcome)
+    means = _true_less_false(forecast[resolved], outcome[resolved])
+    return float(sum_of_means([Mean(mean.values.sum(), mean.counts.sum()) for mean in means]))
+
+
+class Mean(NamedTuple):
+    """A part of a score: a sum of `values` over forecasts, divided by the sum of `counts`."""
+
+    values: Vector
+    counts: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A way to score a judge: the sum of one or more means over the judge's resolved forecasts.
+
+    `means` takes forecasts, outcomes and the clip. `name` is the column, `head` its title, `word` what sentences call
+    it. Scores lie from `least` to `most`.
+    """
+
+    name: str
+    head: str
+    word: str
+    means: Callable[[Vector, Vector, float], tuple[Mean, ...]]
+    least: float
+    most: float
+    higher_is_better: bool = False
+
+    def by_judge(
+        self, forecast: Vector, outcome: Vector, judge: NDArray[np.integer], count: int, clip: float
+    ) -> Vector:
+        """The score of each judge, NaN for a judge without one."""
+
+        def total(values: Vector) -> Vector:
+            return np.bincount(judge, values, count).astype(np.float64)
+
+        means = [Mean(total(mean.values), total(mean.counts)) for mean in self.means(forecast, outcome, clip)]
+        return sum_of_means(means)
+
+
+def sum_of_means(means: list[Mean]) -> Vector:
+    """The sum of values divided by counts, NaN where a count is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        first, *others = (mean.values / mean.counts for mean in means)
+        return sum(others, first)
+
+
+def _mean(penalty: Vector) -> tuple[Mean, ...]:
+    return (Mean(penalty, np.ones_like(penalty)),)
+
+
+def _true_less_false(forecast: Vector, outcome: Vector) -> tuple[Mean, ...]:
+    true = (outcome == 1).astype(np.float64)
+    return Mean(forecast * true, true), Mean(-forecast * (1 - true), 1 - true)
+
+
+RULES = (
+    Rule("brier", "Brier", "Brier score", lambda p, o, _: _mean(brier(p, o)), 0.0, 1.0),
+    Rule("log", "log score", "log score", lambda p, o, clip: _mean(log_score(p, o, clip)), 0.0, math.inf),
+    Rule("slope", "slope", "slope", lambda p, o, _: _true_less_false(p, o), -1.0, 1.0, higher_is_better=True),
+)
+"""The scores of a judge, in the order of their columns. A new one is a line here; tables and pages follow."""
 
 
 def by_group(values: ArrayLike, group: NDArray[np.integer], n_groups: int) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import numpy as np
 from coherently.errors import MethodError, PanelError
 from coherently.panel import records, text_table, to_frame
 from coherently.scoring.calibration import Calibration, calibration
-from coherently.scoring.rules import brier, by_group, log_score, slopes
+from coherently.scoring.rules import RULES, brier
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,20 +26,18 @@ NO_OUTCOMES = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Scores:
-    """An entry a judge: how many forecasts could be scored, and their scores (NaN where none could).
+    """One entry per judge: how many forecasts could be scored, and their scores (NaN where none could).
 
-    `brier` and `log` are means over the judge's resolved forecasts, `brier_sum` is the sum; lower is better.
-    `slope` is the mean forecast of true events less that of false ones; higher is better. Forecasts count
-    alike, whatever their weight; called-off conditionals do not count. `clipped` counts the forecasts that
-    lie beyond the log score's `clip`. `calibration` is of all scored forecasts together.
+    `by_rule` has the scores by the names of the rules. `brier` and `log` are means over the judge's resolved forecasts,
+    `brier_sum` is the sum; lower is better. `slope` is the mean forecast of true events less that of false ones; higher
+    is better. Forecasts count alike, whatever their weight; called-off conditionals do not count. `clipped` counts the
+    forecasts that lie beyond the log score's `clip`. `calibration` is of all scored forecasts together.
     """
 
     judges: tuple[str, ...]
     scored: NDArray[np.int64]
-    brier: NDArray[np.float64]
+    by_rule: dict[str, NDArray[np.float64]]
     brier_sum: NDArray[np.float64]
-    log: NDArray[np.float64]
-    slope: NDArray[np.float64]
     calibration: Calibration
     clip: float
     clipped: int
@@ -51,19 +49,28 @@ class Scores:
     def __str__(self) -> str:
         return f"{self!r}\n{text_table(self.columns())}"
 
+    @property
+    def brier(self) -> NDArray[np.float64]:
+        """Each judge's mean Brier score."""
+        return self.by_rule["brier"]
+
+    @property
+    def log(self) -> NDArray[np.float64]:
+        """Each judge's mean log score."""
+        return self.by_rule["log"]
+
+    @property
+    def slope(self) -> NDArray[np.float64]:
+        """Each judge's slope."""
+        return self.by_rule["slope"]
+
     def columns(self) -> Columns:
         """The columns of `frame`."""
-        return {
-            "judge": list(self.judges),
-            "scored": self.scored,
-            "brier": self.brier,
-            "brier_sum": self.brier_sum,
-            "log": self.log,
-            "slope": self.slope,
-        }
+        head = {"judge": list(self.judges), "scored": self.scored}
+        return head | {"brier": self.brier, "brier_sum": self.brier_sum} | self.by_rule
 
     def frame(self) -> Any:
-        """One row a judge: judge, scored, brier, brier_sum, log, slope."""
+        """One row per judge: judge, scored, brier, brier_sum, log, slope."""
         return to_frame(self.columns(), self.library)
 
     def as_json(self) -> dict[str, Any]:
@@ -85,7 +92,7 @@ class Scores:
         """
         return {
             name: float("nan") if np.isnan(values).all() else float(np.nanmean(values))
-            for name, values in (("brier", self.brier), ("log", self.log), ("slope", self.slope))
+            for name, values in self.by_rule.items()
         }
 
 
@@ -110,16 +117,13 @@ def score(panel: Panel, result: Result | None = None, *, clip: float = 1e-4, bin
     rows = np.flatnonzero((outcome >= 0) & ~np.isnan(forecast))
     if not len(rows):
         raise PanelError(NO_OUTCOMES)
-    forecast, outcome = forecast[rows], outcome[rows]
+    forecast, outcome = forecast[rows], outcome[rows].astype(np.float64)
     judge, count = panel.judge_index[rows], len(panel.judges)
-    penalty = brier(forecast, outcome)
     return Scores(
         judges=panel.judges,
         scored=np.bincount(judge, minlength=count),
-        brier=by_group(penalty, judge, count),
-        brier_sum=np.bincount(judge, penalty, count).astype(np.float64),
-        log=by_group(log_score(forecast, outcome, clip), judge, count),
-        slope=slopes(forecast, outcome, judge, count),
+        by_rule={rule.name: rule.by_judge(forecast, outcome, judge, count, clip) for rule in RULES},
+        brier_sum=np.bincount(judge, brier(forecast, outcome), count).astype(np.float64),
         calibration=calibration(forecast, outcome, bins),
         clip=clip,
         clipped=int(np.sum((forecast < clip) | (forecast > 1 - clip))),
