@@ -317,3 +317,16 @@ def test_the_time_limit_is_one_for_everything_that_is_asked_for():
     with allowance.spend(0.5) as deadline:
         assert deadline <= time.monotonic()
     assert allowance.left == 0.0
+
+
+def test_a_contradiction_that_only_stakes_prove_names_all_of_its_forecasts():
+    # P(~q & seat = x) = 3e-6 and P(q given seat = x) = 0.999971 make P(q) at least 0.103, the bid for ~q at most 0.097.
+    rows = [
+        {"judge": "A", "event": "~q", "probability": None, "lower": 0.9029511614965017},
+        {"judge": "A", "event": "q given seat = x", "probability": 0.999971},
+        {"judge": "A", "event": "seat = x -> q", "probability": 0.999997},
+    ]
+    finding = co.check(co.Panel.from_records(rows, laws=["variable seat: x, y"])).judges["A"]
+    assert finding.coherent is False
+    assert [sorted(found.forecasts) for found in finding.contradictory] == [[0, 1, 2]]
+    assert "cannot hold together" in finding.contradictions[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.books.bets import clusters_of
-from coherently.books.distance import ABSENT, NOISE, nearest, nearest_of
+from coherently.books.distance import NOISE, nearest, nearest_of
 from coherently.books.market import best_stakes
 from coherently.books.relations.broken import irreducible, moved_most, violated
 from coherently.books.relations.literals import Literal, Relation
@@ -46,8 +46,9 @@ def minimal(bets: Bets, answer: NearestPrices, deadline: float) -> NDArray[np.in
             stakes = sparse.stakes
     order = np.argsort(np.abs(stakes), kind="stable")
     chosen = own[order[np.abs(stakes[order]) > NOISE]]
-    # A bet that is called off in the nearest prices has no stake, and may be why they are where they are.
-    enough = answer.chance.min() > ABSENT or contradictory(bets, chosen, deadline)
+    # A bet without a stake may still be why the nearest prices are where they are: it may be called off there, or its
+    # stake may be lost in rounding.
+    enough = len(chosen) == len(own) or contradictory(bets, chosen, deadline)
     return thinned(bets, chosen if enough else own[order], deadline)
 
 

@@ -15,6 +15,7 @@ from coherently.books.contradiction import lawfully_minimal, minimal
 from coherently.books.dutch import make_book
 from coherently.books.relations.broken import irreducible, moved_most, violated
 from coherently.books.trading import TradingTerms
+from coherently.checks.rounding import is_within_slack
 from coherently.checks.verdicts import CheckStatus
 from coherently.checks.wording import contradiction_words, set_words
 
@@ -169,9 +170,18 @@ def _contradictions(
         relation.bets: contradiction_words(bets, relation, granted=granted is not None)
         for relation in islice(broken, SHOWN)
     }
-    proved = [answer for answer in bad if answer.coherent is False]
-    if proved and not shown:
+    if not shown and (proved := _proved(bets, bad, slack, deadline)):
         found = minimal(bets, max(proved, key=lambda answer: answer.least), deadline).tolist()
         shown = {tuple(found): set_words(bets, found)}
     number = np.arange(len(bets)) if granted is None else granted
     return [Contradiction(tuple(number[list(own)].tolist()), sentence) for own, sentence in shown.items()]
+
+
+def _proved(
+    bets: Bets, bad: Sequence[NearestPrices], slack: NDArray[np.float64], deadline: float
+) -> Sequence[NearestPrices]:
+    """The clusters that are proved incoherent: by their distance, or else by stakes that win."""
+    by_distance = [answer for answer in bad if answer.coherent is False]
+    if by_distance:
+        return by_distance
+    return [answer for answer in bad if is_within_slack(bets, answer, slack[answer.cluster.bets], deadline) is False]
