@@ -3,6 +3,8 @@
 from importlib.resources import as_file, files
 
 import coherently as co
+from coherently.solve import METHODS as WORDS
+from coherently.solve import choose
 
 TABLE_2 = [
     *[("Alice", "p", 0.75), ("Bob", "p", 0.60), ("Chris", "p", 0.95)],
@@ -14,15 +16,10 @@ TABLE_3 = [
     *[("Alice", "q", 0.20), ("Chris", "q", 0.00)],
     *[("Bob", "p & q", 0.40), ("Chris", "p & q", 0.00)],
 ]
-METHODS = [
-    "auto",
-    "linear",
-    "projections",
-    "dykstra",
-    "exact",
-    co.Annealing(columns=50, steps=500),
-    co.Exact(time_limit=0),
-]
+QUICK = {"annealing": {"columns": 50, "steps": 500}}
+"""Options that spare time in tests, by the word for the method."""
+METHODS = [*(choose(word, **QUICK.get(word, {})) for word in WORDS), co.Exact(time_limit=0)]
+"""Every registered method, and one that has no time."""
 TRIANGLE = [("A", event, 0.5) for event in "abc"] + [("A", event, 0.0) for event in ("a & b", "a & c", "b & c")]
 APART = [*TRIANGLE, ("B", "x", 0.3), ("B", "~x", 0.6), ("B", "x & y", 0.9), ("B", "true", 0.4)]
 WORLDS = [(False, False), (False, True), (True, False), (True, True)]

@@ -232,6 +232,22 @@ def test_raising_every_bound_is_refused():
         (lambda r: r.update(status="fine"), "status is 'fine'; it must be one of averaged, optimal"),
         (lambda r: r.update(status=1), "status is 1; it must be a text"),
         (lambda r: r.update(coherence="sound"), "coherence is 'sound'; it must be one of none, local, global"),
+        (
+            lambda r: r["components"][0].update(proof="luck"),
+            r"components\[0\]\.proof is 'luck'; it must be one of nothing",
+        ),
+        (
+            lambda r: r["components"][0].update(route="fate"),
+            r"components\[0\]\.route is 'fate'; it must be one of enum",
+        ),
+        (
+            lambda r: r["components"][0].update(coherence="good"),
+            r"\.coherence is 'good'; it must be one of none, local",
+        ),
+        (
+            lambda r: r["components"][0].update(route="Dempster's rule, conflict much"),
+            r"components\[0\]\.route is \"Dempster's rule, conflict much\"; it must be a route that ends with a number",
+        ),
         (lambda r: r.update(objective="0.1"), "objective is '0.1'; it must be a finite number"),
         (lambda r: r.update(objective=10**400), "objective is 1000.*; it must be a finite number"),
         (lambda r: r.update(forecasts={}), r"forecasts is \{\}; it must be a list"),

@@ -117,7 +117,7 @@ def check_lawful(problem, solution, tolerance=1e-6):
     weighty = merged.weight > 0
     objective = float(np.sum((merged.weight * (x - merged.mean) ** 2)[weighty]))
     assert abs(objective - solution.objective) <= 1e-9 * max(1, objective)
-    assert solution.status.word == "optimal"
+    assert solution.status == "optimal"
     assert solution.objective - solution.lower_bound <= tolerance * max(1, objective)
     reference = by_nnls(merged)
     least = float(np.sum((merged.weight * (reference - merged.mean) ** 2)[weighty]))

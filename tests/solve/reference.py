@@ -164,7 +164,7 @@ def check_relaxed(problem, solution, *, even):
     merged, groups = problem.merged, find_design(solution.groups)(problem.merged)
     x = coordinates(problem, solution.value)
     unit = max(1.0, solution.objective)
-    assert solution.status.word == "converged"
+    assert solution.status == "converged"
     assert np.all((x >= -1e-12) & (x <= 1 + 1e-12))
     assert violation(groups, x) <= 1e-8
     assert solution.violation <= 1e-8

@@ -81,7 +81,7 @@ def test_answers_are_those_of_the_definition(panel, reliability):
     expected, conflict = by_definition(panel, reliability)
     result = co.aggregate(panel, co.DempsterShafer(reliability))
     np.testing.assert_allclose(result.solution.value, expected, atol=1e-9)
-    apart = [float(c.route.rsplit(maxsplit=1)[1]) for c in result.components]
+    apart = [c.conflict for c in result.components]
     assert 1 - math.prod(1 - k for k in apart) == pytest.approx(conflict, abs=1e-5)
     checked = co.verify(panel, result)
     assert checked, checked.problems

@@ -227,7 +227,7 @@ def test_crowds(size, groups, flat):
     merged = problem.merged
     x = coordinates(problem, solution.value)
     unit = max(1.0, solution.objective)
-    assert solution.status.word == "converged"
+    assert solution.status == "converged"
     assert 0 <= solution.objective - solution.lower_bound <= 1e-8 * unit
     assert solution.objective == pytest.approx(objective(merged, x), rel=1e-12)
     design = find_design(groups)(merged)

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.books.bets import clusters_of
-from coherently.books.market import LATE
 from coherently.books.quotes import prices_in, settle, worst
 from coherently.books.trading import at_quotes
 from coherently.errors import MethodError
 from coherently.problem import BRIER, Problem
-from coherently.solve import AlternatingProjections
+from coherently.solve import AlternatingProjections, Proof
 from coherently.solve.composite import CompositeNearest
 from coherently.solve.nearest import Nearest
 from coherently.solve.oracle import SLICE
@@ -103,14 +102,14 @@ def nearest(bets: Bets, cluster: Cluster, deadline: float) -> NearestPrices:
         if quoted and (found := _nearest_quotes(bets, cluster, deadline)):
             return found
         if quoted and time.monotonic() >= deadline:
-            return _unknown(bets, cluster, LATE)
+            return _unknown(bets, cluster, Proof.TOO_LATE)
         if len(cluster.part) > LARGE:
-            return _unknown(bets, cluster, "too many events") if quoted else _locally_nearest(bets, cluster)
+            return _unknown(bets, cluster, Proof.TOO_LARGE) if quoted else _locally_nearest(bets, cluster)
         if quoted or cluster.conditional.any():
             return _nearest_given(bets, cluster, deadline)
         return _nearest_points(cluster, bets.price[cluster.bets], deadline)
     except MethodError as error:
-        return _unknown(bets, cluster, str(error))
+        return _unknown(bets, cluster, f"{Proof.NOTHING}: {error}")
 
 
 def _nearest_points(cluster: Cluster, price: NDArray[np.float64], deadline: float) -> NearestPrices:
@@ -131,7 +130,7 @@ def _nearest_points(cluster: Cluster, price: NDArray[np.float64], deadline: floa
     weight, worlds = core.worlds()
     value = cluster.on_bets(np.clip(core.x(), 0.0, 1.0))
     square = float(np.sum((price - value) ** 2))
-    finished = found.proof.startswith("dynamic") and time.monotonic() < deadline
+    finished = found.proof is Proof.ALL_WORLDS and time.monotonic() < deadline
     least = square if finished else _least(found.bound, square - found.objective)
     chance = np.ones(len(price))
     return NearestPrices(
@@ -164,13 +163,13 @@ def _mixed(bets: Bets, cluster: Cluster, weight: NDArray[np.float64], worlds: ND
     )
 
 
-def _unknown(bets: Bets, cluster: Cluster, why: str) -> NearestPrices:
+def _unknown(bets: Bets, cluster: Cluster, proof: str) -> NearestPrices:
     """No answer, and why: the distance is no more than prices can be from any."""
     own, none = cluster.bets, np.zeros((0, cluster.part.n_variables), np.uint8)
     square = float(np.sum(np.maximum(bets.bid[own], 1.0 - bets.ask[own]) ** 2))
     return NearestPrices(
         *(cluster, bets.price[own], bets.price[own], np.ones(len(own)), 0.0, np.zeros(0), none, square, 0.0, math.inf),
-        *(np.zeros(cluster.part.n_variables, np.uint8), f"nothing: {why}"),
+        *(np.zeros(cluster.part.n_variables, np.uint8), proof),
     )
 
 
@@ -184,7 +183,7 @@ def _nearest_given(bets: Bets, cluster: Cluster, deadline: float) -> NearestPric
     for sure. Quotes, and conditional bets that are repeated, are taken one by one.
     """
     if time.monotonic() >= deadline:
-        return _unknown(bets, cluster, "the time was over")
+        return _unknown(bets, cluster, Proof.TOO_LATE)
     given, merged = cluster.coordinate[cluster.conditional], not bets.quoted[cluster.bets].any()
     merged &= len(np.unique(given)) == len(given)
     part = cluster.part if merged else at_quotes(bets, cluster)
@@ -217,7 +216,7 @@ def _locally_nearest(bets: Bets, cluster: Cluster) -> NearestPrices:
     return NearestPrices(
         *(cluster, price, found.value, np.ones(count), square, np.zeros(0), none, square),
         *(_least(found.lower_bound or 0.0, scatter), shortfall),
-        *(np.zeros(part.n_variables, np.uint8), "relaxation to pairs of variables: the distance is at least this"),
+        *(np.zeros(part.n_variables, np.uint8), Proof.ONLY_PAIRS),
     )
 
 

@@ -15,12 +15,13 @@ from coherently.books.bets import Bets, bets_at_forecasts, bets_at_means, decima
 from coherently.books.conditions import called_off, taken_alone
 from coherently.books.contradiction import minimal
 from coherently.books.distance import TOLERANCE, nearest_of
-from coherently.books.market import LATE, MARGIN
+from coherently.books.market import MARGIN
 from coherently.books.sentences import amount, trades
 from coherently.books.stakes import Search, best_proof, free_proofs
 from coherently.books.trading import TradingTerms
 from coherently.errors import EventError, MethodError
 from coherently.events import quote_name
+from coherently.solve import Proof
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -307,7 +308,8 @@ def _verdict(bets: Bets, answers: Sequence[NearestPrices], terms: TradingTerms, 
         far = _distance_words(answers)
         though = f", though the {what} lie {far} from coherent ones" if far and not terms.costless else ""
         return f"There is no sure profit{after} above {MARGIN:g} a unit{though} (proof: {proof})."
-    remedy = "Raise the time limit for more." if late or LATE in proof else f"What was tried: {proof}."
+    late = late or search.late or any(answer.proof is Proof.TOO_LATE for answer in answers)
+    remedy = "Raise the time limit for more." if late else f"What was tried: {proof}."
     return f"No sure profit was proved, and none was ruled out. {remedy}"
 
 

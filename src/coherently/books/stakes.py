@@ -12,7 +12,7 @@ import numpy as np
 from coherently.books import distance
 from coherently.books.bets import decimal
 from coherently.books.distance import ABSENT, NOISE
-from coherently.books.market import MARGIN, Stakes, best_stakes
+from coherently.books.market import LATE, MARGIN, Stakes, best_stakes
 from coherently.books.proving import Plan, accept, prove
 from coherently.books.relations.broken import moved_most, violated
 from coherently.books.trading import TradingTerms
@@ -47,12 +47,14 @@ def free_proofs(bets: Bets, suspects: Sequence[NearestPrices], deadline: float) 
 class Search:
     """What became of the search for a book: its proofs, and what no stakes of 1 in total win more than.
 
-    `most` is infinite where that is not known; `proof` says on what it rests, or why it is not known.
+    `most` is infinite where that is not known; `proof` says on what it rests, or why it is not known, which
+    is that the time was over where it was `late`.
     """
 
     proofs: list[ProvedStakes]
     most: float = math.inf
     proof: str = ""
+    late: bool = False
 
 
 def best_proof(bets: Bets, suspects: Sequence[NearestPrices], terms: TradingTerms, deadline: float) -> Search:
@@ -68,7 +70,7 @@ def best_proof(bets: Bets, suspects: Sequence[NearestPrices], terms: TradingTerm
     for plan in sorted((plan for plan, _ in found), key=lambda plan: -plan.expected):
         if plan.expected > MARGIN and (proved := prove(bets, plan.traded(), _seconds(deadline))):
             return Search([proved], most, proof)
-    return Search([], most, proof)
+    return Search([], most, proof, LATE in reasons)
 
 
 def _free_proof(bets: Bets, answer: NearestPrices, deadline: float) -> ProvedStakes | None:

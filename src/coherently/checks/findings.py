@@ -106,7 +106,7 @@ class Finding:
     @property
     def proof(self) -> str:
         """On what the distance rests."""
-        return self.verdict.proof
+        return "; ".join(self.verdict.proofs)
 
     @property
     def contradictions(self) -> tuple[str, ...]:

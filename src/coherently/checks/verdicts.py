@@ -55,7 +55,7 @@ class Verdict:
     least: float
     most: float
     saved: float | None
-    proof: str
+    proofs: tuple[str, ...]
 
     @property
     def low(self) -> float:
@@ -87,7 +87,7 @@ class Verdict:
         return (2 * place + (not known), -(self.distance if self.proved else self.low))
 
 
-FINE = Verdict(CheckStatus.COHERENT, 0.0, 0.0, 0.0, "")
+FINE = Verdict(CheckStatus.COHERENT, 0.0, 0.0, 0.0, ())
 
 
 class Court:
@@ -117,7 +117,7 @@ class Court:
                 return FINE
         most = answer.square if answer.is_mixture else math.inf
         quoted = bool(self.quoted[answer.cluster.bets].any())
-        return Verdict(status, min(least, most), most, None if quoted else _saved(answer), answer.proof)
+        return Verdict(status, min(least, most), most, None if quoted else _saved(answer), (answer.proof,))
 
     def _look(self, answer: NearestPrices, slack: NDArray[np.float64]) -> tuple[CheckStatus, float]:
         """A closer look: at relations that the bets of a cluster break, and at what rounding explains."""
@@ -152,7 +152,7 @@ def together(verdicts: Iterable[Verdict]) -> Verdict:
         sum(verdict.least for verdict in found),
         sum(verdict.most for verdict in found),
         sum(saved) if saved else None,
-        "; ".join(dict.fromkeys(verdict.proof for verdict in found)),
+        tuple(dict.fromkeys(proof for verdict in found for proof in verdict.proofs)),
     )
 
 

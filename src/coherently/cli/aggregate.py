@@ -23,12 +23,15 @@ from coherently.cli.options import (
     WeightsFile,
 )
 from coherently.cli.reading import Source
-from coherently.cli.reports import check_report, traced, write_result
+from coherently.cli.reports import check_report, write_result
 from coherently.cli.terminal import progress_bar, say, show, show_json
 from coherently.cli.weighting import choose_weights
 
 if TYPE_CHECKING:
     from coherently.result import Result
+
+LARGEST_TRACE = 5_000
+"""Events up to which a report of the paper's loop has its curve: the trace keeps an answer for each sweep."""
 
 
 @gathered
@@ -50,6 +53,7 @@ def aggregate(
     """Combine a panel's forecasts into one coherent set."""
     from coherently.panel import check_output
     from coherently.result import aggregate as run
+    from coherently.solve import Status, with_trace
 
     method, loss = choice.find_method(trace=trace is not None), choice.find_loss()
     for file in filter(None, (output, trace)):
@@ -57,8 +61,8 @@ def aggregate(
     check_report(report)
     judges = choose_weights(weights, weighting, history, **source.options)
     panel = source.read(outcomes=outcomes, labels=labels)
-    if report is not None:
-        method = traced(method, panel)
+    if report is not None and len(panel.written) <= LARGEST_TRACE:
+        method = with_trace(method)
     quiet = source.quiet
     with progress_bar("Aggregating", quiet=quiet) as progress:
         result = run(panel, method, loss, weights=judges, progress=progress)
@@ -69,7 +73,7 @@ def aggregate(
         show_json(_as_json(result, by_rows=by_rows))
     elif output is None:
         _show(result, by_rows=by_rows, quiet=quiet)
-    if result.status == "interrupted":
+    if result.status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
 
 

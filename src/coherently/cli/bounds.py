@@ -42,7 +42,8 @@ def bounds(
 ) -> None:
     """Bound any events: the least and the greatest probability that the coherent forecasts leave them."""
     from coherently.panel import check_output, write_table
-    from coherently.result import aggregate, choose, read_event
+    from coherently.result import aggregate, read_event
+    from coherently.solve import choose
 
     chosen = choose(method, tolerance=tolerance, time_limit=time_limit, seed=seed)
     if output is not None:

@@ -58,7 +58,7 @@ class Choice:
 
     def find_method(self, *, trace: bool) -> Method:
         """The method, or the pool and the method after it."""
-        from coherently.result import choose
+        from coherently.solve import choose
 
         pooling = {"trim": self.trim, "exponent": self.exponent, "prior": self.prior}
         chosen = choose(

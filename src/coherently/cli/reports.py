@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coherently.cli.terminal import progress_bar, say
@@ -11,15 +10,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coherently.checks import Check
-    from coherently.panel import Panel
     from coherently.report.page import Origin
     from coherently.result import Result
-    from coherently.solve import Method
 
 SECONDS = 10.0
 """For the check of a result's panel that a report shows."""
-LARGEST_TRACE = 5_000
-"""Events up to which a report of the paper's loop has its curve: the trace keeps an answer for each sweep."""
 
 
 def check_report(path: Path | None) -> None:
@@ -28,15 +23,6 @@ def check_report(path: Path | None) -> None:
         from coherently.report.page import check_page_path
 
         check_page_path(path)
-
-
-def traced(method: Method, panel: Panel) -> Method:
-    """The method with a trace, where keeping one changes nothing else."""
-    from coherently.solve import AlternatingProjections
-
-    if isinstance(method, AlternatingProjections) and method.correction == "none":
-        return replace(method, trace=method.trace or len(panel.written) <= LARGEST_TRACE)
-    return method
 
 
 def write_result(result: Result, path: Path | None, panel_file: Path, *, time_limit: float | None, quiet: bool) -> None:

@@ -11,6 +11,7 @@ from rich.text import Text
 from coherently.checks.verdicts import CheckStatus
 from coherently.report.changes import ranked_changes
 from coherently.scoring import RULES
+from coherently.solve import Proof
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,8 +31,6 @@ SAID = 3
 WORST = 5
 BETS = 10
 """Bets of a book that a table shows."""
-EXACT = "dynamic programming"
-"""How a proof that needs no mention begins."""
 _BAR = 20
 
 
@@ -180,9 +179,8 @@ def findings_summary(check: Check) -> Text:
         who = "This was" if len(judges) == 1 else f"{unfinished:,} of {len(judges):,} judges were"
         undecided = f" ({open_:,} undecided, the other distances between bounds)" if 0 < open_ < unfinished else ""
         parts.append(f"{who} not finished in time{undecided}: raise the limit (--time-limit).")
-    proof = check.means.proof
-    if proof and not proof.startswith(EXACT):
-        parts.append(f"The distance of the panel's means rests on: {proof}.")
+    if any(proof is not Proof.ALL_WORLDS for proof in check.means.verdict.proofs):
+        parts.append(f"The distance of the panel's means rests on: {check.means.proof}.")
     return Text(" ".join(parts))
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from coherently.errors import ContradictionError, MethodError, PanelError
+from coherently.errors import ContradictionError, PanelError
 from coherently.panel import Panel
 from coherently.panel.weights import weighted
 from coherently.problem import find_loss, in_units, pose, settled, unit_of
@@ -14,40 +13,12 @@ from coherently.problem.detailed import detail
 from coherently.result.idle import with_idle
 from coherently.result.notes import clipped, pins_in_conflict, with_notes, without_promise
 from coherently.result.result import Result
-from coherently.solve import (
-    AlternatingProjections,
-    Annealing,
-    Auto,
-    DempsterShafer,
-    Exact,
-    InfeasiblePinsError,
-    Lindley,
-    Method,
-    Pool,
-)
+from coherently.solve import InfeasiblePinsError, choose
 
 if TYPE_CHECKING:
     from coherently.panel.weights import Weights
     from coherently.problem import Loss
-    from coherently.solve import Progress
-
-METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
-    "auto": (Auto, {}),
-    "exact": (Exact, {}),
-    "linear": (Pool, {"kind": "linear"}),
-    "projections": (AlternatingProjections, {"correction": "none"}),
-    "dykstra": (AlternatingProjections, {"correction": "dykstra"}),
-    "annealing": (Annealing, {}),
-    "log": (Pool, {"kind": "log"}),
-    "median": (Pool, {"kind": "median"}),
-    "trimmed": (Pool, {"kind": "trimmed"}),
-    "extremised": (Pool, {"kind": "extremised"}),
-    "neyman-roughgarden": (Pool, {"kind": "neyman-roughgarden"}),
-    "normalised": (Pool, {"kind": "normalised"}),
-    "dempster-shafer": (DempsterShafer, {}),
-    "lindley": (Lindley, {}),
-}
-"""The methods by the word for them: a class, and the options that the word stands for."""
+    from coherently.solve import Method, Progress
 
 
 def aggregate(
@@ -96,27 +67,3 @@ def aggregate(
     solution = with_notes(panel, problem, without_promise(panel, plain, solution))
     said = [*panel.notes[len(given.notes) :], *filter(None, [clipped(panel, measure), solution.note])]
     return Result(panel, chosen, answered, replace(solution, note=" ".join(said) or None))
-
-
-def choose(method: str | Method, **options: object) -> Method:
-    """Give the method that a word stands for, with options (None is the default)."""
-    if isinstance(method, type):
-        raise MethodError(f"method is the class {method.__name__}; make an object of it: {method.__name__}()")
-    if isinstance(method, Method):
-        return method
-    if method not in METHODS:
-        close = difflib.get_close_matches(str(method), METHODS, 1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise MethodError(f"unknown method {method!r}; the methods are {', '.join(METHODS)}.{hint}")
-    kind, fixed = METHODS[method]
-    given = {name: value for name, value in options.items() if value is not None}
-    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        raise MethodError(f"the method {method} has no option {unknown[0]}; {_who_has(unknown[0])}")
-    return kind(**fixed, **given)
-
-
-def _who_has(option: str) -> str:
-    having = [word for word, (kind, _) in METHODS.items() if option in {field.name for field in fields(kind)}]  # type: ignore[arg-type]
-    return f"{' and '.join(having)} {'have' if len(having) > 1 else 'has'} it" if having else "none has"

@@ -14,6 +14,7 @@ from coherently.panel import UNRESOLVED, WrittenEvents, read_laws
 from coherently.problem import append, in_units, pose, settled, split, unit_of
 from coherently.result.record import is_plain
 from coherently.result.worlds import join
+from coherently.solve import Coherence
 from coherently.solve.bounds import ENOUGH, absent, extremes
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def read_event(event: str, events: Events) -> int:
 
 def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
     """Bound an event, whether it was forecast or not."""
-    if result.solution.worlds is None or result.coherence != "global":
+    if result.solution.worlds is None or result.coherence is not Coherence.GLOBAL:
         raise ResultError(
             f"bounds follow from globally coherent forecasts, and these are {result.coherence}: "
             "aggregate with the method exact (or annealing)"

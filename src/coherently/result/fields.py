@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, NoReturn
+from enum import StrEnum
+from typing import Any, NoReturn, TypeVar
 
 from coherently.errors import ResultError
+
+Words = TypeVar("Words", bound=StrEnum)
 
 
 def parse(text: str) -> Fields:
@@ -57,6 +60,11 @@ class Fields:
     def text_or_none(self, name: str) -> str | None:
         """A text or null."""
         return None if self._take(name) is None else self.text(name)
+
+    def fact(self, name: str, kind: type[Words], before: str = "") -> Words:
+        """One of the facts of a kind, by its words: the whole text, or what stands before a mark."""
+        words = self.text(name).partition(before)[0] if before else self.text(name)
+        return kind(words) if words in list(kind) else self.refuse(name, f"one of {', '.join(kind)}")
 
     def flag(self, name: str) -> bool:
         """True or false."""

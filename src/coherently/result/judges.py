@@ -9,9 +9,8 @@ import numpy as np
 
 from coherently.errors import ContradictionError
 from coherently.problem import BRIER, find_loss, in_units, pose_individually, settled, unit_of
-from coherently.result.aggregation import choose
 from coherently.result.notes import pins_in_conflict
-from coherently.solve import Auto, InfeasiblePinsError
+from coherently.solve import Auto, Coherence, InfeasiblePinsError, choose
 from coherently.solve.auto import LARGEST, locally
 
 if TYPE_CHECKING:
@@ -64,16 +63,20 @@ def individual(panel: Panel, method: str | Method = "auto", loss: str | Loss = "
 def _known(solution: Solution, label: NDArray[np.int32]) -> NDArray[np.int64]:
     """What is known of each component."""
     size, parts = np.bincount(label), solution.components
-    known = np.full(len(size), LOCAL if solution.coherence == "local" else NEAREST)
+    known = np.full(len(size), LOCAL if solution.coherence is Coherence.LOCAL else NEAREST)
     if parts:
         # Where some are local, those beyond the limit of `Auto`, they come first.
-        order = np.argsort(size <= LARGEST, kind="stable") if solution.coherence == "local" else np.arange(len(size))
+        order = (
+            np.argsort(size <= LARGEST, kind="stable")
+            if solution.coherence is Coherence.LOCAL
+            else np.arange(len(size))
+        )
         known[order] = [_state(part) for part in parts]
     return known
 
 
 def _state(part: Component) -> int:
-    if part.coherence == "local":
+    if part.coherence is Coherence.LOCAL:
         return LOCAL
     if part.objective - part.lower_bound <= ROUNDING * max(1.0, part.objective):
         return NEAREST

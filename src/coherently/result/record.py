@@ -17,7 +17,7 @@ from coherently.panel.panel import UNRESOLVED
 from coherently.problem import Log, find_loss, pose, settled
 from coherently.result.fields import Fields, parse
 from coherently.result.idle import with_idle
-from coherently.solve import Component, Solution, Status, Worlds
+from coherently.solve import Coherence, Component, Proof, Route, Solution, Status, Worlds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +40,8 @@ PROMISES = (
     "conditionals",
     "note",
 )
+CONFLICT = ", conflict "
+"""What stands between a route and the conflict of the evidence."""
 ROW = ("probability", "weight", "lower", "upper")
 
 
@@ -72,7 +74,7 @@ def write(result: Result) -> str:
             dict(zip(columns, row, strict=True)) | rows.get(i, {})
             for i, row in enumerate(zip(*columns.values(), strict=True))
         ],
-        "components": [_finite(asdict(component)) for component in result.components],
+        "components": [_described(component) for component in result.components],
         "worlds": None if result.worlds is None else [_part(part, result.worlds.names) for part in result.worlds.parts],
     }
     return json.dumps(record, ensure_ascii=False, allow_nan=False)
@@ -114,6 +116,12 @@ def read(text: str) -> tuple[Panel, Recorded, Problem, Solution, float | None]:
         problem, solution = with_idle(panel, problem, replace(solution, worlds=worlds))
     method = Recorded(fields.text("method"), fields.number_or_none("tolerance"))
     return panel, method, problem, solution, fields.number_or_none("gap")
+
+
+def _described(component: Component) -> dict[str, Any]:
+    fields = asdict(component)
+    conflict = fields.pop("conflict")
+    return _finite(fields if conflict is None else fields | {"route": f"{component.route}{CONFLICT}{conflict:.6g}"})
 
 
 def _finite(fields: dict[str, Any]) -> dict[str, Any]:
@@ -222,15 +230,10 @@ def _loss(fields: Fields) -> Loss:
 
 
 def _solution(fields: Fields, value: NDArray[np.float64]) -> Solution:
-    statuses = {status.word: status for status in Status}
-    if fields.text("status") not in statuses:
-        fields.refuse("status", f"one of {', '.join(statuses)}")
-    if fields.text("coherence") not in ("none", "local", "global"):
-        fields.refuse("coherence", "one of none, local, global")
     return Solution(
         value,
-        statuses[fields.text("status")],
-        fields.text("coherence"),
+        fields.fact("status", Status),
+        fields.fact("coherence", Coherence),
         fields.number_or_none("objective"),
         fields.number_or_none("lower_bound"),
         fields.number_or_none("guaranteed_improvement"),
@@ -244,14 +247,26 @@ def _solution(fields: Fields, value: NDArray[np.float64]) -> Solution:
 
 
 def _component(fields: Fields) -> Component:
+    objective, bound = _floats([fields.number_or_none(name) for name in ("objective", "lower_bound")]).tolist()
     return Component(
         fields.whole("variables"),
         fields.whole("events"),
-        fields.text("coherence"),
-        fields.text("route"),
-        fields.text("proof"),
-        *_floats([fields.number_or_none(name) for name in ("objective", "lower_bound")]).tolist(),
+        fields.fact("coherence", Coherence),
+        fields.fact("route", Route, before=CONFLICT),
+        fields.fact("proof", Proof),
+        objective,
+        bound,
+        _conflict(fields),
     )
+
+
+def _conflict(fields: Fields) -> float | None:
+    """The conflict of evidence, which is written after the route."""
+    _, mark, number = fields.text("route").partition(CONFLICT)
+    try:
+        return float(number) if mark else None
+    except ValueError:
+        fields.refuse("route", "a route that ends with a number")
 
 
 def _worlds(parts: Sequence[Fields], events: Events, problem: Problem) -> tuple[Problem, tuple[Worlds, ...]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coherently.problem import Loss, Problem
     from coherently.result.bounds import Bounds
     from coherently.result.record import Recorded
-    from coherently.solve import Component, Method, Solution
+    from coherently.solve import Coherence, Component, Method, Solution, Status
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -64,12 +64,12 @@ class Result:
         return f"{self!r}\n{text_table(self.columns())}"
 
     @property
-    def status(self) -> str:
-        """How the method ended, in a word."""
-        return self.solution.status.word
+    def status(self) -> Status:
+        """How the method ended: equal to a word, such as "optimal", with a `sentence`."""
+        return self.solution.status
 
     @property
-    def coherence(self) -> str:
+    def coherence(self) -> Coherence:
         """How far the forecasts are coherent: "global", "local" (within groups of events) or "none" (averages)."""
         return self.solution.coherence
 

@@ -11,18 +11,17 @@ import numpy as np
 
 from coherently.errors import CoherentlyError, MethodError
 from coherently.panel import Panel
-from coherently.result import Result, aggregate, choose, individual
-from coherently.solve import AlternatingProjections, Exact, LinearAverage, Method, Pool
+from coherently.result import Result, aggregate, individual
+from coherently.solve import AlternatingProjections, Exact, LinearAverage, Method, Pool, Status, choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from coherently.solve import Progress
+    from coherently.solve import Coherence, Progress
 
 Asked: TypeAlias = "str | Method | Result | Panel"
-INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +33,8 @@ class Candidate:
 
     name: str
     meaning: str
-    status: str | None = None
-    coherence: str | None = None
+    status: Status | None = None
+    coherence: Coherence | None = None
     gap: float | None = None
     objective: float | None = None
     note: str | None = None
@@ -67,7 +66,7 @@ class Ran:
         for i, method in enumerate(self.methods):
             if method is not None:
                 result = aggregate(drawn, method)
-                if result.status == INTERRUPTED:
+                if result.status is Status.INTERRUPTED:
                     raise KeyboardInterrupt
                 forecasts[i] = result.solution.value[panel.event_index]
         return forecasts
@@ -107,7 +106,7 @@ def run_candidates(
             notes += [f"{candidate.name}: {candidate.note}"] if candidate.note else []
             forecasts.append(forecast)
             methods.append(plan.what if isinstance(plan.what, Method) and not plan.alone else None)
-            interrupted = candidate.status == INTERRUPTED
+            interrupted = candidate.status is Status.INTERRUPTED
             if interrupted:
                 break
             progress((i + 1) / len(plans))

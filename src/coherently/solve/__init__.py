@@ -5,16 +5,20 @@ from coherently.solve.annealing import Annealing
 from coherently.solve.auto import Auto
 from coherently.solve.evidence import DempsterShafer
 from coherently.solve.exact import Exact
+from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.lindley import Lindley
 from coherently.solve.linear import LinearAverage
 from coherently.solve.pins import InfeasiblePinsError
 from coherently.solve.pools import Pool
-from coherently.solve.solution import Component, Method, Progress, Solution, Status, Trace, Worlds
+from coherently.solve.registry import METHODS, choose, promises_of, with_trace
+from coherently.solve.solution import Component, Method, Progress, Solution, Trace, Worlds
 
 __all__ = [
+    "METHODS",
     "AlternatingProjections",
     "Annealing",
     "Auto",
+    "Coherence",
     "Component",
     "DempsterShafer",
     "Exact",
@@ -24,8 +28,14 @@ __all__ = [
     "Method",
     "Pool",
     "Progress",
+    "Promise",
+    "Proof",
+    "Route",
     "Solution",
     "Status",
     "Trace",
     "Worlds",
+    "choose",
+    "promises_of",
+    "with_trace",
 ]

@@ -22,11 +22,12 @@ from coherently.problem import (
 )
 from coherently.solve.bound import relaxed_bound
 from coherently.solve.bregman import BregmanRun
+from coherently.solve.facts import Coherence, Promise, Status
 from coherently.solve.interior import interior_point
 from coherently.solve.measure import without_rounding
 from coherently.solve.pairwise import Relaxed, fits, solve_pairwise
 from coherently.solve.recovered import remark, written
-from coherently.solve.solution import Solution, Status, Trace, promised
+from coherently.solve.solution import Solution, Trace, promised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,6 +121,15 @@ class AlternatingProjections:
         """The word for it."""
         return "projections" if self.correction == "none" else "dykstra"
 
+    @property
+    def exceptions(self) -> frozenset[Promise]:
+        """The loop without correction depends on the order of its groups."""
+        return frozenset({Promise.IGNORES_ORDER}) if self.correction == "none" else frozenset()
+
+    def traced(self) -> AlternatingProjections:
+        """The same with a trace, if keeping one changes nothing else: without correction."""
+        return replace(self, trace=self.trace or self.correction == "none")
+
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Answer the problem; an interruption gives the answer so far."""
         merged = problem.merged
@@ -184,7 +194,7 @@ class AlternatingProjections:
         return Solution(
             run.written(x),
             status,
-            "local",
+            Coherence.LOCAL,
             run.objective(x),
             guaranteed_improvement=None if len(run.problem.merged.terms) else run.problem.scatter + moved,
             groups=run.groups.design,
@@ -265,7 +275,7 @@ class AlternatingProjections:
         return Solution(
             value,
             status,
-            "local",
+            Coherence.LOCAL,
             found.objective,
             bound,
             None if len(problem.merged.terms) else promise,

@@ -12,8 +12,9 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MethodError
 from coherently.problem import BRIER
+from coherently.solve.facts import Coherence, Promise, Status
 from coherently.solve.moves import losses, plan, terms_of
-from coherently.solve.solution import Solution, Status, Worlds
+from coherently.solve.solution import Solution, Worlds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,6 +100,11 @@ class Annealing:
         """The word for it."""
         return "annealing"
 
+    @property
+    def exceptions(self) -> frozenset[Promise]:
+        """Random flips follow the order, and probabilities are multiples of 1/columns."""
+        return frozenset({Promise.IGNORES_ORDER, Promise.KEEPS_COHERENT})
+
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Answer the problem; an interruption gives the answer so far."""
         merged, begun = problem.merged, time.monotonic()
@@ -117,7 +123,7 @@ class Annealing:
         return Solution(
             problem.as_written(value),
             status,
-            "global",
+            Coherence.GLOBAL,
             objective + cost,
             lower_bound=0.0,
             violation=broken if len(merged.terms.limits) else None,

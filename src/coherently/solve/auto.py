@@ -11,8 +11,9 @@ import numpy as np
 from coherently.problem import BRIER
 from coherently.solve.alternating import AlternatingProjections
 from coherently.solve.exact import Exact
+from coherently.solve.facts import Coherence, Proof, Route, Status
 from coherently.solve.pairwise import fits
-from coherently.solve.solution import Component, Solution, Status
+from coherently.solve.solution import Component, Solution
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,10 +77,9 @@ def locally(problem: Problem, large: NDArray[np.bool_]) -> Solution:
     home = np.full(part.merged.n_variables, -1, np.int64)
     home[part.merged.variables] = np.repeat(labels, part.merged.sizes())
     known = np.bincount(home[home >= 0], minlength=len(sizes))
-    listed = tuple(
-        Component(int(known[i]), size, "local", "alternating projections", f"groups {design}", objective[i], bound[i])
-        for i, size in enumerate(sizes)
-    )
+    proof = Proof.PAIR_GROUPS if design == "pairs" else Proof.LOGICAL_GROUPS
+    facts = Coherence.LOCAL, Route.PROJECTIONS, proof
+    listed = tuple(Component(int(known[i]), size, *facts, objective[i], bound[i]) for i, size in enumerate(sizes))
     which = f"{len(sizes)} component{'s' * (len(sizes) > 1)} ({', '.join(f'{size:,}' for size in sizes[:5])} events)"
     note = f"Beyond {LARGEST:,} events a component is made coherent within groups ({design}) only: {which}."
     return replace(solution, components=listed, note=note)

@@ -9,7 +9,8 @@ import numpy as np
 
 from coherently import _core
 from coherently.solve.bound import least_on_rows
-from coherently.solve.solution import Solution, Status, Trace
+from coherently.solve.facts import Coherence, Status
+from coherently.solve.solution import Solution, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +57,7 @@ class BregmanRun:
         return Solution(
             self.problem.as_written(x),
             status,
-            "local",
+            Coherence.LOCAL,
             self._objective(x),
             min(self._bound(x, increments), self._objective(x)) if self.corrected else None,
             groups=groups.design,

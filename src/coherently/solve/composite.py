@@ -11,6 +11,7 @@ import numpy as np
 from coherently import _core
 from coherently.problem import ABSENT
 from coherently.solve.examples import example_worlds
+from coherently.solve.facts import Proof, Route
 from coherently.solve.master import Master, fewest
 from coherently.solve.oracle import SLICE, Oracle, rounding_of
 from coherently.solve.pins import KEPT, bounds_of, feasible_mixture, in_worlds
@@ -86,7 +87,7 @@ class CompositeNearest:
         self.sum = Objective(self.scores, len(part))
         self.limits = bounds_of(part.terms.limits)
         self.prices = np.zeros(len(self.limits))
-        self.route, self.proof, self.bound = "Newton's method on worlds", "nothing", 0.0
+        self.route, self.proof, self.bound = Route.NEWTON, Proof.NOTHING, 0.0
         self.timed_out = True
         self.worlds: Truth
         self.share: Vector

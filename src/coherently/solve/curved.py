@@ -10,6 +10,7 @@ import numpy as np
 from coherently import _core
 from coherently.solve.composite import CompositeNearest
 from coherently.solve.examples import example_worlds
+from coherently.solve.facts import Proof, Route
 from coherently.solve.oracle import SLICE, Oracle, rounding_of
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class CurvedNearest:
         self.oracle = Oracle(part, seed)
         self.least = 0.0 if part.space.is_free else LEAST
         self.moves = (part.weight > 0) & (part.sizes() > 0)
-        self.route, self.proof, self.bound = "Newton's method on worlds", "nothing", 0.0
+        self.route, self.proof, self.bound = Route.NEWTON, Proof.NOTHING, 0.0
         self.timed_out = True
         self.worlds, self.share = self._start()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.problem import holds
+from coherently.solve.facts import Proof
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +70,7 @@ class Nearby:
     x: NDArray[np.float64]
     objective: float
     bound: float
-    proof: str
+    proof: Proof
     interrupted: bool
 
 
@@ -87,7 +88,7 @@ class NearestByMetric:
 
     def solve(self, metric: Metric, tolerance: float, deadline: float, tell: Callable[[], None]) -> Nearby:
         """Improve the mixture until the gap is at most the tolerance times the objective, or 1 if that is more."""
-        bound, proof, interrupted = 0.0, "nothing", False
+        bound, proof, interrupted = 0.0, Proof.NOTHING, False
         if not len(self.weight):
             self._add(self.oracle.least(np.zeros(len(self.merged)), 1.0).world)
             self.weight = np.ones(1)

@@ -13,8 +13,9 @@ from coherently.errors import SHOWN, MethodError
 from coherently.problem import holds, split
 from coherently.problem.detailed import forecasts_of
 from coherently.problem.frames import multiplicity, possible_worlds
+from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance
-from coherently.solve.solution import Component, Solution, Status, Worlds
+from coherently.solve.solution import Component, Solution, Worlds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,6 +72,11 @@ class DempsterShafer:
         """The word for it."""
         return "dempster-shafer"
 
+    @property
+    def exceptions(self) -> frozenset[Promise]:
+        """Evidence that agrees makes stronger evidence, and weights are shares of the reliability."""
+        return frozenset({Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS})
+
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Combine the evidence of each component."""
         problem = forecasts_of(problem, self.name)
@@ -94,11 +100,11 @@ class DempsterShafer:
         return Solution(
             value,
             Status.CONVERGED,
-            "global",
+            Coherence.GLOBAL,
             objective=distance(problem, x),
             worlds=tuple(worlds),
-            components=tuple(component for component, _ in components),
-            note=_note([conflict for _, conflict in components]),
+            components=tuple(components),
+            note=_note([component.conflict or 0.0 for component in components]),
         )
 
     def _reliabilities(self, problem: Detailed) -> NDArray[np.float64]:
@@ -214,11 +220,11 @@ def _frame(merged: Merged) -> NDArray[np.bool_]:
     return worlds
 
 
-def _described(merged: Merged, x: NDArray[np.float64], conflict: float) -> tuple[Component, float]:
+def _described(merged: Merged, x: NDArray[np.float64], conflict: float) -> Component:
     weighty = merged.weight > 0
     far = float(np.sum(merged.weight[weighty] * (x - merged.mean)[weighty] ** 2))
-    route = f"Dempster's rule, conflict {conflict:.6g}"
-    return Component(merged.n_variables, len(merged), "global", route, "no distance is below 0", far, 0.0), conflict
+    facts = Coherence.GLOBAL, Route.DEMPSTER, Proof.NOT_NEGATIVE
+    return Component(merged.n_variables, len(merged), *facts, far, 0.0, float(f"{conflict:.6g}"))
 
 
 def _note(conflicts: list[float]) -> str:

@@ -13,10 +13,11 @@ from coherently.errors import MethodError
 from coherently.problem import BRIER, drawn_together, split
 from coherently.solve.composite import CompositeNearest
 from coherently.solve.curved import CurvedNearest
+from coherently.solve.facts import Coherence, Status
 from coherently.solve.measure import UNMOVED
 from coherently.solve.nearest import Nearest
 from coherently.solve.scores import Objective, scores_of
-from coherently.solve.solution import Component, Solution, Status, Worlds, promised
+from coherently.solve.solution import Component, Solution, Worlds, promised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -138,7 +139,7 @@ class Exact:
         return Solution(
             problem.as_written(x),
             Status.OPTIMAL if optimal else ended,
-            "global",
+            Coherence.GLOBAL,
             objective,
             bound,
             _guaranteed(problem, parts, answers) if problem.loss.name == BRIER.name else None,
@@ -158,7 +159,7 @@ class Exact:
             scores = scores_of(part.merged, loss, linearised=self.conditionals == "linearised")
             objective = Objective(scores, len(part.merged)).value(answer.x)
         size = answer.part.n_variables, len(answer.part)
-        return Component(*size, "global", answer.route, answer.proof, objective, min(objective, answer.bound))
+        return Component(*size, Coherence.GLOBAL, answer.route, answer.proof, objective, min(objective, answer.bound))
 
 
 def _reported(answer: Answer) -> Vector:

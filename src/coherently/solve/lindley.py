@@ -16,10 +16,11 @@ from coherently.problem import BRIER
 from coherently.problem.detailed import forecasts_of
 from coherently.solve.ellipsoid import Metric, NearestByMetric
 from coherently.solve.exact import Exact
+from coherently.solve.facts import Coherence, Proof, Route, Status
 from coherently.solve.measure import distance, probabilities
 from coherently.solve.oracle import Oracle
 from coherently.solve.reports import Errors, Reports, merge_reports
-from coherently.solve.solution import Component, Solution, Status, Worlds
+from coherently.solve.solution import Component, Solution, Worlds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,13 +151,13 @@ class Lindley:
         ended = Status.UNPROVED if in_time else Status.TIME_LIMIT
         bound = found.bound if proved else 0.0
         component = Component(
-            merged.n_variables, len(merged), "global", "Wolfe's algorithm", found.proof, found.objective, bound
+            merged.n_variables, len(merged), Coherence.GLOBAL, Route.WOLFE, found.proof, found.objective, bound
         )
         variables = np.arange(merged.n_variables, dtype=np.int32)
         return Solution(
             problem.as_written(found.x),
             Status.INTERRUPTED if found.interrupted else Status.CONVERGED if done else ended,
-            "global",
+            Coherence.GLOBAL,
             objective=distance(problem, found.x),
             violation=0.0,
             worlds=(Worlds(variables, found.weight, found.truth),),
@@ -193,7 +194,7 @@ def _by_log_odds(
         lost = reports.distance(found.x)
         if moved <= STILL or time.monotonic() > deadline:
             break
-    return replace(found, objective=lost, bound=0.0, proof="nothing: the log-odds scale is not convex")
+    return replace(found, objective=lost, bound=0.0, proof=Proof.NOT_CONVEX)
 
 
 def _between(one: Nearby, other: Nearby, share: float) -> Nearby:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from coherently.errors import MethodError
 from coherently.problem import BRIER
-from coherently.solve.solution import Solution, Status
+from coherently.solve.facts import Coherence, Status
+from coherently.solve.solution import Solution
 
 if TYPE_CHECKING:
     from coherently.problem import Problem
@@ -38,4 +39,4 @@ class LinearAverage:
             raise MethodError(
                 f"linear averaging goes with the loss brier; for {problem.loss.name} choose another method"
             )
-        return Solution(problem.mean, Status.AVERAGED, "none")
+        return Solution(problem.mean, Status.AVERAGED, Coherence.NONE)

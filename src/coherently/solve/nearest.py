@@ -12,6 +12,7 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MethodError
 from coherently.problem import FREE
+from coherently.solve.facts import Proof, Route
 from coherently.solve.lawful import MOST_STATES, core_space
 from coherently.solve.oracle import DENSE_VARIABLES, SLICE
 from coherently.solve.pairwise import fits, solve_pairwise
@@ -51,7 +52,7 @@ class Nearest:
         self.part, self.floor = part, floor
         self.space, self.reduced = core_space(part)
         self.core = _core.NearestMixture(*part.functions, part.weight, np.nan_to_num(part.mean), seed, space=self.space)
-        self.route, self.proof = "column generation", "nothing"
+        self.route, self.proof = Route.COLUMNS, Proof.NOTHING
         self.relaxed, self.timed_out, self.eliminated = 0.0, True, False
 
     @property
@@ -147,8 +148,8 @@ class _Run:
     def eliminate(self) -> None:
         """The best world of all, until none improves."""
         few = self.nearest.part.n_variables <= math.log2(EAGER_STATES)
-        self.nearest.route = "enumeration" if few else "junction tree"
-        self.nearest.proof = "dynamic programming over all worlds"
+        self.nearest.route = Route.ENUMERATION if few else Route.JUNCTION_TREE
+        self.nearest.proof = Proof.ALL_WORLDS
         while (left := self.left()) > 0:
             if self.core.eliminate(min(SLICE, left)):
                 self.nearest.eliminated = True
@@ -159,11 +160,11 @@ class _Run:
         part, nearest = replace(self.nearest.part, space=FREE), self.nearest
         if fits(part, "pairs") and (part.n_variables <= DENSE_VARIABLES or _are_forecast(part)):
             relaxed = solve_pairwise(part, "pairs", 1e-9, auxiliary=True)
-            nearest.relaxed, nearest.proof = relaxed.lower_bound, "relaxation to pairs of variables"
+            nearest.relaxed, nearest.proof = relaxed.lower_bound, Proof.PAIRS
 
     def branch(self) -> None:
         """Prove the gap by branch and bound; better worlds that turn up are taken in."""
-        self.nearest.proof = "semidefinite bound with branch and bound"
+        self.nearest.proof = Proof.SEMIDEFINITE
         if not self.search(SEARCH_SHARE):
             spectral = SpectralBound(self.nearest.part)
             bound = spectral.raise_until(self.deadline, self.core.objective(), self.tell)
@@ -211,9 +212,9 @@ class _Run:
             return
         bound = relaxation.bound()
         if bound > nearest.relaxed:
-            nearest.relaxed, nearest.proof = bound, "relaxation to clusters of variables"
+            nearest.relaxed, nearest.proof = bound, Proof.CLUSTERS
         while self.search() and not nearest.is_done(self.tolerance):
-            nearest.proof = "mixed-integer programming (HiGHS)"
+            nearest.proof = Proof.PROGRAM
             world, least = relaxation.best_world(core.gradient(), self.left())
             core.certify(least)
             if world is None or nearest.is_done(self.tolerance) or not core.offer(world):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
+from coherently.solve.facts import Proof
 from coherently.solve.lawful import MOST_STATES, core_space
 from coherently.solve.relaxation import Relaxation
 
@@ -42,7 +43,7 @@ class Least:
     value: float
     bound: float
     exact: bool
-    proof: str
+    proof: Proof
 
 
 class Oracle:
@@ -61,7 +62,7 @@ class Oracle:
         if self.is_exact:
             world = core.eliminate()
             value = core.value(world)
-            return Least(world, value, value, True, "dynamic programming over all worlds")
+            return Least(world, value, value, True, Proof.ALL_WORLDS)
         deadline = time.monotonic() + seconds
         world = core.search(ATTEMPTS, seconds)
         if self._is_small() and core.can_prove():
@@ -70,9 +71,7 @@ class Oracle:
         found, bound = self._relaxation.best_world(coefficients, max(0.0, deadline - time.monotonic()), tolerance)
         if found is not None and core.value(found) < core.value(world):
             world = found
-        return Least(
-            world, core.value(world), min(bound, core.value(world)), False, "mixed-integer programming (HiGHS)"
-        )
+        return Least(world, core.value(world), min(bound, core.value(world)), False, Proof.PROGRAM)
 
     def _is_small(self) -> bool:
         """Whether branch and bound is of use: two variables an event."""
@@ -102,4 +101,4 @@ class Oracle:
                 outcome = core.prove(SLICE)
             if outcome == "better":
                 world = self._best(world, core.better())
-        return Least(world, core.value(world), core.bound(), False, "semidefinite bound with branch and bound")
+        return Least(world, core.value(world), core.bound(), False, Proof.SEMIDEFINITE)

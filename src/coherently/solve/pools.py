@@ -14,8 +14,9 @@ from coherently.problem.detailed import forecasts_of, pose_again
 from coherently.problem.losses import merged_mean
 from coherently.problem.partitions import partitions
 from coherently.solve.averages import middle_mean, neyman_roughgarden, normalised, weighted_median
+from coherently.solve.facts import Coherence, Promise, Status
 from coherently.solve.measure import distance, probabilities
-from coherently.solve.solution import Method, Solution, Status
+from coherently.solve.solution import Method, Solution
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +39,11 @@ OPTIONS = {
     "normalised": (),
 }
 """The kinds of pools, and the options that each has."""
+EXCEPTIONS = {
+    "extremised": frozenset({Promise.KEEPS_COHERENT}),
+    "neyman-roughgarden": frozenset({Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS}),
+}
+"""The kinds that move away from the prior, one of them by the number of forecasts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +106,11 @@ class Pool:
         """The word for it, and for what follows."""
         return self.kind if self.then is None else f"{self.kind}, then {self.then.name}"
 
+    @property
+    def exceptions(self) -> frozenset[Promise]:
+        """What the kind does not promise, nor the method that follows."""
+        return EXCEPTIONS.get(self.kind, frozenset()) | getattr(self.then, "exceptions", frozenset())
+
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Average; a method that follows answers the problem whose forecasts are the averages."""
         problem = forecasts_of(problem, f"the pool {self.kind}")
@@ -108,7 +119,7 @@ class Pool:
                 raise MethodError(
                     f"{self.kind} averaging goes with the loss brier; for {problem.loss.name} choose another method"
                 )
-            return Solution(self._average(problem), Status.AVERAGED, "none", note=self.note(problem))
+            return Solution(self._average(problem), Status.AVERAGED, Coherence.NONE, note=self.note(problem))
         value = self._average(problem)
         return _as_of_forecasts(problem, self.then.solve(pose_again(problem, value), progress), self)
 

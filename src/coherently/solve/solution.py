@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import TYPE_CHECKING, Protocol, TypeAlias, overload, runtime_checkable
+
+from coherently.solve.facts import Coherence, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,40 +15,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Problem
+    from coherently.solve.facts import Proof, Route
 
 
 Progress: TypeAlias = "Callable[[float], None]"
-
-
-class Status(Enum):
-    """How a method ended: a word, and a sentence with what to do."""
-
-    AVERAGED = ("averaged", "Each event was averaged on its own; the averages may contradict each other.")
-    OPTIMAL = ("optimal", "These are the nearest coherent forecasts, to within the tolerance, and that is proved.")
-    TIME_LIMIT = (
-        "time_limit",
-        "The time limit came before the proof; the gap says how much nearer coherent forecasts might be. "
-        "Raise it (--time-limit) for more.",
-    )
-    UNPROVED = (
-        "unproved",
-        "The answer is coherent, but the proof stopped before the time limit at what rounding allows; the gap says how "
-        "much nearer coherent forecasts might be. More time does not help; a larger tolerance would do.",
-    )
-    CONVERGED = ("converged", "The method converged: every group of events is coherent.")
-    SWEEP_LIMIT = (
-        "sweep_limit",
-        "The method stopped at its limit of sweeps; raise it (--sweeps) if the violation is too large.",
-    )
-    PASS_LIMIT = (
-        "pass_limit",
-        "The forecasts are coherent, but single flips would still improve them; raise the limit of passes.",
-    )
-    INTERRUPTED = ("interrupted", "The method was interrupted; this is where it stood.")
-
-    def __init__(self, word: str, sentence: str) -> None:
-        self.word = word
-        self.sentence = sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,15 +45,19 @@ class Worlds:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """What was done about a connected component of the problem, and on what its bound rests."""
+    """What was done about a connected component of the problem, and on what its bound rests.
+
+    `conflict` is that of the evidence, to six digits, where evidence was combined.
+    """
 
     variables: int
     events: int
-    coherence: str
-    route: str
-    proof: str
+    coherence: Coherence
+    route: Route
+    proof: Proof
     objective: float
     lower_bound: float
+    conflict: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +77,7 @@ class Solution:
 
     value: NDArray[np.float64]
     status: Status
-    coherence: str
+    coherence: Coherence
     objective: float | None = None
     lower_bound: float | None = None
     guaranteed_improvement: float | None = None
@@ -120,7 +95,7 @@ class Solution:
     @property
     def sentence(self) -> str:
         """How the method ended: what converged without groups is made of whole worlds."""
-        if self.status is Status.CONVERGED and self.coherence == "global":
+        if self.status is Status.CONVERGED and self.coherence is Coherence.GLOBAL:
             return "The method converged: these are its forecasts."
         return self.status.sentence
 

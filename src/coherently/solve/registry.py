@@ -1,0 +1,70 @@
+"""The methods by the word for them: a new one needs its module and a line here."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import fields
+
+from coherently.errors import MethodError
+from coherently.solve.alternating import AlternatingProjections
+from coherently.solve.annealing import Annealing
+from coherently.solve.auto import Auto
+from coherently.solve.evidence import DempsterShafer
+from coherently.solve.exact import Exact
+from coherently.solve.facts import Promise
+from coherently.solve.lindley import Lindley
+from coherently.solve.pools import Pool
+from coherently.solve.solution import Method
+
+METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
+    "auto": (Auto, {}),
+    "exact": (Exact, {}),
+    "linear": (Pool, {"kind": "linear"}),
+    "projections": (AlternatingProjections, {"correction": "none"}),
+    "dykstra": (AlternatingProjections, {"correction": "dykstra"}),
+    "annealing": (Annealing, {}),
+    "log": (Pool, {"kind": "log"}),
+    "median": (Pool, {"kind": "median"}),
+    "trimmed": (Pool, {"kind": "trimmed"}),
+    "extremised": (Pool, {"kind": "extremised"}),
+    "neyman-roughgarden": (Pool, {"kind": "neyman-roughgarden"}),
+    "normalised": (Pool, {"kind": "normalised"}),
+    "dempster-shafer": (DempsterShafer, {}),
+    "lindley": (Lindley, {}),
+}
+"""The methods by the word for them: a class, and the options that the word stands for."""
+
+
+def choose(method: str | Method, **options: object) -> Method:
+    """Give the method that a word stands for, with options (None is the default)."""
+    if isinstance(method, type):
+        raise MethodError(f"method is the class {method.__name__}; make an object of it: {method.__name__}()")
+    if isinstance(method, Method):
+        return method
+    if method not in METHODS:
+        close = difflib.get_close_matches(str(method), METHODS, 1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise MethodError(f"unknown method {method!r}; the methods are {', '.join(METHODS)}.{hint}")
+    kind, fixed = METHODS[method]
+    given = {name: value for name, value in options.items() if value is not None}
+    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise MethodError(f"the method {method} has no option {unknown[0]}; {_who_has(unknown[0])}")
+    return kind(**fixed, **given)
+
+
+def _who_has(option: str) -> str:
+    having = [word for word, (kind, _) in METHODS.items() if option in {field.name for field in fields(kind)}]  # type: ignore[arg-type]
+    return f"{' and '.join(having)} {'have' if len(having) > 1 else 'has'} it" if having else "none has"
+
+
+def promises_of(method: Method) -> frozenset[Promise]:
+    """What a method promises of every panel: everything but its `exceptions`, if it has any."""
+    return frozenset(Promise) - getattr(method, "exceptions", frozenset())
+
+
+def with_trace(method: Method) -> Method:
+    """The method with a trace of its sweeps, if it can keep one and that changes nothing else."""
+    found: Method = method.traced() if hasattr(method, "traced") else method
+    return found
