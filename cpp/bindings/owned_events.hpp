@@ -1,8 +1,6 @@
-// Events whose arrays the core keeps for itself, and deadlines.
+// Events whose arrays the core keeps for itself.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -11,12 +9,6 @@
 #include "coherently/worlds/space.hpp"
 
 namespace coherently::bindings {
-
-inline std::chrono::steady_clock::time_point after(double seconds) {
-    using Clock = std::chrono::steady_clock;
-    const std::chrono::duration<double> bounded(std::min(seconds, 1e6));
-    return Clock::now() + std::chrono::duration_cast<Clock::duration>(bounded);
-}
 
 struct OwnedEvents {
     std::size_t n_variables;

@@ -2,6 +2,8 @@
 
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
+
 #include "owned_events.hpp"
 
 namespace coherently::bindings {

@@ -18,8 +18,7 @@ constexpr int between_clocks = 16;
 constexpr std::size_t patience = 1000;  // nodes
 
 Precision sharp(double seconds) {
-    const std::chrono::duration<double> time(seconds);
-    return {1e-9, 6, std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(time)};
+    return {1e-9, 6, after(seconds)};
 }
 
 }  // namespace
@@ -227,10 +226,10 @@ bool DiagonalBound::expand(Node& node) {
     return false;
 }
 
-DiagonalBound::Outcome DiagonalBound::run(std::chrono::steady_clock::time_point deadline) {
+DiagonalBound::Outcome DiagonalBound::run(Deadline deadline) {
     for (int step = 1; !heap_.empty() || !stack_.empty(); ++step) {
         if (!better_.empty() && nodes_ >= enough_) return Outcome::better;
-        if (step % between_clocks == 0 && std::chrono::steady_clock::now() >= deadline) return Outcome::unfinished;
+        if (step % between_clocks == 0 && has_passed(deadline)) return Outcome::unfinished;
         Node node = pop();
         ++nodes_;
         if (expand(node)) branch(node);

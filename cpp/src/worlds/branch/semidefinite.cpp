@@ -49,7 +49,7 @@ public:
             double total = 0;
             for (std::size_t i = 0; i <= n_; ++i) total += strength_[i] = turn(i);
             if (sweep > 0 && std::abs(total - before) <= precision.steady * total) break;
-            if (std::chrono::steady_clock::now() >= precision.deadline) break;
+            if (has_passed(precision.deadline)) break;
             before = total;
         }
         return {strength_.begin() + 1, strength_.end()};

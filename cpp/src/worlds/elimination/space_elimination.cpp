@@ -213,7 +213,7 @@ void SpaceElimination::gather(const Clique& clique, std::span<const double> coef
     }
 }
 
-void SpaceElimination::minimise(std::span<const double> coefficients, World& world) {
+World SpaceElimination::minimise(std::span<const double> coefficients) {
     apart_ = 0;
     for (Clique& clique : cliques_) {
         gather(clique, coefficients);
@@ -228,7 +228,7 @@ void SpaceElimination::minimise(std::span<const double> coefficients, World& wor
         if (clique.message[0] == infinity) throw Contradiction();
         if (&clique != &cliques_.back()) apart_ += clique.message[0];
     }
-    world = trace(cliques_.empty() ? 0 : static_cast<std::size_t>(cliques_.back().choice[0]));
+    return trace(cliques_.empty() ? 0 : static_cast<std::size_t>(cliques_.back().choice[0]));
 }
 
 // The best world in which the last block has a given state.

@@ -428,7 +428,7 @@ bool BlockSearch::note() {
     return true;
 }
 
-void BlockSearch::run(const World& from, std::size_t patience, double threshold, std::vector<TabuSearch::Found>& found) {
+void BlockSearch::run(const World& from, std::size_t patience, double threshold, std::vector<Found>& found) {
     start(from);
     note();
     std::fill(free_at_.begin(), free_at_.end(), std::size_t{0});
@@ -538,7 +538,7 @@ void BlockSearch::anneal(std::size_t sweeps) {
     note();
 }
 
-void BlockSearch::mix(World& world, const World& other, Random& random) const {
+void BlockSearch::cross(World& world, const World& other, Random& random) const {
     for (const SearchBlock& own : blocks_) {
         if (!(random.next() >> 63)) continue;
         for (const std::int32_t v : own.block.variables) world[static_cast<std::size_t>(v)] = other[static_cast<std::size_t>(v)];

@@ -189,4 +189,9 @@ void TabuSearch::anneal(std::size_t sweeps) {
     best_ = walk_.world(), best_energy_ = walk_.energy();
 }
 
+void TabuSearch::cross(World& world, const World& other, Random& random) const {
+    for (std::size_t v = 0; v < world.size(); ++v)
+        if (random.next() >> 63) world[v] = other[v];
+}
+
 }  // namespace coherently
