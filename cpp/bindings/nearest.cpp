@@ -1,9 +1,10 @@
+#include "coherently/mixture/nearest.hpp"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 
-#include "coherently/mixture/nearest.hpp"
 #include "owned_events.hpp"
 #include "proofs.hpp"
 
@@ -24,8 +25,8 @@ struct OwnedSquares {
         const auto& [s, c, f, w, t] = *arrays;
         starts = OwnedEvents::copy(s), coordinates = OwnedEvents::copy(c), factors = OwnedEvents::copy(f);
         weight = OwnedEvents::copy(w), target = OwnedEvents::copy(t);
-        if (starts.size() != weight.size() + 1 || target.size() != weight.size() || factors.size() != coordinates.size() ||
-            static_cast<std::size_t>(starts.back()) != factors.size())
+        if (starts.size() != weight.size() + 1 || target.size() != weight.size() ||
+            factors.size() != coordinates.size() || static_cast<std::size_t>(starts.back()) != factors.size())
             throw nb::value_error("arrays differ in length");
         for (const std::int32_t i : coordinates)
             if (i < 0 || static_cast<std::size_t>(i) >= events) throw nb::index_error("a coordinate is out of range");
@@ -35,9 +36,9 @@ struct OwnedSquares {
 
 class Nearest {
 public:
-    Nearest(std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
-            Vector<std::uint64_t> words, Vector<double> weight, Vector<double> target, std::uint64_t seed,
-            std::shared_ptr<Space> space, const std::optional<SquareArrays>& squares)
+    Nearest(std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
+            Vector<std::int64_t> word_starts, Vector<std::uint64_t> words, Vector<double> weight, Vector<double> target,
+            std::uint64_t seed, std::shared_ptr<Space> space, const std::optional<SquareArrays>& squares)
         : events_(n, starts, variables, word_starts, words),
           space_(std::move(space)),
           weight_(OwnedEvents::copy(weight)),
@@ -111,8 +112,8 @@ private:
 void bind_nearest(nb::module_& module) {
     nb::class_<Nearest> nearest(module, "NearestMixture");
     nearest
-        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::uint64_t>,
-                      Vector<double>, Vector<double>, std::uint64_t, std::shared_ptr<Space>,
+        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>,
+                      Vector<std::uint64_t>, Vector<double>, Vector<double>, std::uint64_t, std::shared_ptr<Space>,
                       const std::optional<SquareArrays>&>(),
              nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
              nb::arg("weight"), nb::arg("target"), nb::arg("seed"), nb::arg("space").none() = nb::none(),

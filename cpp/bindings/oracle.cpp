@@ -58,8 +58,8 @@ private:
 void bind_oracle(nb::module_& module) {
     nb::class_<Oracle> oracle(module, "WorldOracle");
     oracle
-        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::uint64_t>,
-                      std::uint64_t, std::shared_ptr<Space>>(),
+        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>,
+                      Vector<std::uint64_t>, std::uint64_t, std::shared_ptr<Space>>(),
              nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
              nb::arg("seed"), nb::arg("space").none() = nb::none())
         .def("set", &Oracle::set, nb::arg("coefficients"))
@@ -67,28 +67,32 @@ void bind_oracle(nb::module_& module) {
         .def("search", &Oracle::search, nb::arg("attempts"), nb::arg("seconds"))
         .def("eliminate", &Oracle::eliminate);
     bind_proofs(oracle);
-    module.def("evaluate_worlds", [](std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
-                                     Vector<std::int64_t> word_starts, Vector<std::uint64_t> words,
-                                     Matrix<std::uint8_t> worlds) {
-        const OwnedEvents events(n, starts, variables, word_starts, words);
-        if (worlds.shape(1) != n) throw nb::value_error("arrays differ in length");
-        const Energy energy(events.view());
-        const std::size_t m = events.starts.size() - 1;
-        std::vector<std::uint8_t> truth(worlds.shape(0) * m), bits((m + 7) / 8);
-        for (std::size_t i = 0; i < worlds.shape(0); ++i) {
-            energy.evaluate(World(worlds.data() + i * n, worlds.data() + (i + 1) * n), bits);
-            for (std::size_t j = 0; j < m; ++j) truth[i * m + j] = bits[j / 8] >> (j % 8) & 1;
-        }
-        return give(std::move(truth), {worlds.shape(0), m});
-    }, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
-       nb::arg("worlds"));
-    module.def("elimination_cost", [](std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
-                                      Vector<std::int64_t> word_starts, Vector<std::uint64_t> words, double limit,
-                                      std::shared_ptr<Space> space) {
-        const OwnedEvents events(n, starts, variables, word_starts, words);
-        return Elimination::cost(events.view(), space.get(), limit);
-    }, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
-       nb::arg("limit"), nb::arg("space").none() = nb::none());
+    module.def(
+        "evaluate_worlds",
+        [](std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
+           Vector<std::uint64_t> words, Matrix<std::uint8_t> worlds) {
+            const OwnedEvents events(n, starts, variables, word_starts, words);
+            if (worlds.shape(1) != n) throw nb::value_error("arrays differ in length");
+            const Energy energy(events.view());
+            const std::size_t m = events.starts.size() - 1;
+            std::vector<std::uint8_t> truth(worlds.shape(0) * m), bits((m + 7) / 8);
+            for (std::size_t i = 0; i < worlds.shape(0); ++i) {
+                energy.evaluate(World(worlds.data() + i * n, worlds.data() + (i + 1) * n), bits);
+                for (std::size_t j = 0; j < m; ++j) truth[i * m + j] = bits[j / 8] >> (j % 8) & 1;
+            }
+            return give(std::move(truth), {worlds.shape(0), m});
+        },
+        nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
+        nb::arg("worlds"));
+    module.def(
+        "elimination_cost",
+        [](std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
+           Vector<std::uint64_t> words, double limit, std::shared_ptr<Space> space) {
+            const OwnedEvents events(n, starts, variables, word_starts, words);
+            return Elimination::cost(events.view(), space.get(), limit);
+        },
+        nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
+        nb::arg("limit"), nb::arg("space").none() = nb::none());
 }
 
 }  // namespace coherently::bindings

@@ -25,7 +25,8 @@ struct OwnedEvents {
             static_cast<std::size_t>(word_starts.back()) != words.size())
             throw nb::value_error("arrays differ in length");
         for (const std::int32_t variable : variables)
-            if (variable < 0 || static_cast<std::size_t>(variable) >= n) throw nb::index_error("a variable is out of range");
+            if (variable < 0 || static_cast<std::size_t>(variable) >= n)
+                throw nb::index_error("a variable is out of range");
     }
     template <typename T>
     static std::vector<T> copy(const Vector<T>& array) {

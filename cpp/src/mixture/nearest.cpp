@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-
 namespace coherently {
 namespace {
 
-constexpr std::size_t batch = 8;   // worlds to take in at a time
-constexpr std::size_t many = 64;  // the same where each costs nothing to find
-constexpr std::size_t round = 8;  // searches before their worlds are taken in
+constexpr std::size_t batch = 8;          // worlds to take in at a time
+constexpr std::size_t many = 64;          // the same where each costs nothing to find
+constexpr std::size_t round = 8;          // searches before their worlds are taken in
 constexpr std::size_t first_rounds = 10;  // which need not bring their part
 constexpr std::size_t least_sweeps = 16;
 constexpr int refinements = 2;
@@ -66,8 +65,8 @@ double NearestMixture::look(std::span<const double> x) {
     return objective + squares_.add_gradient(x, gradient_);
 }
 
-// With f = |x - q|^2 and g = max <x - q, x - s> over worlds s, in the metric of the weights and squares, every coherent point lies
-// beyond a hyperplane at the distance (f - g) / sqrt(f) from q.
+// With f = |x - q|^2 and g = max <x - q, x - s> over worlds s, in the metric of the weights and squares, every coherent
+// point lies beyond a hyperplane at the distance (f - g) / sqrt(f) from q.
 void NearestMixture::certify(double least) {
     shortfall_ = std::min(shortfall_, std::max(0.0, level_ - least));
     const double reach = objective_ - shortfall_;

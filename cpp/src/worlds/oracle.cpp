@@ -27,7 +27,9 @@ World WorldOracle::search(std::size_t attempts, Deadline deadline) {
     for (std::size_t i = 0; i < attempts && (i == 0 || !has_passed(deadline)); ++i) {
         const bool anywhere = i % 2 == 1;
         if (anywhere) search_->anneal(sweeps);
-        else search_->run(best.empty() ? search_->first() : best, patience_per_variable * (energy_.n_variables() + 1), -infinity, unused);
+        else
+            search_->run(best.empty() ? search_->first() : best, patience_per_variable * (energy_.n_variables() + 1),
+                         -infinity, unused);
         if (search_->best_energy() < least) least = search_->best_energy(), best = search_->best();
     }
     return best.empty() ? search_->first() : best;

@@ -3,8 +3,8 @@
 
 #include "coherently/functions/boolean_function.hpp"
 #include "coherently/functions/satisfaction.hpp"
-#include "coherently/worlds/space.hpp"
 #include "coherently/worlds/elimination/space_elimination.hpp"
+#include "coherently/worlds/space.hpp"
 
 namespace coherently {
 namespace {

@@ -15,12 +15,12 @@
 
 namespace coherently {
 
-// Minimises sum_j weight_j (x_j - target_j)^2 + squares over the mixtures of worlds. Every x on the way is coherent. Where
-// there is a space, with its witness, worlds are those of it alone.
+// Minimises sum_j weight_j (x_j - target_j)^2 + squares over the mixtures of worlds. Every x on the way is coherent.
+// Where there is a space, with its witness, worlds are those of it alone.
 class NearestMixture {
 public:
-    NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target,
-                   std::uint64_t seed, const Space* space = nullptr, const Squares& squares = {});
+    NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target, std::uint64_t seed,
+                   const Space* space = nullptr, const Squares& squares = {});
 
     // Takes in worlds that local search finds; true when it finds none that improves, false at the deadline. The effort
     // is how often the length of a search is doubled before giving up, where a round of searches has not brought the
@@ -75,9 +75,9 @@ private:
     std::vector<Found> found_;
     std::size_t attempt_ = 0;  // of the round of searches
     std::size_t rounds_ = 0;
-    double begun_at_ = 0;      // the objective before the first round
-    int effort_ = 0;           // grows when a round finds little
-    World lowest_;             // the last world that was the best to take in
+    double begun_at_ = 0;  // the objective before the first round
+    int effort_ = 0;       // grows when a round finds little
+    World lowest_;         // the last world that was the best to take in
 };
 
 }  // namespace coherently

@@ -12,9 +12,9 @@ namespace {
 
 using Cliques = std::vector<std::vector<std::int32_t>>;
 
-// Eliminates a variable of least degree after the other, until those that are left are all linked. The cliques, each with
-// its variable first and the others as they come, and what is left as the last one; empty where their tables would pass
-// the limit.
+// Eliminates a variable of least degree after the other, until those that are left are all linked. The cliques, each
+// with its variable first and the others as they come, and what is left as the last one; empty where their tables would
+// pass the limit.
 Cliques eliminate(const EventView& events, double limit) {
     const std::size_t n = events.n_variables;
     std::vector<std::vector<std::int32_t>> near(n);
@@ -37,7 +37,8 @@ Cliques eliminate(const EventView& events, double limit) {
         for (std::size_t v = 0; v < n; ++v)
             if (!gone[v] && (least == n || near[v].size() < near[least].size())) least = v;
         const auto v = static_cast<std::int32_t>(least);
-        if ((cost += std::ldexp(2.0, static_cast<int>(near[least].size()))) > limit) return {};
+        cost += std::ldexp(2.0, static_cast<int>(near[least].size()));
+        if (cost > limit) return {};
         cliques.push_back({v});
         cliques.back().insert(cliques.back().end(), near[least].begin(), near[least].end());
         if (step + cliques.back().size() == n) break;
@@ -61,7 +62,8 @@ void spread(double* table, std::size_t size, const double* message, std::uint32_
     } else {
         const std::uint32_t top = std::uint32_t{1} << (size - 1), rest = mask & ~top;
         spread(table, size - 1, message, rest);
-        spread(table + count / 2, size - 1, mask & top ? message + (std::size_t{1} << std::popcount(rest)) : message, rest);
+        spread(table + count / 2, size - 1, mask & top ? message + (std::size_t{1} << std::popcount(rest)) : message,
+               rest);
     }
 }
 
@@ -134,7 +136,8 @@ void FreeElimination::assign(const EventView& events, const std::vector<std::siz
         return least;
     };
     const auto place = [&](const Clique& clique, std::int32_t v) {
-        return std::uint32_t{1} << (std::find(clique.variables.begin(), clique.variables.end(), v) - clique.variables.begin());
+        return std::uint32_t{1} << (std::find(clique.variables.begin(), clique.variables.end(), v) -
+                                    clique.variables.begin());
     };
     for (std::size_t j = 0; j < events.size(); ++j) {
         const auto variables = events.variables_of(j);
@@ -163,7 +166,8 @@ void FreeElimination::gather(std::size_t c, std::span<const double> coefficients
     const Clique& clique = cliques_[c];
     const std::size_t size = clique.variables.size();
     std::fill_n(table_.begin(), std::size_t{1} << size, 0.0);
-    for (const Monomial& monomial : clique.monomials) table_[monomial.row] += monomial.factor * coefficients[monomial.event];
+    for (const Monomial& monomial : clique.monomials)
+        table_[monomial.row] += monomial.factor * coefficients[monomial.event];
     sum_subsets(table_.data(), size);
     for (const auto& [child, mask] : clique.inputs) spread(table_.data(), size, cliques_[child].message.data(), mask);
 }
@@ -189,7 +193,8 @@ World FreeElimination::minimise(std::span<const double> coefficients) {
 // The world of an entry of the last table.
 void FreeElimination::trace(std::size_t row, World& world) const {
     const Clique& end = cliques_.back();
-    for (std::size_t k = 0; k < end.variables.size(); ++k) world[static_cast<std::size_t>(end.variables[k])] = row >> k & 1;
+    for (std::size_t k = 0; k < end.variables.size(); ++k)
+        world[static_cast<std::size_t>(end.variables[k])] = row >> k & 1;
     for (std::size_t c = cliques_.size() - 1; c-- > 0;) {
         const Clique& clique = cliques_[c];
         row = 0;

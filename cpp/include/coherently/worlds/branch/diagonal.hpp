@@ -24,8 +24,8 @@ public:
 
     explicit DiagonalBound(const Energy& energy, std::uint64_t seed);
 
-    // Begins with the energy's present coefficients. In some seconds the first bound becomes sharper, by which branching
-    // gains nothing.
+    // Begins with the energy's present coefficients. In some seconds the first bound becomes sharper, by which
+    // branching gains nothing.
     void start(double cutoff, double seconds = 0);
     Outcome run(Deadline deadline);
     // A valid bound on the energy of every world, at most the cutoff.
@@ -41,8 +41,8 @@ private:
         std::vector<double> field, gradient, s;  // an entry a free variable
         std::vector<std::int8_t> fixed;          // 1, -1, or 0 where free
         double constant = 0;
-        double bound = -std::numeric_limits<double>::infinity();     // the best known
-        double measured = bound;                                     // what s gives
+        double bound = -std::numeric_limits<double>::infinity();  // the best known
+        double measured = bound;                                  // what s gives
         int depth = 0;
         std::shared_ptr<const Tuning> tuning;
     };

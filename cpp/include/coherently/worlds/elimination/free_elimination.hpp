@@ -9,8 +9,8 @@
 
 namespace coherently {
 
-// Dynamic programming over a tree of cliques: the cost is the sum of 2^size over the cliques (few variables: one table of
-// all worlds). Bertele and Brioschi (1972), Nonserial dynamic programming.
+// Dynamic programming over a tree of cliques: the cost is the sum of 2^size over the cliques (few variables: one table
+// of all worlds). Bertele and Brioschi (1972), Nonserial dynamic programming.
 class FreeElimination final : public Elimination {
 public:
     static double cost(const EventView& events, double limit);

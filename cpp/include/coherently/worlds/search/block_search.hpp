@@ -63,7 +63,8 @@ private:
     BlockSearch(const EventView& events, const Space& space, std::uint64_t seed, Layout layout);
 
     std::span<const Turn> turns(const SearchBlock& own, std::size_t state) const {
-        return std::span(own.turns).subspan(own.turn_starts[state], own.turn_starts[state + 1] - own.turn_starts[state]);
+        return std::span(own.turns).subspan(own.turn_starts[state],
+                                            own.turn_starts[state + 1] - own.turn_starts[state]);
     }
     void price(std::span<const double> coefficients);
     void set_shares(double share);
@@ -88,7 +89,7 @@ private:
     std::vector<std::int32_t> block_of_;  // a variable
     std::vector<std::size_t> position_;   // of a variable in its block
     std::vector<std::size_t> open_laws_;  // those that have a price
-    Functions across_;                    // the events that are in no block, then how far open laws are from their truth
+    Functions across_;  // the events that are in no block, then how far open laws are from their truth
     std::vector<std::size_t> across_events_;
     std::vector<Grade> grades_;
     Energy energy_;
