@@ -96,14 +96,22 @@ void construct_with_moves(Annealer* self, std::size_t n_variables, Vector<std::i
                           Vector<std::int32_t> set_variables, Vector<std::int64_t> state_starts,
                           Vector<std::uint8_t> states, Vector<std::int32_t> slots, Vector<std::int64_t> law_starts,
                           Vector<std::int32_t> law_variables, Vector<std::int64_t> law_word_starts,
-                          Vector<std::uint64_t> law_words, Vector<std::uint8_t> law_truth, Matrix<std::uint8_t> worlds) {
+                          Vector<std::uint64_t> law_words, Vector<std::uint8_t> law_truth,
+                          Matrix<std::uint8_t> worlds) {
     WeightedFunctions functions{n_variables, copy(starts), copy(variables), copy(word_starts),
                                 copy(words), copy(weight), copy(target)};
     check(functions, columns);
     const std::vector<double> none(law_truth.size());
-    Moves moves{copy(set_starts), copy(set_variables), copy(state_starts), copy(states), {}, copy(slots),
-                {n_variables, copy(law_starts), copy(law_variables), copy(law_word_starts), copy(law_words), none, none},
-                copy(law_truth), {worlds.data(), worlds.data() + worlds.size()}};
+    Moves moves{
+        copy(set_starts),
+        copy(set_variables),
+        copy(state_starts),
+        copy(states),
+        {},
+        copy(slots),
+        {n_variables, copy(law_starts), copy(law_variables), copy(law_word_starts), copy(law_words), none, none},
+        copy(law_truth),
+        {worlds.data(), worlds.data() + worlds.size()}};
     if (moves.starts.empty()) throw nb::value_error("starts must cover their array, one entry a set");
     check_moves(functions, columns, moves);
     std::size_t place = 0;

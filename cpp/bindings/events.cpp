@@ -1,5 +1,3 @@
-#include "coherently/functions/event_table.hpp"
-
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -9,6 +7,7 @@
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "coherently/functions/event_table.hpp"
 #include "coherently/language/printer.hpp"
 
 namespace coherently::bindings {
@@ -82,7 +81,8 @@ std::vector<FaultRow> declare(EventTable& table, const nb::list& texts, const Cl
             table.declare(views[i], alphabet, free);
         } catch (const TextError& error) {
             const bool whole = error.fault == Fault::mismatch;
-            faults.emplace_back(i, fault_name(error.fault), whole ? 0 : characters(views[i], error.position) + 1, error.what());
+            faults.emplace_back(i, fault_name(error.fault), whole ? 0 : characters(views[i], error.position) + 1,
+                                error.what());
         }
     }
     return faults;
@@ -105,9 +105,11 @@ std::vector<ChoiceRow> choices(const EventTable& table) {
             at.push_back(cut.at);
             inclusive.push_back(cut.inclusive);
         }
-        const char* kind = declared.kind == DeclaredKind::named ? "named" : declared.kind == DeclaredKind::number ? "number" : "date";
-        rows.emplace_back(declared.name, kind, declared.values, declared.open, give(std::move(atoms)), give(std::move(at)),
-                          give(std::move(inclusive)));
+        const char* kind = declared.kind == DeclaredKind::named    ? "named"
+                           : declared.kind == DeclaredKind::number ? "number"
+                                                                   : "date";
+        rows.emplace_back(declared.name, kind, declared.values, declared.open, give(std::move(atoms)),
+                          give(std::move(at)), give(std::move(inclusive)));
     }
     return rows;
 }
@@ -191,7 +193,7 @@ std::tuple<NewArray<std::int64_t>, NewArray<std::int32_t>> supports(const EventT
 }
 
 std::tuple<NewArray<std::int64_t>, NewArray<std::uint64_t>> tables(const EventTable& table,
-                                                                  Vector<std::int32_t> coordinates) {
+                                                                   Vector<std::int32_t> coordinates) {
     std::vector<std::int64_t> starts{0};
     std::vector<std::uint64_t> words;
     for (const std::int32_t coordinate : view(coordinates)) {
@@ -244,9 +246,10 @@ void bind_events(nb::module_& module) {
         .def("__len__", &EventTable::size);
     module.def("reprint", &reprint, nb::arg("text"), nb::arg("classes"), nb::arg("max_characters"));
     module.def("compared", &compared, nb::arg("text"), nb::arg("classes"), nb::arg("max_characters"));
-    module.def("write_name", [](const std::string& name, const Classes& classes) {
-        return write_name(name, to_alphabet(classes));
-    }, nb::arg("name"), nb::arg("classes"));
+    module.def(
+        "write_name",
+        [](const std::string& name, const Classes& classes) { return write_name(name, to_alphabet(classes)); },
+        nb::arg("name"), nb::arg("classes"));
 }
 
 }  // namespace coherently::bindings

@@ -1,11 +1,12 @@
+#include "coherently/mixture/nearest.hpp"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 
-#include "coherently/mixture/nearest.hpp"
 #include "owned_events.hpp"
-#include "proof.hpp"
+#include "proofs.hpp"
 
 namespace coherently::bindings {
 namespace {
@@ -24,8 +25,8 @@ struct OwnedSquares {
         const auto& [s, c, f, w, t] = *arrays;
         starts = OwnedEvents::copy(s), coordinates = OwnedEvents::copy(c), factors = OwnedEvents::copy(f);
         weight = OwnedEvents::copy(w), target = OwnedEvents::copy(t);
-        if (starts.size() != weight.size() + 1 || target.size() != weight.size() || factors.size() != coordinates.size() ||
-            static_cast<std::size_t>(starts.back()) != factors.size())
+        if (starts.size() != weight.size() + 1 || target.size() != weight.size() ||
+            factors.size() != coordinates.size() || static_cast<std::size_t>(starts.back()) != factors.size())
             throw nb::value_error("arrays differ in length");
         for (const std::int32_t i : coordinates)
             if (i < 0 || static_cast<std::size_t>(i) >= events) throw nb::index_error("a coordinate is out of range");
@@ -35,9 +36,9 @@ struct OwnedSquares {
 
 class Nearest {
 public:
-    Nearest(std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
-            Vector<std::uint64_t> words, Vector<double> weight, Vector<double> target, std::uint64_t seed,
-            std::shared_ptr<Space> space, const std::optional<SquareArrays>& squares)
+    Nearest(std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
+            Vector<std::int64_t> word_starts, Vector<std::uint64_t> words, Vector<double> weight, Vector<double> target,
+            std::uint64_t seed, std::shared_ptr<Space> space, const std::optional<SquareArrays>& squares)
         : events_(n, starts, variables, word_starts, words),
           space_(std::move(space)),
           weight_(OwnedEvents::copy(weight)),
@@ -67,7 +68,7 @@ public:
     }
     double energy(Vector<std::uint8_t> world) const {
         if (world.size() != events_.n_variables) throw nb::value_error("arrays differ in length");
-        return nearest_.energy().value(OwnedEvents::copy(world));
+        return nearest_.oracle().energy().value(OwnedEvents::copy(world));
     }
     double objective() const { return nearest_.objective(); }
     void certify(double least) { nearest_.certify(least); }
@@ -90,27 +91,9 @@ public:
         return {give(std::move(shares)), give(std::move(truth), {count, events_.n_variables})};
     }
 
-    // Whether proofs are possible: under laws, of at most two variables each.
-    bool can_prove() { return proof().is_possible(); }
-    // Begins to prove that no world's energy is below the cutoff.
-    void start_proof(double cutoff) {
-        nb::gil_scoped_release release;
-        proof().start(cutoff, nearest_.gradient());
-    }
-    const char* prove(double seconds) {
-        nb::gil_scoped_release release;
-        return proof().run(seconds);
-    }
-    double bound() { return proof().bound(); }
-    std::size_t nodes() { return proof().inner().nodes(); }
-    void raise_fines() { proof().raise(); }
-    NewArray<std::uint8_t> better() { return stack(proof().inner().better(), events_.n_variables); }
+    WorldOracle& oracle() { return nearest_.oracle(); }
 
 private:
-    Proof& proof() {
-        if (!proof_) proof_ = std::make_unique<Proof>(nearest_.energy(), space_.get(), 0);
-        return *proof_;
-    }
     void check() const {
         if (weight_.size() + 1 != events_.starts.size() || target_.size() != weight_.size())
             throw nb::value_error("arrays differ in length");
@@ -122,15 +105,15 @@ private:
     std::vector<double> weight_, target_;
     OwnedSquares squares_;
     NearestMixture nearest_;
-    std::unique_ptr<Proof> proof_;
 };
 
 }  // namespace
 
 void bind_nearest(nb::module_& module) {
-    nb::class_<Nearest>(module, "NearestMixture")
-        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::uint64_t>,
-                      Vector<double>, Vector<double>, std::uint64_t, std::shared_ptr<Space>,
+    nb::class_<Nearest> nearest(module, "NearestMixture");
+    nearest
+        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>,
+                      Vector<std::uint64_t>, Vector<double>, Vector<double>, std::uint64_t, std::shared_ptr<Space>,
                       const std::optional<SquareArrays>&>(),
              nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
              nb::arg("weight"), nb::arg("target"), nb::arg("seed"), nb::arg("space").none() = nb::none(),
@@ -149,14 +132,9 @@ void bind_nearest(nb::module_& module) {
         .def("x", &Nearest::x)
         .def("gradient", &Nearest::gradient)
         .def("lowest", &Nearest::lowest)
-        .def("can_prove", &Nearest::can_prove)
-        .def("raise_fines", &Nearest::raise_fines)
-        .def("start_proof", &Nearest::start_proof, nb::arg("cutoff"))
-        .def("prove", &Nearest::prove, nb::arg("seconds"))
-        .def("bound", &Nearest::bound)
-        .def("nodes", &Nearest::nodes)
-        .def("better", &Nearest::better)
+        .def("nodes", [](Nearest& nearest) { return nearest.oracle().proof().nodes(); })
         .def("worlds", &Nearest::worlds);
+    bind_proofs(nearest);
 }
 
 }  // namespace coherently::bindings

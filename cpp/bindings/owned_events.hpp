@@ -1,8 +1,6 @@
-// Events whose arrays the core keeps for itself, and deadlines.
+// Events whose arrays the core keeps for itself.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -11,12 +9,6 @@
 #include "coherently/worlds/space.hpp"
 
 namespace coherently::bindings {
-
-inline std::chrono::steady_clock::time_point after(double seconds) {
-    using Clock = std::chrono::steady_clock;
-    const std::chrono::duration<double> bounded(std::min(seconds, 1e6));
-    return Clock::now() + std::chrono::duration_cast<Clock::duration>(bounded);
-}
 
 struct OwnedEvents {
     std::size_t n_variables;
@@ -33,7 +25,8 @@ struct OwnedEvents {
             static_cast<std::size_t>(word_starts.back()) != words.size())
             throw nb::value_error("arrays differ in length");
         for (const std::int32_t variable : variables)
-            if (variable < 0 || static_cast<std::size_t>(variable) >= n) throw nb::index_error("a variable is out of range");
+            if (variable < 0 || static_cast<std::size_t>(variable) >= n)
+                throw nb::index_error("a variable is out of range");
     }
     template <typename T>
     static std::vector<T> copy(const Vector<T>& array) {

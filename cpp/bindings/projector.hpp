@@ -18,7 +18,10 @@ public:
     template <typename... Options>
     OwningProjector(Vector<std::int64_t> starts, Vector<std::int32_t> members, Vector<std::int32_t> pattern,
                     const std::vector<Matrix<double>>& patterns, Vector<double> weights, Options... options)
-        : starts_(copy(starts)), members_(copy(members)), pattern_(copy(pattern)), weights_(copy(weights)),
+        : starts_(copy(starts)),
+          members_(copy(members)),
+          pattern_(copy(pattern)),
+          weights_(copy(weights)),
           projector_(options..., GroupView{starts_, members_, pattern_}, to_patterns(patterns), weights_) {
         check(patterns);
     }

@@ -2,6 +2,8 @@
 
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
+
 #include "owned_events.hpp"
 
 namespace coherently::bindings {
@@ -25,8 +27,8 @@ std::optional<NewArray<std::uint8_t>> satisfy(std::size_t n_variables, Vector<st
                                               Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
                                               Vector<std::uint64_t> words, Vector<std::uint8_t> truth,
                                               Vector<std::int64_t> choice_starts, Vector<std::int32_t> choice_atoms,
-                                              Vector<std::uint8_t> choice_ordered,
-                                              Vector<std::uint8_t> choice_complete, Vector<std::int8_t> known) {
+                                              Vector<std::uint8_t> choice_ordered, Vector<std::uint8_t> choice_complete,
+                                              Vector<std::int8_t> known) {
     const OwnedEvents events(n_variables, starts, variables, word_starts, words);
     const ChoiceView choices{view(choice_starts), view(choice_atoms), view(choice_ordered), view(choice_complete)};
     check_choices(choices, n_variables);

@@ -1,8 +1,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "coherently/linear/normal_system.hpp"
 #include "coherently/groups/pairs.hpp"
+#include "coherently/linear/normal_system.hpp"
 #include "projector.hpp"
 
 namespace coherently::bindings {
@@ -30,10 +30,11 @@ void check(const MergedEvents& merged) {
     }
 }
 
-std::tuple<NewArray<double>, double, double, int> pairs(
-    Vector<double> weight, Vector<double> mean, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
-    std::size_t n_variables, Vector<std::int64_t> table_starts, Vector<std::uint64_t> tables, bool by_pair,
-    bool auxiliary, double tolerance, int max_iterations, unsigned threads) {
+std::tuple<NewArray<double>, double, double, int> pairs(Vector<double> weight, Vector<double> mean,
+                                                        Vector<std::int64_t> starts, Vector<std::int32_t> variables,
+                                                        std::size_t n_variables, Vector<std::int64_t> table_starts,
+                                                        Vector<std::uint64_t> tables, bool by_pair, bool auxiliary,
+                                                        double tolerance, int max_iterations, unsigned threads) {
     const MergedEvents merged{view(weight), view(mean),         view(starts), view(variables),
                               n_variables,  view(table_starts), view(tables)};
     check(merged);

@@ -32,13 +32,15 @@ std::vector<Block> blocks_of(std::size_t n, Vector<std::int64_t> starts, Vector<
 }
 
 std::shared_ptr<Space> make(std::size_t n, Vector<std::int64_t> block_starts, Vector<std::int32_t> block_variables,
-                            Vector<std::int64_t> state_starts, Vector<std::uint8_t> states, Vector<std::int64_t> law_starts,
-                            Vector<std::int32_t> law_variables, Vector<std::int64_t> law_word_starts,
-                            Vector<std::uint64_t> law_words, Vector<std::uint8_t> truth) {
+                            Vector<std::int64_t> state_starts, Vector<std::uint8_t> states,
+                            Vector<std::int64_t> law_starts, Vector<std::int32_t> law_variables,
+                            Vector<std::int64_t> law_word_starts, Vector<std::uint64_t> law_words,
+                            Vector<std::uint8_t> truth) {
     OwnedEvents laws(n, law_starts, law_variables, law_word_starts, law_words);
     if (truth.size() + 1 != laws.starts.size()) throw nb::value_error("arrays differ in length");
     return std::make_shared<Space>(n, blocks_of(n, block_starts, block_variables, state_starts, states),
-                                   Functions{std::move(laws.starts), std::move(laws.word_starts), std::move(laws.variables), std::move(laws.words)},
+                                   Functions{std::move(laws.starts), std::move(laws.word_starts),
+                                             std::move(laws.variables), std::move(laws.words)},
                                    OwnedEvents::copy(truth));
 }
 
@@ -52,21 +54,27 @@ void bind_space(nb::module_& module) {
              nb::arg("law_word_starts"), nb::arg("law_words"), nb::arg("truth"))
         .def("find_witness", &find_witness, nb::call_guard<nb::gil_scoped_release>())
         .def("witness", [](const Space& space) { return give(std::vector<std::uint8_t>(space.witness())); })
-        .def("set_witness", [](Space& space, Vector<std::uint8_t> world) {
-            if (world.size() != space.n_variables()) throw nb::value_error("arrays differ in length");
-            World own = OwnedEvents::copy(world);
-            if (!space.allows(own)) throw nb::value_error("the world is not possible");
-            space.set_witness(std::move(own));
-        }, nb::arg("world"))
-        .def("allows", [](const Space& space, Matrix<std::uint8_t> worlds) {
-            if (worlds.shape(1) != space.n_variables()) throw nb::value_error("arrays differ in length");
-            std::vector<std::uint8_t> found(worlds.shape(0));
-            for (std::size_t i = 0; i < found.size(); ++i) {
-                const std::uint8_t* row = worlds.data() + i * worlds.shape(1);
-                found[i] = space.allows(World(row, row + worlds.shape(1)));
-            }
-            return give(std::move(found));
-        }, nb::arg("worlds"));
+        .def(
+            "set_witness",
+            [](Space& space, Vector<std::uint8_t> world) {
+                if (world.size() != space.n_variables()) throw nb::value_error("arrays differ in length");
+                World own = OwnedEvents::copy(world);
+                if (!space.allows(own)) throw nb::value_error("the world is not possible");
+                space.set_witness(std::move(own));
+            },
+            nb::arg("world"))
+        .def(
+            "allows",
+            [](const Space& space, Matrix<std::uint8_t> worlds) {
+                if (worlds.shape(1) != space.n_variables()) throw nb::value_error("arrays differ in length");
+                std::vector<std::uint8_t> found(worlds.shape(0));
+                for (std::size_t i = 0; i < found.size(); ++i) {
+                    const std::uint8_t* row = worlds.data() + i * worlds.shape(1);
+                    found[i] = space.allows(World(row, row + worlds.shape(1)));
+                }
+                return give(std::move(found));
+            },
+            nb::arg("worlds"));
 }
 
 }  // namespace coherently::bindings

@@ -62,11 +62,11 @@ void set_bits(std::uint64_t* words, std::size_t begin, std::size_t end, bool val
 [[noreturn]] void refuse_undeclared(const Comparison& found) {
     const bool threshold = found.relation >= TokenKind::less;
     const std::string name = found.written_name;
-    const std::string kinds = threshold ? ": number` or `variable " + name + ": date"
-                                        : ": " + found.written_values.front() + ", ...";
-    throw TextError(Fault::undeclared, found.position,
-                    name + " is compared with a value but not declared; add `variable " + name + kinds +
-                        "` to the laws");
+    const std::string kinds =
+        threshold ? ": number` or `variable " + name + ": date" : ": " + found.written_values.front() + ", ...";
+    throw TextError(
+        Fault::undeclared, found.position,
+        name + " is compared with a value but not declared; add `variable " + name + kinds + "` to the laws");
 }
 
 void make_constant(bool value, OwnedFunction& function) {
@@ -219,9 +219,7 @@ void Canonicaliser::evaluate(const Formula& formula, std::size_t from, std::size
             case Op::count_exactly:
             case Op::count_at_least:
             case Op::count_at_most: close_count(step.op, step.value, push()); break;
-            default:
-                top -= words_;
-                apply_binary(step.op, stack_.data() + top - words_, stack_.data() + top);
+            default: top -= words_; apply_binary(step.op, stack_.data() + top - words_, stack_.data() + top);
         }
     }
     out.assign(stack_.begin(), stack_.begin() + static_cast<std::ptrdiff_t>(words_));
@@ -285,7 +283,8 @@ void Canonicaliser::reduce_declared(const std::vector<std::uint64_t>& table, Res
     std::size_t base = 0;
     for (std::size_t a = 0; a < axes_.size(); ++a) {
         const bool named = axes_[a].declaration().kind == DeclaredKind::named;
-        if (size > max_table_variables && !choices[a].atoms.empty() && !(one_partition && named)) refuse_size(size, true);
+        if (size > max_table_variables && !choices[a].atoms.empty() && !(one_partition && named))
+            refuse_size(size, true);
         base += static_cast<std::size_t>(choices[a].otherwise) * strides_[a];
     }
     for (std::size_t a = 0; a < axes_.size(); ++a) {

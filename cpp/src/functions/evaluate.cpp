@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <ranges>
 #include <vector>
 
 #include "coherently/functions/event_table.hpp"
@@ -84,7 +85,9 @@ std::vector<Share> shares_of(const Names& names, const Function& function, std::
     std::vector<std::int32_t> owners;
     for (const std::int32_t variable : function.variables) {
         const std::int32_t owner = names.owner(variable);
-        if (owner < 0 || names.declarations()[static_cast<std::size_t>(owner)].free || std::find(owners.begin(), owners.end(), owner) != owners.end()) continue;
+        if (owner < 0 || names.declarations()[static_cast<std::size_t>(owner)].free ||
+            std::find(owners.begin(), owners.end(), owner) != owners.end())
+            continue;
         owners.push_back(owner);
         const Declaration& declaration = names.declarations()[static_cast<std::size_t>(owner)];
         Share share{&declaration, {}, declaration.atoms.size() < declaration.values.size()};
@@ -92,8 +95,7 @@ std::vector<Share> shares_of(const Names& names, const Function& function, std::
             const auto at = std::lower_bound(function.variables.begin(), function.variables.end(), atom);
             if (at != function.variables.end() && *at == atom)
                 share.places.push_back(static_cast<std::size_t>(at - function.variables.begin()));
-            else
-                share.may_be_elsewhere |= known[static_cast<std::size_t>(atom)] != 0;
+            else share.may_be_elsewhere |= known[static_cast<std::size_t>(atom)] != 0;
         }
         shares.push_back(std::move(share));
     }
@@ -216,9 +218,9 @@ bool follow(const Declaration& declaration, std::span<std::int8_t> known) {
             passed |= state(atom) == 1;
         }
         bool above = false;
-        for (auto at = declaration.atoms.rbegin(); at != declaration.atoms.rend(); ++at) {
-            if (above) learn(state(at->second), false);
-            above |= state(at->second) == 0;
+        for (const auto& [cut, atom] : std::views::reverse(declaration.atoms)) {
+            if (above) learn(state(atom), false);
+            above |= state(atom) == 0;
         }
         return true;
     }

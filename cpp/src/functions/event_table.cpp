@@ -73,8 +73,8 @@ Batch read(std::span<const std::string_view> texts, const Alphabet& alphabet, st
             batch.sides.push_back(sides);
         } catch (const TextError& error) {
             const bool whole = error.fault == Fault::limit && error.position == 0;
-            const std::size_t column = whole || error.fault == Fault::impossible
-                                           ? 0 : characters(texts[i], error.position) + 1;
+            const std::size_t column =
+                whole || error.fault == Fault::impossible ? 0 : characters(texts[i], error.position) + 1;
             batch.sides.push_back({-1, -1, -1});
             batch.faults.push_back({i, error.fault, column, error.what()});
         }
@@ -175,8 +175,7 @@ std::int32_t EventTable::look_up(const OwnedFunction& owned) const {
     return coordinate < 0 ? -1 : 2 * coordinate + owned.complemented;
 }
 
-Batch EventTable::add(std::span<const std::string_view> texts, const Alphabet& alphabet,
-                      std::size_t max_characters) {
+Batch EventTable::add(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters) {
     return read(texts, alphabet, max_characters, names_, [this](const OwnedFunction& f) { return intern(f); });
 }
 

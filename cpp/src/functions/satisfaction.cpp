@@ -59,14 +59,16 @@ void Satisfaction::prepare_count(std::size_t f) {
     for (std::size_t i = n + 1; i-- > 0;)
         count.next[i] = bit_at(allowed, i) == (truth_[f] != 0) ? static_cast<std::int32_t>(i) : count.next[i + 1];
     for (std::size_t i = 0; i <= n; ++i)
-        count.previous[i + 1] = bit_at(allowed, i) == (truth_[f] != 0) ? static_cast<std::int32_t>(i) : count.previous[i];
+        count.previous[i + 1] =
+            bit_at(allowed, i) == (truth_[f] != 0) ? static_cast<std::int32_t>(i) : count.previous[i];
     count_of_[f] = static_cast<std::int32_t>(counts_.size());
     counts_.push_back(std::move(count));
 }
 
 void Satisfaction::prepare_choices() {
     for (std::size_t c = 0; c + 1 < choices_.starts.size(); ++c) {
-        const auto begin = static_cast<std::size_t>(choices_.starts[c]), end = static_cast<std::size_t>(choices_.starts[c + 1]);
+        const auto begin = static_cast<std::size_t>(choices_.starts[c]),
+                   end = static_cast<std::size_t>(choices_.starts[c + 1]);
         const auto atoms = choices_.atoms.subspan(begin, end - begin);
         if (choices_.ordered[c]) {
             for (std::size_t i = 0; i + 1 < atoms.size(); ++i) add_clause({2 * atoms[i] + 1, 2 * atoms[i + 1]}, false);
@@ -122,7 +124,8 @@ void Satisfaction::undo(std::size_t level) {
         for (const auto& [f, place] : functions_of_[v]) {
             if (!is_count(static_cast<std::size_t>(f))) continue;
             Count& count = counts_[static_cast<std::size_t>(count_of_[static_cast<std::size_t>(f)])];
-            const bool positive = bit_at(events_.words_of(static_cast<std::size_t>(f)), static_cast<std::size_t>(place));
+            const bool positive =
+                bit_at(events_.words_of(static_cast<std::size_t>(f)), static_cast<std::size_t>(place));
             --(positive == (value_[v] == 1) ? count.n_true : count.n_false);
         }
         phase_[v] = value_[v] == 1;
@@ -231,7 +234,8 @@ bool Satisfaction::propagate_count(std::size_t f) {
     const auto polarity = events_.words_of(f);
     for (std::size_t i = 0; i < variables.size(); ++i)
         if (value_[static_cast<std::size_t>(variables[i])] < 0)
-            assign(2 * variables[i] + (bit_at(polarity, i) != only_high), {Cause::function, static_cast<std::int32_t>(f)});
+            assign(2 * variables[i] + (bit_at(polarity, i) != only_high),
+                   {Cause::function, static_cast<std::int32_t>(f)});
     return true;
 }
 
@@ -248,7 +252,8 @@ void Satisfaction::explain_function(std::size_t f, std::int32_t before, std::vec
         std::size_t low = 0, high = variables.size();
         for (std::size_t i = 0; i < variables.size(); ++i)
             if (known(i))
-                bit_at(events_.words_of(f), i) == (value_[static_cast<std::size_t>(variables[i])] == 1) ? ++low : --high;
+                bit_at(events_.words_of(f), i) == (value_[static_cast<std::size_t>(variables[i])] == 1) ? ++low
+                                                                                                        : --high;
         // Too many are true already, or too few still can be.
         need_false = count.next[low] != never && count.next[std::min(low + 1, variables.size() + 1)] != never;
         need_true = !need_false || (count.previous[high + 1] >= 0 && count.previous[high] >= 0);

@@ -294,8 +294,8 @@ void BregmanHull::find_direction() {
     for (std::size_t k = 0; k < n; ++k) {
         shift_[k] = 0;
         for (std::size_t i = 0; i < members; ++i)
-            shift_[k] += direction_[i] * (points_[corral_[i] * size_ + active_[k]] -
-                                          points_[corral_[base] * size_ + active_[k]]);
+            shift_[k] += direction_[i] *
+                         (points_[corral_[i] * size_ + active_[k]] - points_[corral_[base] * size_ + active_[k]]);
         decrement_ += scale_[k] * scale_[k] * shift_[k] * shift_[k];
         dual_shift_ = std::max(dual_shift_, scale_[k] * scale_[k] / weight_[k] * std::abs(shift_[k]));
     }

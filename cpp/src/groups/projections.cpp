@@ -111,7 +111,8 @@ void HullProjector::project(std::span<const double> points, std::span<const doub
             const double value = dot(nearest_.data(), &shifted_[i * size_], size_);
             if (value < best_value) best_value = value, best = i;
         }
-        if (here - best_value <= tiny * scale || std::find(corral_.begin(), corral_.end(), best) != corral_.end()) break;
+        if (here - best_value <= tiny * scale || std::find(corral_.begin(), corral_.end(), best) != corral_.end())
+            break;
         if (!extend(best)) break;  // affinely dependent on the others: it cannot help
         share_.push_back(0.0);
         affine_minimiser();
@@ -185,7 +186,8 @@ void HullProjector::affine_minimiser() {
 }
 
 Pattern::Pattern(std::vector<double> rows, std::size_t size) : points(std::move(rows)) {
-    const bool truths = std::all_of(points.begin(), points.end(), [](double value) { return value == 0 || value == 1; });
+    const bool truths =
+        std::all_of(points.begin(), points.end(), [](double value) { return value == 0 || value == 1; });
     if (!truths || size < 2) return;
     if (size == 3 && points.size() == 12 && is_conjunction()) shape = Shape::conjunction;
     else if (is_one_of(size)) shape = points.size() == size * size ? Shape::exactly_one : Shape::at_most_one;
@@ -196,8 +198,9 @@ bool Pattern::is_conjunction() {
     for (int signs = 0; signs < 8; ++signs) {
         bool fits = true, seen[4] = {};
         for (std::size_t i = 0; i < 4 && fits; ++i) {
-            const bool p = (points[3 * i] == 1) != bool(signs & 1), q = (points[3 * i + 1] == 1) != bool(signs & 2);
-            const bool r = (points[3 * i + 2] == 1) != bool(signs & 4);
+            const bool p = (points[3 * i] == 1) != ((signs & 1) != 0),
+                       q = (points[3 * i + 1] == 1) != ((signs & 2) != 0);
+            const bool r = (points[3 * i + 2] == 1) != ((signs & 4) != 0);
             seen[p + 2 * q] = true;
             fits = r == (p && q);
         }
@@ -241,7 +244,8 @@ GroupProjector::GroupProjector(GroupView groups, std::vector<Pattern> patterns, 
     : groups_(groups), patterns_(std::move(patterns)), weights_(weights) {}
 
 void GroupProjector::load(std::size_t group, std::span<const double> x) {
-    const auto begin = static_cast<std::size_t>(groups_.starts[group]), end = static_cast<std::size_t>(groups_.starts[group + 1]);
+    const auto begin = static_cast<std::size_t>(groups_.starts[group]),
+               end = static_cast<std::size_t>(groups_.starts[group + 1]);
     local_.resize(end - begin), local_weights_.resize(end - begin);
     for (std::size_t i = begin; i < end; ++i) {
         const auto member = static_cast<std::size_t>(groups_.members[i]);
@@ -253,7 +257,8 @@ void GroupProjector::load(std::size_t group, std::span<const double> x) {
 void GroupProjector::project(std::size_t group, bool inside_cube) {
     const Pattern& pattern = patterns_[static_cast<std::size_t>(groups_.pattern[group])];
     const bool weighted = std::all_of(local_weights_.begin(), local_weights_.end(), [](double w) { return w > 0; });
-    const Shape shape = !weighted || (pattern.shape == Shape::conjunction && !inside_cube) ? Shape::hull : pattern.shape;
+    const Shape shape =
+        !weighted || (pattern.shape == Shape::conjunction && !inside_cube) ? Shape::hull : pattern.shape;
     switch (shape) {
         case Shape::conjunction:
             return project_conjunction(local_weights_.data(), local_.data(), pattern.negate_first,

@@ -29,9 +29,9 @@ void Axis::add_named(const Comparison& comparison) {
         const std::int32_t value = declaration_->value(comparison.values[i]);
         if (value < 0) {
             const std::string near = declaration_->nearest(comparison.values[i]);
-            mismatch(comparison.value_positions[i],
-                     comparison.written_values[i] + " is not a value of " + comparison.written_name + " (" +
-                         declaration_->describe() + ")" + (near.empty() ? "" : "; did you mean " + near + "?"));
+            mismatch(comparison.value_positions[i], comparison.written_values[i] + " is not a value of " +
+                                                        comparison.written_name + " (" + declaration_->describe() +
+                                                        ")" + (near.empty() ? "" : "; did you mean " + near + "?"));
         }
         mentions_.emplace_back(value, static_cast<std::int32_t>(truths_.size() - 1));
     }
@@ -111,11 +111,14 @@ void Axis::close_quantity() {
     std::sort(cuts_.begin(), cuts_.end());
     cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
     n_cells_ = cuts_.size() + 1;
-    const auto after = [&](const Cut& cut) { return std::lower_bound(cuts_.begin(), cuts_.end(), cut) - cuts_.begin() + 1; };
+    const auto after = [&](const Cut& cut) {
+        return std::lower_bound(cuts_.begin(), cuts_.end(), cut) - cuts_.begin() + 1;
+    };
     for (const Piece& piece : pieces_) {
         const auto begin = piece.from ? after(*piece.from) : 0;
         const auto end = piece.to ? after(*piece.to) : static_cast<std::ptrdiff_t>(n_cells_);
-        for (auto cell = begin; cell < end; ++cell) truths_[piece.truth].cells.push_back(static_cast<std::int32_t>(cell));
+        for (auto cell = begin; cell < end; ++cell)
+            truths_[piece.truth].cells.push_back(static_cast<std::int32_t>(cell));
     }
 }
 
@@ -148,7 +151,8 @@ Axis::Choice Axis::choose_named(const std::function<bool(std::size_t, std::size_
     if (classes.size() == 1) return choice;
     std::size_t largest = 0;
     for (const Class& one : classes) largest = std::max(largest, one.size);
-    const auto ties = std::count_if(classes.begin(), classes.end(), [&](const Class& one) { return one.size == largest; });
+    const auto ties =
+        std::count_if(classes.begin(), classes.end(), [&](const Class& one) { return one.size == largest; });
     const Class* chosen = nullptr;
     for (Class& one : classes) {
         if (one.size < largest) continue;
@@ -161,7 +165,7 @@ Axis::Choice Axis::choose_named(const std::function<bool(std::size_t, std::size_
         if (&one == chosen) continue;
         for (const std::size_t cell : one.cells)
             for (const std::int32_t value : values_of(cell))
-                choice.atoms.push_back({Cut{static_cast<double>(value), false}, static_cast<std::int32_t>(cell)});
+                choice.atoms.emplace_back(Cut{static_cast<double>(value), false}, static_cast<std::int32_t>(cell));
     }
     std::sort(choice.atoms.begin(), choice.atoms.end());
     return choice;

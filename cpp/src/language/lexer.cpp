@@ -34,10 +34,12 @@ struct Reserved {
     TokenKind kind;
 };
 constexpr Reserved reserved[] = {
-    {"not", TokenKind::negation},   {"and", TokenKind::conjunction},     {"xor", TokenKind::exclusion},
-    {"or", TokenKind::disjunction}, {"implies", TokenKind::implication}, {"iff", TokenKind::equivalence},
-    {"given", TokenKind::given},    {"in", TokenKind::in},               {"true", TokenKind::true_},
-    {"false", TokenKind::false_},   {"exactly", TokenKind::exactly},     {"at_least", TokenKind::at_least},
+    {"not", TokenKind::negation},        {"and", TokenKind::conjunction},
+    {"xor", TokenKind::exclusion},       {"or", TokenKind::disjunction},
+    {"implies", TokenKind::implication}, {"iff", TokenKind::equivalence},
+    {"given", TokenKind::given},         {"in", TokenKind::in},
+    {"true", TokenKind::true_},          {"false", TokenKind::false_},
+    {"exactly", TokenKind::exactly},     {"at_least", TokenKind::at_least},
     {"at_most", TokenKind::at_most},
 };
 
@@ -60,15 +62,15 @@ struct Symbol {
 };
 // Longer symbols before their prefixes.
 constexpr Symbol symbols[] = {
-    {"<->", TokenKind::equivalence}, {"->", TokenKind::implication}, {"&&", TokenKind::conjunction},
-    {"||", TokenKind::disjunction},  {"!=", TokenKind::not_equal},   {"<=", TokenKind::less_equal},
-    {">=", TokenKind::greater_equal}, {"~", TokenKind::negation},    {"!", TokenKind::negation},
-    {"&", TokenKind::conjunction},   {"^", TokenKind::exclusion},    {"|", TokenKind::disjunction},
-    {"(", TokenKind::open},          {")", TokenKind::close},        {"{", TokenKind::open_brace},
-    {"}", TokenKind::close_brace},   {",", TokenKind::comma},        {";", TokenKind::semicolon},
-    {"=", TokenKind::equal},         {"<", TokenKind::less},         {">", TokenKind::greater},
-    {"¬", TokenKind::negation},      {"∧", TokenKind::conjunction},  {"∨", TokenKind::disjunction},
-    {"→", TokenKind::implication},   {"↔", TokenKind::equivalence},
+    {"<->", TokenKind::equivalence},  {"->", TokenKind::implication}, {"&&", TokenKind::conjunction},
+    {"||", TokenKind::disjunction},   {"!=", TokenKind::not_equal},   {"<=", TokenKind::less_equal},
+    {">=", TokenKind::greater_equal}, {"~", TokenKind::negation},     {"!", TokenKind::negation},
+    {"&", TokenKind::conjunction},    {"^", TokenKind::exclusion},    {"|", TokenKind::disjunction},
+    {"(", TokenKind::open},           {")", TokenKind::close},        {"{", TokenKind::open_brace},
+    {"}", TokenKind::close_brace},    {",", TokenKind::comma},        {";", TokenKind::semicolon},
+    {"=", TokenKind::equal},          {"<", TokenKind::less},         {">", TokenKind::greater},
+    {"¬", TokenKind::negation},       {"∧", TokenKind::conjunction},  {"∨", TokenKind::disjunction},
+    {"→", TokenKind::implication},    {"↔", TokenKind::equivalence},
 };
 
 }  // namespace
@@ -87,13 +89,13 @@ CharClass Lexer::class_at(std::size_t at, std::size_t& width) const {
 
 bool Lexer::is_name_part(std::size_t at) const {
     if (at >= text_.size()) return false;
-    std::size_t width;
+    std::size_t width = 0;
     const CharClass found = class_at(at, width);
     return found == CharClass::name_start || found == CharClass::name_part;
 }
 
 void Lexer::skip_space() {
-    std::size_t at = current_.end, width;
+    std::size_t at = current_.end, width = 0;
     while (at < text_.size() && class_at(at, width) == CharClass::space) at += width;
     current_.begin = current_.end = at;
 }
@@ -105,7 +107,7 @@ void Lexer::take(TokenKind kind, std::size_t width) {
 
 // Name characters from `at` on, connectors between two of them included; text_[at] is one already.
 void Lexer::read_run(std::size_t at) {
-    std::size_t width;
+    std::size_t width = 0;
     class_at(at, width);
     at += width;
     while (at < text_.size()) {
@@ -129,7 +131,7 @@ void Lexer::read_quoted() {
     while (at < text_.size() && text_[at] != '"') {
         if (text_[at] == '\\') {
             if (at + 1 >= text_.size() || (text_[at + 1] != '"' && text_[at + 1] != '\\'))
-                throw TextError(Fault::syntax, at, "inside quotes a '\\' stands before '\"' or '\\' only; write '\\\\'");
+                throw TextError(Fault::syntax, at, R"(inside quotes a '\' stands before '"' or '\' only; write '\\')");
             escaped = true;
             ++at;
         }
@@ -158,7 +160,7 @@ void Lexer::read_symbol() {
 }
 
 void Lexer::refuse_character() const {
-    std::size_t width;
+    std::size_t width = 0;
     const char32_t code = decode(text_, current_.begin, width);
     char hex[16];
     std::snprintf(hex, sizeof hex, "U+%04X", static_cast<unsigned>(code));
@@ -166,7 +168,7 @@ void Lexer::refuse_character() const {
         throw TextError(Fault::syntax, current_.begin,
                         "a name begins with a letter or '_'; put quotes around a name that begins with a digit");
     const bool printable = code > 0x20 && code < 0x7F;
-    const std::string shown = printable ? "'" + std::string(1, static_cast<char>(code)) + "'" : std::string(hex);
+    const std::string shown = printable ? std::string{'\'', static_cast<char>(code), '\''} : std::string(hex);
     throw TextError(Fault::syntax, current_.begin,
                     "unexpected character " + shown + "; put quotes around a name that contains it");
 }
@@ -175,7 +177,7 @@ void Lexer::advance() {
     skip_space();
     const std::size_t at = current_.begin;
     if (at >= text_.size()) return take(TokenKind::end, 0);
-    std::size_t width;
+    std::size_t width = 0;
     if (class_at(at, width) == CharClass::name_start) {
         read_run(at);
         current_.kind = kind_of_name(current_.text);
@@ -205,8 +207,6 @@ bool Lexer::accept(std::string_view symbol) {
     return false;
 }
 
-std::string_view Lexer::written(const Token& token) const {
-    return text_.substr(token.begin, token.end - token.begin);
-}
+std::string_view Lexer::written(const Token& token) const { return text_.substr(token.begin, token.end - token.begin); }
 
 }  // namespace coherently

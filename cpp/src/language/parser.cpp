@@ -54,7 +54,7 @@ private:
 
     void emit(Op op, std::int32_t value = 0) { formula_.steps.push_back({op, value}); }
 
-    std::string quote(const Token& token) const { return "'" + std::string(lexer_.written(token)) + "'"; }
+    std::string quote(const Token& token) const { return std::string("'").append(lexer_.written(token)).append("'"); }
 
     [[noreturn]] void fail(const std::string& message) const {
         throw TextError(Fault::syntax, lexer_.current().begin, message);
@@ -72,7 +72,8 @@ private:
             case TokenKind::close: fail("this ')' closes nothing");
             case TokenKind::given: fail("'given' may stand once, outside parentheses");
             case TokenKind::comma:
-            case TokenKind::semicolon: fail(quote(lexer_.current()) + " belongs inside exactly(...), at_least(...) or at_most(...)");
+            case TokenKind::semicolon:
+                fail(quote(lexer_.current()) + " belongs inside exactly(...), at_least(...) or at_most(...)");
             default: expected("an operator (&, |, ^, ->, <-> or given)");
         }
     }
@@ -80,7 +81,8 @@ private:
     void enter() {
         if (++depth_ > max_depth)
             throw TextError(Fault::limit, lexer_.current().begin,
-                            "nested deeper than " + std::to_string(max_depth) + " levels; name the inner parts or drop parentheses");
+                            "nested deeper than " + std::to_string(max_depth) +
+                                " levels; name the inner parts or drop parentheses");
     }
 
     void binary(int loosest) {
@@ -116,9 +118,7 @@ private:
             case TokenKind::name:
             case TokenKind::quoted: return atom();
             case TokenKind::true_:
-            case TokenKind::false_:
-                emit(Op::constant, kind() == TokenKind::true_);
-                return advance();
+            case TokenKind::false_: emit(Op::constant, kind() == TokenKind::true_); return advance();
             case TokenKind::open: return parenthesis();
             case TokenKind::exactly: return cardinality(Op::count_exactly);
             case TokenKind::at_least: return cardinality(Op::count_at_least);
@@ -196,8 +196,8 @@ private:
                                     : declared.kind == DeclaredKind::number ? " < 3"
                                                                             : " < 2027-01-31";
         throw TextError(Fault::mismatch, name.begin,
-                        written + " is declared (" + declared.describe() + "), so it is neither true nor false; compare it, as in " +
-                            written + example);
+                        written + " is declared (" + declared.describe() +
+                            "), so it is neither true nor false; compare it, as in " + written + example);
     }
 
     void comparison(const Token& name, bool threshold) {
@@ -220,8 +220,10 @@ private:
         previous_ = lexer_.current();
         lexer_.advance_value();
         const Token& token = lexer_.current();
-        if (previous_.kind == TokenKind::equal && token.kind == TokenKind::greater) fail("'=>' is not an operator; write '->'");
-        if (previous_.kind == TokenKind::equal && token.kind == TokenKind::equal) fail("'==' is not an operator; write '='");
+        if (previous_.kind == TokenKind::equal && token.kind == TokenKind::greater)
+            fail("'=>' is not an operator; write '->'");
+        if (previous_.kind == TokenKind::equal && token.kind == TokenKind::equal)
+            fail("'==' is not an operator; write '='");
         if (token.kind != TokenKind::word && token.kind != TokenKind::quoted) expected("a value");
         if (threshold && !read_number(token.text) && !read_date(token.text))
             expected("a number or a date such as 2027-01-31");
@@ -253,8 +255,9 @@ void parse(std::string_view text, const Alphabet& alphabet, std::size_t max_char
     if (text.size() > max_characters) {
         const std::size_t length = characters(text, text.size());
         if (length > max_characters)
-            throw TextError(Fault::limit, 0, "has " + std::to_string(length) + " characters; the limit is " +
-                                                 std::to_string(max_characters));
+            throw TextError(
+                Fault::limit, 0,
+                "has " + std::to_string(length) + " characters; the limit is " + std::to_string(max_characters));
     }
     Parser(text, alphabet, resolver, formula).forecast();
 }

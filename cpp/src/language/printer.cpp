@@ -82,7 +82,7 @@ private:
     const char* space() const { return compact_ ? "" : " "; }
 
     // What must stand between a word operator and its neighbour.
-    std::string gap(char neighbour) const {
+    const char* gap(char neighbour) const {
         return compact_ && std::string_view("\"(){}~").find(neighbour) != std::string_view::npos ? "" : " ";
     }
 
@@ -91,7 +91,7 @@ private:
             case Op::constant: return push(step.value ? "true" : "false", atom_strength);
             case Op::variable: return push(write_name(name_of_(step.value), alphabet_), atom_strength);
             case Op::comparison: return compare(formula_.comparisons[static_cast<std::size_t>(step.value)]);
-            case Op::negate: return push("~" + wrapped(pop(), negation_strength), negation_strength);
+            case Op::negate: return push(std::string("~") += wrapped(pop(), negation_strength), negation_strength);
             case Op::count_begin: arguments_.emplace_back(); return;
             case Op::count_add: {
                 std::string& list = arguments_.back();
@@ -125,12 +125,12 @@ private:
     void compare(const Comparison& comparison) {
         std::string text = write_name(comparison.name, alphabet_);
         if (comparison.relation == TokenKind::in) {
-            text += gap(text.back()) + "in" + space() + "{";
+            text.append(gap(text.back())).append("in").append(space()).append("{");
             for (std::size_t i = 0; i < comparison.values.size(); ++i) {
                 if (i > 0) text += compact_ ? "," : ", ";
                 text += write_value(comparison.values[i], alphabet_);
             }
-            text += "}";
+            text += '}';
         } else {
             text += space();
             text += relation_text(comparison.relation);

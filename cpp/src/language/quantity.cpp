@@ -50,7 +50,7 @@ std::optional<double> read_number(std::string_view text) {
 
 std::string write_number(double number) {
     std::array<char, 32> buffer;
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
+    char* const end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
     std::string text(buffer.data(), end);
     // A '+' would end the word in an event text.
     if (const std::size_t plus = text.find('+'); plus != std::string::npos) text.erase(plus, 1);
@@ -59,8 +59,11 @@ std::string write_number(double number) {
 
 std::optional<double> read_date(std::string_view text) {
     if (text.size() != 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
-    if (!is_digits(text.substr(0, 4)) || !is_digits(text.substr(5, 2)) || !is_digits(text.substr(8, 2))) return std::nullopt;
-    const auto number = [&](std::size_t at, std::size_t count) { return std::stoi(std::string(text.substr(at, count))); };
+    if (!is_digits(text.substr(0, 4)) || !is_digits(text.substr(5, 2)) || !is_digits(text.substr(8, 2)))
+        return std::nullopt;
+    const auto number = [&](std::size_t at, std::size_t count) {
+        return std::stoi(std::string(text.substr(at, count)));
+    };
     const std::chrono::year_month_day date(std::chrono::year(number(0, 4)),
                                            std::chrono::month(static_cast<unsigned>(number(5, 2))),
                                            std::chrono::day(static_cast<unsigned>(number(8, 2))));

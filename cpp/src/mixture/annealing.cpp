@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "mixture/annealing_moves.hpp"
 #include "coherently/functions/event_table.hpp"
+#include "mixture/annealing_moves.hpp"
 
 namespace coherently {
 namespace {
@@ -34,8 +34,11 @@ Function WeightedFunctions::at(std::size_t i) const {
 }
 
 Annealer::Annealer(WeightedFunctions functions, std::size_t columns, std::uint64_t seed)
-    : functions_(std::move(functions)), columns_(columns), row_words_(words_for(functions_.n_variables)),
-      random_(seed), rows_(columns * row_words_) {
+    : functions_(std::move(functions)),
+      columns_(columns),
+      row_words_(words_for(functions_.n_variables)),
+      random_(seed),
+      rows_(columns * row_words_) {
     double total = 0;
     for (const double w : functions_.weight) total += w;
     quanta_ = quanta_for(total);
@@ -198,7 +201,7 @@ void Annealer::advance(std::size_t steps, double temperature) {
 bool Annealer::descend(std::size_t steps) {
     const std::size_t all = choices();
     for (; steps > 0 && calm_ < all; --steps, next_ = (next_ + 1) % all) {
-        bool lessens;
+        bool lessens = false;
         if (flips_) {
             const Flip flip{active_[next_ % active_.size()], next_ / active_.size()};
             lessens = effect(flip) < 0;

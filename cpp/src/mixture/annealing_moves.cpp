@@ -13,9 +13,16 @@ namespace coherently {
 
 Annealer::Annealer(WeightedFunctions functions, std::size_t columns, std::uint64_t seed, std::vector<RatioTerm> terms,
                    Moves moves)
-    : functions_(std::move(functions)), columns_(columns), row_words_(words_for(functions_.n_variables)),
-      random_(seed), rows_(columns * row_words_), flips_(false), terms_(std::move(terms)),
-      terms_of_(functions_.size()), laws_of_(functions_.n_variables), moves_(std::move(moves)),
+    : functions_(std::move(functions)),
+      columns_(columns),
+      row_words_(words_for(functions_.n_variables)),
+      random_(seed),
+      rows_(columns * row_words_),
+      flips_(false),
+      terms_(std::move(terms)),
+      terms_of_(functions_.size()),
+      laws_of_(functions_.n_variables),
+      moves_(std::move(moves)),
       is_touched_(terms_.size()) {
     double total = 0;
     for (const double w : functions_.weight) total += w;
@@ -68,10 +75,11 @@ void Annealer::harden() {
 
 Annealer::Move Annealer::draw_move() {
     const std::uint64_t bits = random_.next();
-    const auto set = static_cast<std::size_t>(
-        moves_.slots[below(static_cast<std::uint32_t>(bits >> 32), moves_.slots.size())]);
+    const auto set =
+        static_cast<std::size_t>(moves_.slots[below(static_cast<std::uint32_t>(bits >> 32), moves_.slots.size())]);
     const std::size_t column = below(static_cast<std::uint32_t>(bits), columns_);
-    return {set, column, random_.below(static_cast<std::size_t>(moves_.state_starts[set + 1] - moves_.state_starts[set]))};
+    return {set, column,
+            random_.below(static_cast<std::size_t>(moves_.state_starts[set + 1] - moves_.state_starts[set]))};
 }
 
 // The variables that a move changes.
@@ -81,7 +89,8 @@ void Annealer::compare(Move move) {
     flipped_.clear();
     if (const Large& large = large_[move.set]; !large.now.empty()) {
         const std::size_t words = words_for(size);
-        const std::uint64_t *to = &large.packed[move.state * words], *from = &large.packed[large.now[move.column] * words];
+        const std::uint64_t *to = &large.packed[move.state * words],
+                            *from = &large.packed[large.now[move.column] * words];
         for (std::size_t w = 0; w < words; ++w)
             for (std::uint64_t apart = to[w] ^ from[w]; apart; apart &= apart - 1)
                 flipped_.push_back(static_cast<std::size_t>(

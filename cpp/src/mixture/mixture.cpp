@@ -42,8 +42,8 @@ double Squares::constant(std::span<const double> x) const {
 Mixture::Mixture(std::span<const double> weight, std::span<const double> target, const Squares& squares)
     : weight_(weight), target_(target), squares_(squares) {}
 
-// <y, y_i> for y = v - target in the metric of the weights and squares: it is linear in the events that hold in world i,
-// so a table of 16 partial sums for each four events gives it.
+// <y, y_i> for y = v - target in the metric of the weights and squares: it is linear in the events that hold in world
+// i, so a table of 16 partial sums for each four events gives it.
 void Mixture::inner_products(std::span<const std::uint8_t> bits, std::vector<double>& out) {
     const std::size_t m = weight_.size(), halves = 2 * ((m + 7) / 8);
     sums_.assign(16 * halves, 0.0);
@@ -64,7 +64,8 @@ void Mixture::inner_products(std::span<const std::uint8_t> bits, std::vector<dou
     }
     for (std::size_t h = 0; h < halves; ++h)
         for (std::size_t k = 3; k < 16; ++k)
-            if (const std::size_t rest = k & (k - 1)) sums_[16 * h + k] = sums_[16 * h + rest] + sums_[16 * h + (k ^ rest)];
+            if (const std::size_t rest = k & (k - 1))
+                sums_[16 * h + k] = sums_[16 * h + rest] + sums_[16 * h + (k ^ rest)];
     out.resize(columns_.size() + 1);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         double even = 0, odd = 0;
@@ -162,7 +163,8 @@ void Mixture::refine() {
     std::vector<double> gradient(k, 0.0), ones(k, 1.0);
     for (std::size_t i = 0; i < k; ++i) {
         const auto& products = columns_[i].products;
-        for (std::size_t j = 0; j < i; ++j) gradient[i] += products[j] * share_[j], gradient[j] += products[j] * share_[i];
+        for (std::size_t j = 0; j < i; ++j)
+            gradient[i] += products[j] * share_[j], gradient[j] += products[j] * share_[i];
         gradient[i] += products[i] * share_[i];
     }
     solve(gradient);

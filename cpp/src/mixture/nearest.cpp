@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-
 namespace coherently {
 namespace {
 
-constexpr std::size_t batch = 8;   // worlds to take in at a time
-constexpr std::size_t many = 64;  // the same where each costs nothing to find
-constexpr std::size_t round = 8;  // searches before their worlds are taken in
+constexpr std::size_t batch = 8;          // worlds to take in at a time
+constexpr std::size_t many = 64;          // the same where each costs nothing to find
+constexpr std::size_t round = 8;          // searches before their worlds are taken in
 constexpr std::size_t first_rounds = 10;  // which need not bring their part
 constexpr std::size_t least_sweeps = 16;
 constexpr int refinements = 2;
@@ -19,31 +18,29 @@ constexpr double relative_slack = 1e-10, rounding = 1e-15;
 
 NearestMixture::NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target,
                                std::uint64_t seed, const Space* space, const Squares& squares)
-    : energy_(events),
+    : oracle_(events, space, seed, 0),
       weight_(weight),
       target_(target),
-      space_(space),
       squares_(squares),
       mixture_(weight, target, squares),
-      tabu_(energy_, seed),
       random_(seed + 1),
       x_(events.size()),
       gradient_(events.size()),
       bits_((events.size() + 7) / 8) {
     for (const double w : weight) total_weight_ += w;
     for (const double w : squares.weight) total_weight_ += w;
-    if (space_) blocks_ = std::make_unique<BlockSearch>(events, *space_, seed);
     begin();
 }
 
 void NearestMixture::begin() {
     look(std::vector<double>(x_.size(), 0.5));
-    energy_.set(gradient_);
-    if (blocks_) blocks_->set(gradient_);
-    run(space_ ? space_->witness() : World(energy_.n_variables()), 2 * energy_.n_variables(), -total_weight_);
+    oracle_.set(gradient_);
+    WorldSearch& search = oracle_.search();
+    const World first = search.first();
+    search.run(first, 2 * first.size(), -total_weight_, found_);
     found_.clear();
-    lowest_ = !blocks_ ? tabu_.best() : blocks_->best().empty() ? space_->witness() : blocks_->best();
-    energy_.evaluate(lowest_, bits_);
+    lowest_ = search.best().empty() ? first : search.best();
+    evaluate(lowest_);
     mixture_.add(lowest_, bits_);
     update();
 }
@@ -54,8 +51,7 @@ void NearestMixture::update() {
     objective_ = look(x_);
     level_ = 0;
     for (std::size_t j = 0; j < x_.size(); ++j) level_ += gradient_[j] * x_[j];
-    energy_.set(gradient_);
-    if (blocks_) blocks_->set(gradient_);
+    oracle_.set(gradient_);
 }
 
 // Half of the gradient at x; the objective.
@@ -69,8 +65,8 @@ double NearestMixture::look(std::span<const double> x) {
     return objective + squares_.add_gradient(x, gradient_);
 }
 
-// With f = |x - q|^2 and g = max <x - q, x - s> over worlds s, in the metric of the weights and squares, every coherent point lies
-// beyond a hyperplane at the distance (f - g) / sqrt(f) from q.
+// With f = |x - q|^2 and g = max <x - q, x - s> over worlds s, in the metric of the weights and squares, every coherent
+// point lies beyond a hyperplane at the distance (f - g) / sqrt(f) from q.
 void NearestMixture::certify(double least) {
     shortfall_ = std::min(shortfall_, std::max(0.0, level_ - least));
     const double reach = objective_ - shortfall_;
@@ -79,49 +75,31 @@ void NearestMixture::certify(double least) {
 
 double NearestMixture::slack() const { return relative_slack * objective_ + rounding * total_weight_; }
 
-void NearestMixture::run(const World& from, std::size_t patience, double threshold) {
-    if (blocks_) blocks_->run(from, patience, threshold, found_);
-    else tabu_.run(from, patience, threshold, found_);
-}
-
-void NearestMixture::anneal(std::size_t sweeps) {
-    if (blocks_) blocks_->anneal(sweeps);
-    else tabu_.anneal(sweeps);
-}
-
 // One search for better worlds: by turns tabu search from known worlds and annealing from anywhere.
 void NearestMixture::attempt() {
-    const std::size_t n = blocks_ ? blocks_->n_blocks() : energy_.n_variables();
+    WorldSearch& search = oracle_.search();
     if (attempt_ % 2 == 1) {
-        anneal(least_sweeps << effort_);
-        const double least = blocks_ ? blocks_->best_energy() : tabu_.best_energy();
-        if (least < level_ - slack()) found_.push_back({least, blocks_ ? blocks_->best() : tabu_.best()});
+        search.anneal(least_sweeps << effort_);
+        if (search.best_energy() < level_ - slack()) found_.push_back({search.best_energy(), search.best()});
     } else {
         const World from = attempt_ == 0 ? lowest_ : cross();
-        run(from, ((is_sparse() ? n / 2 : 2 * n) + 20) << effort_, level_ - slack());
+        const std::size_t patience = (search.is_sparse() ? search.size() / 2 : 2 * search.size()) + 20;
+        search.run(from, patience << effort_, level_ - slack(), found_);
     }
 }
-
-bool NearestMixture::is_sparse() const { return blocks_ ? blocks_->is_sparse() : tabu_.is_sparse(); }
 
 // A world that has each variable, or each block, from one of two of the mixture.
 World NearestMixture::cross() {
     World world = mixture_.world(random_.below(mixture_.size()));
-    const World& other = mixture_.world(random_.below(mixture_.size()));
-    if (blocks_) {
-        blocks_->mix(world, other, random_);
-        return world;
-    }
-    for (std::size_t v = 0; v < world.size(); ++v)
-        if (random_.next() >> 63) world[v] = other[v];
+    oracle_.search().cross(world, mixture_.world(random_.below(mixture_.size())), random_);
     return world;
 }
 
 bool NearestMixture::search(Deadline deadline, int effort, double enough, double part) {
     while (effort_ <= effort) {
-        if (std::chrono::steady_clock::now() >= deadline) return false;
+        if (has_passed(deadline)) return false;
         attempt();
-        if (++attempt_ < round && (is_sparse() || found_.size() < batch)) continue;
+        if (++attempt_ < round && (oracle_.search().is_sparse() || found_.size() < batch)) continue;
         attempt_ = 0;
         const std::size_t found = found_.size();
         const double before = objective_;
@@ -149,7 +127,7 @@ bool NearestMixture::take(std::size_t most) {
     std::size_t taken = 0;
     for (std::size_t i = 0; i < found.size() && taken < most; ++i) {
         if (i > 0 && found[i].world == found[i - 1].world) continue;
-        energy_.evaluate(found[i].world, bits_);
+        evaluate(found[i].world);
         taken += mixture_.add(found[i].world, bits_);
     }
     if (taken == 0) return false;
@@ -159,7 +137,7 @@ bool NearestMixture::take(std::size_t most) {
 }
 
 bool NearestMixture::offer(const World& world) {
-    const double energy = energy_.value(world);
+    const double energy = oracle_.energy().value(world);
     if (!(energy < level_)) return false;
     found_.assign(1, {energy, world});
     effort_ = std::min(effort_, most_effort - 2);
@@ -168,7 +146,7 @@ bool NearestMixture::offer(const World& world) {
 
 void NearestMixture::include(const std::vector<World>& worlds) {
     for (const World& world : worlds) {
-        energy_.evaluate(world, bits_);
+        evaluate(world);
         mixture_.add(world, bits_);
     }
     mixture_.settle();
@@ -177,19 +155,13 @@ void NearestMixture::include(const std::vector<World>& worlds) {
 
 // The least energy of all worlds. Leaves the world in `found_`, where others that improve may follow.
 double NearestMixture::find_best() {
-    World world;
-    if (!space_) {
-        if (!elimination_) elimination_ = std::make_unique<Elimination>(energy_.events());
-        elimination_->minimise(gradient_, world);
-        found_.assign(1, {energy_.value(world), world});
-        return found_[0].energy;
-    }
-    if (!space_elimination_) space_elimination_ = std::make_unique<SpaceElimination>(energy_.events(), *space_);
-    space_elimination_->minimise(gradient_, world);
-    const double least = energy_.value(world);
+    Elimination& elimination = oracle_.elimination();
+    const Energy& energy = oracle_.energy();
+    World world = elimination.minimise(gradient_);
+    const double least = energy.value(world);
     found_.assign(1, {least, std::move(world)});
-    for (World& other : space_elimination_->others(level_ - slack(), many - 1)) {
-        const double value = energy_.value(other);
+    for (World& other : elimination.others(level_ - slack(), many - 1)) {
+        const double value = energy.value(other);
         found_.push_back({value, std::move(other)});
     }
     return least;
@@ -199,7 +171,7 @@ bool NearestMixture::eliminate(Deadline deadline) {
     for (int pass = 0;; ++pass) {
         double before = std::numeric_limits<double>::infinity();
         while (objective_ < before * (1 - rounding)) {
-            if (std::chrono::steady_clock::now() >= deadline) return false;
+            if (has_passed(deadline)) return false;
             before = objective_;
             const double least = find_best();
             certify(least);

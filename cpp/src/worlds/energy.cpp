@@ -60,7 +60,8 @@ void Energy::link_pairs() {
     }
     pair_.resize(pairs.size());
     arc_starts_.assign(n_variables() + 1, 0);
-    for (const auto& [a, b] : pairs) ++arc_starts_[static_cast<std::size_t>(a) + 1], ++arc_starts_[static_cast<std::size_t>(b) + 1];
+    for (const auto& [a, b] : pairs)
+        ++arc_starts_[static_cast<std::size_t>(a) + 1], ++arc_starts_[static_cast<std::size_t>(b) + 1];
     for (std::size_t v = 0; v < n_variables(); ++v) arc_starts_[v + 1] += arc_starts_[v];
     to_.resize(2 * pairs.size()), pair_of_arc_.resize(2 * pairs.size()), interaction_.resize(2 * pairs.size());
     auto next = arc_starts_;
@@ -84,7 +85,7 @@ void Energy::place_large() {
     for (std::size_t i = 0; i < large_.size(); ++i)
         for (std::size_t k = 0; k < large_[i].variables.size(); ++k)
             places_[next[static_cast<std::size_t>(large_[i].variables[k])]++] = {static_cast<std::int32_t>(i),
-                                                                               static_cast<std::int32_t>(k)};
+                                                                                 static_cast<std::int32_t>(k)};
 }
 
 void Energy::set(std::span<const double> coefficients) {
@@ -105,8 +106,10 @@ void Energy::set(std::span<const double> coefficients) {
 double Energy::value(const World& world) const {
     double sum = 0;
     for (const Small& small : small_) {
-        const int a = world[static_cast<std::size_t>(small.a)], b = small.b < 0 ? 0 : world[static_cast<std::size_t>(small.b)];
-        sum += coefficients_[static_cast<std::size_t>(small.event)] * (a * small.first + b * small.second + (a & b) * small.both);
+        const int a = world[static_cast<std::size_t>(small.a)],
+                  b = small.b < 0 ? 0 : world[static_cast<std::size_t>(small.b)];
+        sum += coefficients_[static_cast<std::size_t>(small.event)] *
+               (a * small.first + b * small.second + (a & b) * small.both);
     }
     for (const LargeEvent& large : large_)
         if (large.holds(large.row(world))) sum += coefficients_[large.event];
@@ -115,9 +118,12 @@ double Energy::value(const World& world) const {
 
 void Energy::evaluate(const World& world, std::span<std::uint8_t> bits) const {
     std::fill(bits.begin(), bits.end(), std::uint8_t{0});
-    const auto put = [&](std::size_t j, bool holds) { bits[j / 8] |= static_cast<std::uint8_t>(unsigned{holds} << (j % 8)); };
+    const auto put = [&](std::size_t j, bool holds) {
+        bits[j / 8] |= static_cast<std::uint8_t>(unsigned{holds} << (j % 8));
+    };
     for (const Small& small : small_) {
-        const int a = world[static_cast<std::size_t>(small.a)], b = small.b < 0 ? 0 : world[static_cast<std::size_t>(small.b)];
+        const int a = world[static_cast<std::size_t>(small.a)],
+                  b = small.b < 0 ? 0 : world[static_cast<std::size_t>(small.b)];
         put(static_cast<std::size_t>(small.event), a * small.first + b * small.second + (a & b) * small.both > 0.5);
     }
     for (const LargeEvent& large : large_) put(large.event, large.holds(large.row(world)));

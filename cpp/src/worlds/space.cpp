@@ -41,7 +41,8 @@ bool Space::allows(const World& world) const {
         own.clear();
         for (const std::int32_t v : block.variables) own.push_back(world[static_cast<std::size_t>(v)]);
         bool found = false;
-        for (auto row = block.states.begin(); !found && row != block.states.end(); row += static_cast<std::ptrdiff_t>(own.size()))
+        for (auto row = block.states.begin(); !found && row != block.states.end();
+             row += static_cast<std::ptrdiff_t>(own.size()))
             found = std::equal(own.begin(), own.end(), row);
         if (!found) return false;
     }

@@ -3,8 +3,8 @@
 
 #include "coherently/functions/boolean_function.hpp"
 #include "coherently/functions/satisfaction.hpp"
-#include "coherently/worlds/space.hpp"
 #include "coherently/worlds/elimination/space_elimination.hpp"
+#include "coherently/worlds/space.hpp"
 
 namespace coherently {
 namespace {
@@ -50,9 +50,7 @@ bool find_witness(Space& space) {
     const Functions none;
     const EventView nothing = none.view(space.n_variables());
     if (std::isfinite(SpaceElimination::cost(nothing, space, most_states))) {
-        World world;
-        SpaceElimination(nothing, space).minimise({}, world);
-        space.set_witness(std::move(world));
+        space.set_witness(SpaceElimination(nothing, space).minimise({}));
         return true;
     }
     Question question;

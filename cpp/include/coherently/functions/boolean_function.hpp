@@ -76,8 +76,8 @@ private:
 
     std::vector<std::int32_t> variables_;  // without the atoms of declared variables
     std::vector<Axis> axes_;
-    std::vector<std::size_t> strides_;                             // entries from one cell of an axis to the next
-    std::vector<std::pair<std::size_t, std::size_t>> places_;      // of comparisons: axis, truth
+    std::vector<std::size_t> strides_;                         // entries from one cell of an axis to the next
+    std::vector<std::pair<std::size_t, std::size_t>> places_;  // of comparisons: axis, truth
     std::size_t entries_ = 1;  // worlds of the variables, times cells of the axes; variables are the lowest digits
     std::size_t words_ = 1;
     std::vector<std::uint64_t> stack_;

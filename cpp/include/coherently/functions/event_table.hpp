@@ -78,9 +78,9 @@ public:
     std::span<const std::int32_t> variables() const { return variables_; }
 
 private:
-    std::size_t slot_of(const Function& function) const;
-    std::int32_t intern(const OwnedFunction& function);
-    std::int32_t look_up(const OwnedFunction& function) const;
+    std::size_t slot_of(const Function& wanted) const;
+    std::int32_t intern(const OwnedFunction& owned);
+    std::int32_t look_up(const OwnedFunction& owned) const;
     void grow();
 
     Names names_;
@@ -99,7 +99,7 @@ void evaluate(const EventTable& table, std::span<const std::int32_t> sides, cons
               std::size_t words, std::uint64_t* out);
 
 // What the known variables (1, 0; -1 is unknown) settle: 1, 0 or -1 an event.
-void settle(const EventTable& table, std::span<const std::int32_t> sides, std::span<const std::int8_t> known,
+void settle(const EventTable& table, std::span<const std::int32_t> sides, std::span<const std::int8_t> given,
             std::int8_t* out);
 
 // Adds to `known` the variables that single facts (sides that are true) force, until nothing changes.

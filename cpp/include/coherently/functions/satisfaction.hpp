@@ -78,9 +78,9 @@ private:
     std::size_t head_ = 0;
 
     std::vector<std::vector<Literal>> clauses_;
-    std::vector<std::vector<std::int32_t>> watches_;               // of each literal: clauses to look at when it fails
+    std::vector<std::vector<std::int32_t>> watches_;  // of each literal: clauses to look at when it fails
     std::vector<std::vector<std::pair<std::int32_t, std::int32_t>>> functions_of_;  // of each variable: function, place
-    std::vector<std::vector<std::int32_t>> choices_of_;            // of each variable: unordered choices
+    std::vector<std::vector<std::int32_t>> choices_of_;  // of each variable: unordered choices
     std::vector<std::int32_t> count_of_;
     std::vector<Count> counts_;
 

@@ -67,12 +67,12 @@ private:
     std::vector<std::size_t> active_;            // coordinates that vary and have a weight; the next four go with it
     std::vector<double> weight_, tilt_, force_;  // w, z and w (phi'(x) - z)
     std::vector<Chance> x_;
-    std::vector<std::size_t> corral_;            // affinely independent points; the next two go with it
+    std::vector<std::size_t> corral_;  // affinely independent points; the next two go with it
     std::vector<double> share_, direction_;
-    std::vector<double> basis_;                  // orthonormal, of the span of the differences of the corral
-    std::vector<double> shift_;                  // what the direction does to x
-    double decrement_ = 0, dual_shift_ = 0;      // squared length of the Newton step; its largest change of a dual
-    double gap_ = 0;                             // bound on what is still to be gained
+    std::vector<double> basis_;              // orthonormal, of the span of the differences of the corral
+    std::vector<double> shift_;              // what the direction does to x
+    double decrement_ = 0, dual_shift_ = 0;  // squared length of the Newton step; its largest change of a dual
+    double gap_ = 0;                         // bound on what is still to be gained
     // scratch
     std::vector<std::size_t> order_;
     std::vector<double> scale_, system_, right_, column_, price_;

@@ -19,9 +19,9 @@ private:
     bool extend(std::size_t point);
     void drop(std::size_t place);
 
-    std::size_t size_ = 0;                 // coordinates
-    double scale_ = 1;                     // the largest squared length of a shifted point
-    std::vector<double> shifted_;          // points less y, scaled by the root of the weights
+    std::size_t size_ = 0;         // coordinates
+    double scale_ = 1;             // the largest squared length of a shifted point
+    std::vector<double> shifted_;  // points less y, scaled by the root of the weights
     std::vector<double> nearest_;
     std::vector<std::size_t> corral_;
     std::vector<double> share_, trial_;
@@ -58,7 +58,7 @@ struct Pattern {
     bool negate_first = false, negate_second = false, negate_last = false;  // of a conjunction
     std::vector<std::size_t> order;                                         // of a chain
 
-    Pattern(std::vector<double> points, std::size_t size);
+    Pattern(std::vector<double> rows, std::size_t size);
     // Whether a projection takes little time however many events there are, or there are few.
     bool is_quick() const { return shape != Shape::hull || points.size() <= 4096; }
 

@@ -50,7 +50,7 @@ private:
     };
     void add_named(const Comparison& comparison);
     void add_quantity(const Comparison& comparison);
-    double quantity(const Comparison& comparison, std::size_t value) const;
+    double quantity(const Comparison& comparison, std::size_t i) const;
     std::optional<Cut> cut(double at, bool inclusive) const;
     void close_named();
     void close_quantity();
@@ -62,12 +62,13 @@ private:
     std::size_t n_cells_ = 0;
     std::vector<std::pair<std::int32_t, std::int32_t>> mentions_;  // named: value, truth; sorted by close()
     std::vector<std::vector<std::int32_t>> members_;               // named: the mentioned values of each cell
-    std::size_t n_rest_ = 0;                                       // named: values in the last cell, which none mentions
-    std::vector<Piece> pieces_;                                    // quantity
-    std::vector<Cut> cuts_;                                        // quantity: ascending; cell i ends at cut i
+    std::size_t n_rest_ = 0;     // named: values in the last cell, which none mentions
+    std::vector<Piece> pieces_;  // quantity
+    std::vector<Cut> cuts_;      // quantity: ascending; cell i ends at cut i
 };
 
 // Appends the steps of a comparison with a variable whose atoms are taken for unrelated variables. Throws TextError.
-void write_free(const Declaration& declaration, const Comparison& comparison, Resolver& resolver, std::vector<Step>& steps);
+void write_free(const Declaration& declaration, const Comparison& comparison, Resolver& resolver,
+                std::vector<Step>& steps);
 
 }  // namespace coherently

@@ -14,13 +14,20 @@ namespace coherently {
 inline constexpr int max_depth = 64;
 
 enum class Op : std::uint8_t {
-    constant,     // value: 0 or 1
-    variable,     // value: what the resolver gave for the name
-    comparison,   // value: index into Formula::comparisons
-    negate, conjoin, exclude, disjoin, imply, equate,
+    constant,    // value: 0 or 1
+    variable,    // value: what the resolver gave for the name
+    comparison,  // value: index into Formula::comparisons
+    negate,
+    conjoin,
+    exclude,
+    disjoin,
+    imply,
+    equate,
     count_begin,  // opens a count of true arguments
     count_add,    // adds the operand on top to the open count
-    count_exactly, count_at_least, count_at_most,  // value: the number; closes the count
+    count_exactly,
+    count_at_least,
+    count_at_most,  // value: the number; closes the count
 };
 
 struct Step {

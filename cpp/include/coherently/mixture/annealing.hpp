@@ -36,7 +36,7 @@ struct RatioTerm {
 // overlap. It is drawn by a slot, which is the number of a set. Laws are functions that must be true, or false where
 // `law_truth` is 0, and forbid moves; what the states see to is no law.
 struct Moves {
-    std::vector<std::int64_t> starts;        // of each set's variables
+    std::vector<std::int64_t> starts;  // of each set's variables
     std::vector<std::int32_t> variables;
     std::vector<std::int64_t> state_starts;  // of each set's states, counted over all sets
     std::vector<std::uint8_t> states;        // the truths of each state, one after the other
@@ -44,7 +44,7 @@ struct Moves {
     std::vector<std::int32_t> slots;
     WeightedFunctions laws;
     std::vector<std::uint8_t> law_truth;
-    std::vector<std::uint8_t> worlds;        // to begin with, a row each
+    std::vector<std::uint8_t> worlds;  // to begin with, a row each
 };
 
 // Worlds whose bits are flipped to lessen the energy: the sum of weight * (share of worlds - target)^2.
@@ -123,11 +123,11 @@ private:
     WeightedFunctions functions_;
     std::size_t columns_, row_words_;
     Random random_;
-    double quanta_ = 0;                  // a unit of energy
-    std::vector<std::uint64_t> rows_;    // the worlds, a row of row_words_ words a column
-    std::vector<std::int64_t> counts_;   // of weighty functions
-    std::vector<std::int64_t> effect_;   // four a function: what one world less, as many and one more do to the energy
-    std::vector<std::size_t> active_;    // the variables that matter to a weighty function
+    double quanta_ = 0;                 // a unit of energy
+    std::vector<std::uint64_t> rows_;   // the worlds, a row of row_words_ words a column
+    std::vector<std::int64_t> counts_;  // of weighty functions
+    std::vector<std::int64_t> effect_;  // four a function: what one world less, as many and one more do to the energy
+    std::vector<std::size_t> active_;   // the variables that matter to a weighty function
     std::vector<std::size_t> narrow_starts_, wide_starts_;  // by variable
     std::vector<Narrow> narrow_;
     std::vector<Wide> wide_;
@@ -143,10 +143,10 @@ private:
         std::vector<std::uint64_t> packed;  // states, in words
         std::vector<std::size_t> now;       // the state of each column
     };
-    std::vector<Large> large_;            // by set; empty where bits are compared one by one
-    std::vector<std::int32_t> touched_;   // terms that the last move is about
+    std::vector<Large> large_;           // by set; empty where bits are compared one by one
+    std::vector<std::int32_t> touched_;  // terms that the last move is about
     std::vector<std::uint8_t> is_touched_;
-    std::vector<std::size_t> flipped_;    // variables, by the last move
+    std::vector<std::size_t> flipped_;  // variables, by the last move
 };
 
 }  // namespace coherently

@@ -9,7 +9,8 @@
 
 namespace coherently {
 
-// sum_t weight_t (sum_k factor_k x[coordinate_k] - target_t)^2, k in [starts[t], starts[t + 1]): squares of sums of events.
+// sum_t weight_t (sum_k factor_k x[coordinate_k] - target_t)^2, k in [starts[t], starts[t + 1]): squares of sums of
+// events.
 struct Squares {
     std::span<const std::int64_t> starts;
     std::span<const std::int32_t> coordinates;
@@ -25,8 +26,9 @@ private:
     double away(std::size_t t, std::span<const double> x) const;
 };
 
-// Minimises sum_j weight_j (x_j - target_j)^2 + squares over x = sum_i share_i v_i, the v_i being the truth vectors of worlds that
-// are added one after the other. Wolfe (1976), Finding the nearest point in a polytope, with an updated factorisation.
+// Minimises sum_j weight_j (x_j - target_j)^2 + squares over x = sum_i share_i v_i, the v_i being the truth vectors of
+// worlds that are added one after the other. Wolfe (1976), Finding the nearest point in a polytope, with an updated
+// factorisation.
 class Mixture {
 public:
     Mixture(std::span<const double> weight, std::span<const double> target, const Squares& squares = {});

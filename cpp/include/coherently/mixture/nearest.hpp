@@ -1,32 +1,26 @@
 // The nearest coherent forecasts by column generation: a mixture of worlds that grows by those that improve it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "coherently/worlds/search/block_search.hpp"
-#include "coherently/worlds/elimination/free_elimination.hpp"
-#include "coherently/worlds/energy.hpp"
+#include "coherently/deadline.hpp"
 #include "coherently/mixture/mixture.hpp"
 #include "coherently/random.hpp"
-#include "coherently/worlds/search/tabu_search.hpp"
+#include "coherently/worlds/energy.hpp"
+#include "coherently/worlds/oracle.hpp"
 #include "coherently/worlds/space.hpp"
-#include "coherently/worlds/elimination/space_elimination.hpp"
 
 namespace coherently {
 
-using Deadline = std::chrono::steady_clock::time_point;
-
-// Minimises sum_j weight_j (x_j - target_j)^2 + squares over the mixtures of worlds. Every x on the way is coherent. Where
-// there is a space, with its witness, worlds are those of it alone.
+// Minimises sum_j weight_j (x_j - target_j)^2 + squares over the mixtures of worlds. Every x on the way is coherent.
+// Where there is a space, with its witness, worlds are those of it alone.
 class NearestMixture {
 public:
-    NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target,
-                   std::uint64_t seed, const Space* space = nullptr, const Squares& squares = {});
+    NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target, std::uint64_t seed,
+                   const Space* space = nullptr, const Squares& squares = {});
 
     // Takes in worlds that local search finds; true when it finds none that improves, false at the deadline. The effort
     // is how often the length of a search is doubled before giving up, where a round of searches has not brought the
@@ -53,7 +47,8 @@ public:
     const std::vector<double>& gradient() const { return gradient_; }
     double level() const { return level_; }
     const Mixture& mixture() const { return mixture_; }
-    const Energy& energy() const { return energy_; }
+    WorldOracle& oracle() { return oracle_; }
+    const WorldOracle& oracle() const { return oracle_; }
     const World& lowest() const { return lowest_; }
 
 private:
@@ -63,33 +58,26 @@ private:
     void polish();
     bool take(std::size_t most);
     double find_best();
-    void run(const World& from, std::size_t patience, double threshold);
-    void anneal(std::size_t sweeps);
     void attempt();
-    bool is_sparse() const;
     World cross();
+    void evaluate(const World& world) { oracle_.energy().evaluate(world, bits_); }
     double slack() const;
 
-    Energy energy_;
+    WorldOracle oracle_;
     std::span<const double> weight_, target_;
-    const Space* space_;
     Squares squares_;
     Mixture mixture_;
-    TabuSearch tabu_;
-    std::unique_ptr<BlockSearch> blocks_;  // instead, where there is a space
-    std::unique_ptr<Elimination> elimination_;
-    std::unique_ptr<SpaceElimination> space_elimination_;
     Random random_;
     double total_weight_ = 0, objective_ = 0, level_ = 0, lower_bound_ = 0;
     double shortfall_ = std::numeric_limits<double>::infinity();  // for the present x
     std::vector<double> x_, gradient_;
     std::vector<std::uint8_t> bits_;
-    std::vector<TabuSearch::Found> found_;
+    std::vector<Found> found_;
     std::size_t attempt_ = 0;  // of the round of searches
     std::size_t rounds_ = 0;
-    double begun_at_ = 0;      // the objective before the first round
-    int effort_ = 0;           // grows when a round finds little
-    World lowest_;             // the last world that was the best to take in
+    double begun_at_ = 0;  // the objective before the first round
+    int effort_ = 0;       // grows when a round finds little
+    World lowest_;         // the last world that was the best to take in
 };
 
 }  // namespace coherently

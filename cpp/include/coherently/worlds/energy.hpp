@@ -60,6 +60,7 @@ public:
     std::span<const std::int32_t> neighbours(std::size_t v) const { return slice(to_, v); }
     std::span<const double> interactions(std::size_t v) const { return slice(interaction_, v); }
     const std::vector<LargeEvent>& large() const { return large_; }
+    const std::vector<double>& coefficients() const { return coefficients_; }
     double coefficient(const LargeEvent& large) const { return coefficients_[large.event]; }
 
     struct Place {

@@ -6,12 +6,12 @@
 namespace coherently {
 namespace {
 
-constexpr int approach_steps = 2;        // on rounded kinks, before any is held
+constexpr int approach_steps = 2;         // on rounded kinks, before any is held
 constexpr double approach_radius = 0.35;  // where the next point is expected, relative to the last step
-constexpr int return_steps = 10;         // on rounded kinks, once it is clear that they will not settle
-constexpr int patience = 20;             // steps with kinks that are held
-constexpr double settled = 1e-6;         // moves of a kink's share that do not count
-constexpr double entangled = 0.5;        // kinks held, relative to the variables, that will not settle
+constexpr int return_steps = 10;          // on rounded kinks, once it is clear that they will not settle
+constexpr int patience = 20;              // steps with kinks that are held
+constexpr double settled = 1e-6;          // moves of a kink's share that do not count
+constexpr double entangled = 0.5;         // kinks held, relative to the variables, that will not settle
 constexpr int max_halvings = 40;
 constexpr std::size_t factorised = 96;  // variables up to which a step factorises its matrix
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "linear/newton_system.hpp"
 #include "groups/pairs/model.hpp"
+#include "linear/newton_system.hpp"
 
 namespace coherently {
 

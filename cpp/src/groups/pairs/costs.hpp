@@ -59,9 +59,11 @@ struct Single {
     std::int32_t coordinate;
 
     explicit Single(const PairEvent& event)
-        : curvature(event.weight), free(event.form == 0b1110 ? 1 - event.target : event.target),
+        : curvature(event.weight),
+          free(event.form == 0b1110 ? 1 - event.target : event.target),
           first(2 * event.first + (event.form == 0b0100 || event.form == 0b1110)),
-          second(2 * event.second + (event.form == 0b0010 || event.form == 0b1110)), coordinate(event.coordinate) {}
+          second(2 * event.second + (event.form == 0b0010 || event.form == 0b1110)),
+          coordinate(event.coordinate) {}
 
     static bool fits(const PairEvent& event) {
         return event.form != 0b0110 && event.weight > 0 && event.target >= 0 && event.target <= 1;
@@ -201,8 +203,12 @@ private:
     // curvature * d^2 for d with derivatives da and db, bent along the difference that a spring pulls to 0.
     Local outside(double d, double da, double db, double bend, double difference, double sign, double k) const {
         const double c = 2 * curvature, force = k * difference, turn = c * d * bend + k;
-        return {0.5 * (c * d * d + force * difference), c * d * da + force,      c * d * db + sign * force,
-                c * da * da + turn,                     c * da * db + sign * turn, c * db * db + turn};
+        return {0.5 * (c * d * d + force * difference),
+                c * d * da + force,
+                c * d * db + sign * force,
+                c * da * da + turn,
+                c * da * db + sign * turn,
+                c * db * db + turn};
     }
 };
 

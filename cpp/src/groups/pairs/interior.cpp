@@ -9,7 +9,7 @@ namespace {
 
 constexpr int max_iterations = 100;
 constexpr std::size_t factorised = 4000;  // variables up to which a step factorises its matrix
-constexpr double lag = 0.2;              // of the barrier behind what it has brought about
+constexpr double lag = 0.2;               // of the barrier behind what it has brought about
 constexpr double facet[4][3] = {{-1, 1, 0}, {-1, 0, 1}, {1, 0, 0}, {1, -1, -1}};  // in m, a, b
 
 void slacks(double m, double a, double b, double* s) { s[0] = a - m, s[1] = b - m, s[2] = m, s[3] = m - a - b + 1; }
@@ -62,8 +62,9 @@ void PairInterior::add_minorant(const State& state, const double* z, const std::
     const double a = literal_at(x, state.first), b = literal_at(x, state.second);
     const double away = -(z[0] + z[1] - z[2] - z[3]) / (2 * state.curvature), m = state.free_at(a, b) + away;
     const double cost = state.curvature * away * away, slope = -2 * state.curvature * away;
-    bound.add(state, x, {cost - z[0] * (a - m) - z[1] * (b - m) - z[2] * m - z[3] * (m - a - b + 1),
-                         slope * state.free_a - z[0] + z[3], slope * state.free_b - z[1] + z[3]});
+    bound.add(state, x,
+              {cost - z[0] * (a - m) - z[1] * (b - m) - z[2] * m - z[3] * (m - a - b + 1),
+               slope * state.free_a - z[0] + z[3], slope * state.free_b - z[1] + z[3]});
 }
 
 // The gradient and second derivatives of a group with its barrier, in m, a, b.

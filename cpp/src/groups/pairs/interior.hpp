@@ -4,9 +4,9 @@
 #include <array>
 #include <vector>
 
-#include "linear/newton_system.hpp"
 #include "groups/pairs/bound.hpp"
 #include "groups/pairs/model.hpp"
+#include "linear/newton_system.hpp"
 
 namespace coherently {
 
@@ -35,7 +35,11 @@ private:
         State(const Several& group) : State(group, group.free_a, group.free_b) {}
         template <typename Group>
         State(const Group& group, double free_a, double free_b)
-            : curvature(group.curvature), free(group.free), free_a(free_a), free_b(free_b), first(group.first),
+            : curvature(group.curvature),
+              free(group.free),
+              free_a(free_a),
+              free_b(free_b),
+              first(group.first),
               second(group.second) {}
 
         double free_at(double a, double b) const { return free + free_a * a + free_b * b; }

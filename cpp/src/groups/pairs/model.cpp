@@ -15,8 +15,16 @@ constexpr double everything = 2;
 }  // namespace
 
 PairModel::PairModel(const PairProblem& problem)
-    : problem(problem), n(problem.weight.size()), function(n), base_(n), sure_(n), give_(n), literals_(2 * n), at_(n),
-      low_(n, infinity), high_(n, -infinity) {
+    : problem(problem),
+      n(problem.weight.size()),
+      function(n),
+      base_(n),
+      sure_(n),
+      give_(n),
+      literals_(2 * n),
+      at_(n),
+      low_(n, infinity),
+      high_(n, -infinity) {
     for (std::size_t v = 0; v < n; ++v) base_.diagonal[v] = 2 * problem.weight[v];
     several_groups_.reserve(problem.n_others());
     for (std::size_t g = 0; g < problem.n_others(); ++g) {

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "linear/newton_system.hpp"
 #include "groups/pairs/costs.hpp"
 #include "groups/pairs/problem.hpp"
+#include "linear/newton_system.hpp"
 
 namespace coherently {
 
@@ -44,13 +44,21 @@ public:
     }
 
     template <typename Group>
-    double first(const Group& group) const { return literals_[static_cast<std::size_t>(group.first)]; }
+    double first(const Group& group) const {
+        return literals_[static_cast<std::size_t>(group.first)];
+    }
     template <typename Group>
-    double second(const Group& group) const { return literals_[static_cast<std::size_t>(group.second)]; }
+    double second(const Group& group) const {
+        return literals_[static_cast<std::size_t>(group.second)];
+    }
     template <typename Group>
-    double width(const Group& group) const { return 0.2 * group.curvature * give(group) + 1e-12; }
+    double width(const Group& group) const {
+        return 0.2 * group.curvature * give(group) + 1e-12;
+    }
     template <typename Group>
-    double stiffness(const Group& group) const { return stiff / give(group); }
+    double stiffness(const Group& group) const {
+        return stiff / give(group);
+    }
 
     // Notes how far the variables give way to a unit of force.
     void measure_give();
@@ -67,8 +75,9 @@ public:
                 const double a = first(group), b = second(group);
                 if (group.slack(a, b) >= 0) continue;
                 prepare(group, item.kinks, a, b);
-                add(function, group, mode == Mode::held ? group.local(item.kinks, a, b, 0, stiffness(group), mode)
-                                                        : group.local(item.kinks, a, b, width(group), 0, mode));
+                add(function, group,
+                    mode == Mode::held ? group.local(item.kinks, a, b, 0, stiffness(group), mode)
+                                       : group.local(item.kinks, a, b, width(group), 0, mode));
             }
         });
     }

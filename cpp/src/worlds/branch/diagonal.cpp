@@ -9,18 +9,15 @@
 namespace coherently {
 namespace {
 
-constexpr int retune_every = 6;   // levels of the tree
-constexpr int most_sweeps = 50;   // of coordinate descent at a node
+constexpr int retune_every = 6;  // levels of the tree
+constexpr int most_sweeps = 50;  // of coordinate descent at a node
 constexpr Precision root_precision{1e-6, 2}, node_precision{1e-3, 2};
-constexpr double worth_it = 0.1;  // of the way to the cutoff that a sweep must gain
+constexpr double worth_it = 0.1;             // of the way to the cutoff that a sweep must gain
 constexpr std::size_t largest_heap = 20000;  // nodes
 constexpr int between_clocks = 16;
 constexpr std::size_t patience = 1000;  // nodes
 
-Precision sharp(double seconds) {
-    const std::chrono::duration<double> time(seconds);
-    return {1e-9, 6, std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(time)};
-}
+Precision sharp(double seconds) { return {1e-9, 6, after(seconds)}; }
 
 }  // namespace
 
@@ -79,8 +76,10 @@ void DiagonalBound::tune(Node& node, Precision precision) {
     const std::size_t m = node.free.size();
     std::vector<double> matrix(m * m);
     for (std::size_t a = 0; a < m; ++a)
-        for (std::size_t b = 0; b < m; ++b) matrix[a * m + b] = row(node.free[a])[static_cast<std::size_t>(node.free[b])];
-    auto tuning = std::make_shared<Tuning>(node.tuning ? *node.tuning : Tuning{{}, Vectors::random(n_, random_.next())});
+        for (std::size_t b = 0; b < m; ++b)
+            matrix[a * m + b] = row(node.free[a])[static_cast<std::size_t>(node.free[b])];
+    auto tuning =
+        std::make_shared<Tuning>(node.tuning ? *node.tuning : Tuning{{}, Vectors::random(n_, random_.next())});
     Vectors own{tuning->vectors.width, {}};
     const auto width = static_cast<std::ptrdiff_t>(own.width);
     own.values.assign(tuning->vectors.row(0), tuning->vectors.row(0) + width);
@@ -171,7 +170,8 @@ void DiagonalBound::look(const Node& node) {
     for (std::size_t a = 0; a < node.free.size(); ++a) {
         const double* entries = row(node.free[a]);
         double pull = node.field[a];
-        for (std::size_t b = 0; b < node.free.size(); ++b) pull += node.s[b] > 0 ? entries[node.free[b]] : -entries[node.free[b]];
+        for (std::size_t b = 0; b < node.free.size(); ++b)
+            pull += node.s[b] > 0 ? entries[node.free[b]] : -entries[node.free[b]];
         value += node.s[a] > 0 ? pull : -pull;
     }
     if (value >= cutoff_ + safety()) return;
@@ -204,11 +204,13 @@ void DiagonalBound::branch(Node& node) {
 void DiagonalBound::push(Node&& node) {
     const bool full = heap_.size() >= largest_heap || !stack_.empty();
     (full ? stack_ : heap_).push_back(std::move(node));
-    if (!full) std::push_heap(heap_.begin(), heap_.end(), [](const Node& a, const Node& b) { return a.bound > b.bound; });
+    if (!full)
+        std::push_heap(heap_.begin(), heap_.end(), [](const Node& a, const Node& b) { return a.bound > b.bound; });
 }
 
 DiagonalBound::Node DiagonalBound::pop() {
-    if (stack_.empty()) std::pop_heap(heap_.begin(), heap_.end(), [](const Node& a, const Node& b) { return a.bound > b.bound; });
+    if (stack_.empty())
+        std::pop_heap(heap_.begin(), heap_.end(), [](const Node& a, const Node& b) { return a.bound > b.bound; });
     auto& from = stack_.empty() ? heap_ : stack_;
     Node node = std::move(from.back());
     from.pop_back();
@@ -227,10 +229,10 @@ bool DiagonalBound::expand(Node& node) {
     return false;
 }
 
-DiagonalBound::Outcome DiagonalBound::run(std::chrono::steady_clock::time_point deadline) {
+DiagonalBound::Outcome DiagonalBound::run(Deadline deadline) {
     for (int step = 1; !heap_.empty() || !stack_.empty(); ++step) {
         if (!better_.empty() && nodes_ >= enough_) return Outcome::better;
-        if (step % between_clocks == 0 && std::chrono::steady_clock::now() >= deadline) return Outcome::unfinished;
+        if (step % between_clocks == 0 && has_passed(deadline)) return Outcome::unfinished;
         Node node = pop();
         ++nodes_;
         if (expand(node)) branch(node);

@@ -80,10 +80,12 @@ PricedEnergy::PricedEnergy(const EventView& events, Rules rules)
       energy_(functions_.view(events.n_variables)) {
     std::vector<std::vector<std::uint32_t>> at(events.n_variables);
     for (std::size_t j = 0; j < events.size(); ++j)
-        for (const std::int32_t v : events.variables_of(j)) at[static_cast<std::size_t>(v)].push_back(static_cast<std::uint32_t>(j));
+        for (const std::int32_t v : events.variables_of(j))
+            at[static_cast<std::size_t>(v)].push_back(static_cast<std::uint32_t>(j));
     for (const auto& own : rules.variables) {
         auto& mine = events_of_.emplace_back();
-        for (const std::int32_t v : own) mine.insert(mine.end(), at[static_cast<std::size_t>(v)].begin(), at[static_cast<std::size_t>(v)].end());
+        for (const std::int32_t v : own)
+            mine.insert(mine.end(), at[static_cast<std::size_t>(v)].begin(), at[static_cast<std::size_t>(v)].end());
     }
 }
 

@@ -13,7 +13,8 @@ constexpr int most_sweeps = 1000;
 constexpr double least_shift = 1e-9;
 
 // Whether A - diag(y) + shift is positive definite.
-bool is_convex(const std::vector<double>& matrix, const std::vector<double>& y, double shift, std::vector<double>& factor) {
+bool is_convex(const std::vector<double>& matrix, const std::vector<double>& y, double shift,
+               std::vector<double>& factor) {
     const std::size_t n = y.size();
     factor.resize(n * n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -40,7 +41,12 @@ double scale(double* v, std::size_t width) {
 class Mixing {
 public:
     Mixing(const std::vector<double>& matrix, const std::vector<double>& field, Vectors& vectors)
-        : matrix_(matrix), field_(field), n_(field.size()), vectors_(vectors), pull_(vectors.width), strength_(n_ + 1) {}
+        : matrix_(matrix),
+          field_(field),
+          n_(field.size()),
+          vectors_(vectors),
+          pull_(vectors.width),
+          strength_(n_ + 1) {}
 
     // The length of the pull on each vector but the first, when the objective hardly changes any more.
     std::vector<double> run(const Precision& precision) {
@@ -49,7 +55,7 @@ public:
             double total = 0;
             for (std::size_t i = 0; i <= n_; ++i) total += strength_[i] = turn(i);
             if (sweep > 0 && std::abs(total - before) <= precision.steady * total) break;
-            if (std::chrono::steady_clock::now() >= precision.deadline) break;
+            if (has_passed(precision.deadline)) break;
             before = total;
         }
         return {strength_.begin() + 1, strength_.end()};
@@ -92,8 +98,8 @@ Vectors Vectors::random(std::size_t n_variables, std::uint64_t seed) {
     return vectors;
 }
 
-std::vector<double> best_diagonal(const std::vector<double>& matrix, const std::vector<double>& field, Precision precision,
-                                  Vectors& vectors, double& shift) {
+std::vector<double> best_diagonal(const std::vector<double>& matrix, const std::vector<double>& field,
+                                  Precision precision, Vectors& vectors, double& shift) {
     std::vector<double> y = Mixing(matrix, field, vectors).run(precision), factor;
     double largest = 0;
     for (double& value : y) largest = std::max(largest, value), value = -value;

@@ -1,9 +1,10 @@
 // The diagonal that makes a quadratic form over signs convex at the least loss.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <vector>
+
+#include "coherently/deadline.hpp"
 
 namespace coherently {
 
@@ -22,13 +23,13 @@ struct Vectors {
 struct Precision {
     double steady;
     int trials;
-    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+    Deadline deadline = Deadline::max();
 };
 
 // For min s' A s + field s over s in {-1, 1}^n, A given by rows (n x n, zero diagonal): y with A - diag(y) positive
-// semidefinite, up to a Cholesky test, and sum(y) near the greatest that the semidefinite relaxation allows. `shift` is the
-// first guess at what convexity costs, relative to the largest y, and the last answer.
-std::vector<double> best_diagonal(const std::vector<double>& matrix, const std::vector<double>& field, Precision precision,
-                                  Vectors& vectors, double& shift);
+// semidefinite, up to a Cholesky test, and sum(y) near the greatest that the semidefinite relaxation allows. `shift` is
+// the first guess at what convexity costs, relative to the largest y, and the last answer.
+std::vector<double> best_diagonal(const std::vector<double>& matrix, const std::vector<double>& field,
+                                  Precision precision, Vectors& vectors, double& shift);
 
 }  // namespace coherently

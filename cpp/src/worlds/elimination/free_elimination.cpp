@@ -12,9 +12,9 @@ namespace {
 
 using Cliques = std::vector<std::vector<std::int32_t>>;
 
-// Eliminates a variable of least degree after the other, until those that are left are all linked. The cliques, each with
-// its variable first and the others as they come, and what is left as the last one; empty where their tables would pass
-// the limit.
+// Eliminates a variable of least degree after the other, until those that are left are all linked. The cliques, each
+// with its variable first and the others as they come, and what is left as the last one; empty where their tables would
+// pass the limit.
 Cliques eliminate(const EventView& events, double limit) {
     const std::size_t n = events.n_variables;
     std::vector<std::vector<std::int32_t>> near(n);
@@ -37,7 +37,8 @@ Cliques eliminate(const EventView& events, double limit) {
         for (std::size_t v = 0; v < n; ++v)
             if (!gone[v] && (least == n || near[v].size() < near[least].size())) least = v;
         const auto v = static_cast<std::int32_t>(least);
-        if ((cost += std::ldexp(2.0, static_cast<int>(near[least].size()))) > limit) return {};
+        cost += std::ldexp(2.0, static_cast<int>(near[least].size()));
+        if (cost > limit) return {};
         cliques.push_back({v});
         cliques.back().insert(cliques.back().end(), near[least].begin(), near[least].end());
         if (step + cliques.back().size() == n) break;
@@ -61,7 +62,8 @@ void spread(double* table, std::size_t size, const double* message, std::uint32_
     } else {
         const std::uint32_t top = std::uint32_t{1} << (size - 1), rest = mask & ~top;
         spread(table, size - 1, message, rest);
-        spread(table + count / 2, size - 1, mask & top ? message + (std::size_t{1} << std::popcount(rest)) : message, rest);
+        spread(table + count / 2, size - 1, mask & top ? message + (std::size_t{1} << std::popcount(rest)) : message,
+               rest);
     }
 }
 
@@ -94,7 +96,7 @@ std::vector<double> expand(std::span<const std::uint64_t> words, std::size_t siz
 
 }  // namespace
 
-double Elimination::cost(const EventView& events, double limit) {
+double FreeElimination::cost(const EventView& events, double limit) {
     const Cliques cliques = eliminate(events, limit);
     if (cliques.empty() && events.n_variables > 0) return std::numeric_limits<double>::infinity();
     double cost = 0;
@@ -102,7 +104,7 @@ double Elimination::cost(const EventView& events, double limit) {
     return cost;
 }
 
-Elimination::Elimination(EventView events) : n_variables_(events.n_variables) {
+FreeElimination::FreeElimination(EventView events) : n_variables_(events.n_variables) {
     const Cliques found = eliminate(events, std::numeric_limits<double>::infinity());
     std::vector<std::size_t> rank(n_variables_);  // of the clique that a variable goes with
     for (std::size_t i = 0; i < found.size(); ++i)
@@ -127,14 +129,15 @@ Elimination::Elimination(EventView events) : n_variables_(events.n_variables) {
 }
 
 // Gives each event, and each message, to the clique of the first of its variables to go.
-void Elimination::assign(const EventView& events, const std::vector<std::size_t>& rank) {
+void FreeElimination::assign(const EventView& events, const std::vector<std::size_t>& rank) {
     const auto first_of = [&](std::span<const std::int32_t> variables) {
         std::size_t least = n_variables_;
         for (const std::int32_t v : variables) least = std::min(least, rank[static_cast<std::size_t>(v)]);
         return least;
     };
     const auto place = [&](const Clique& clique, std::int32_t v) {
-        return std::uint32_t{1} << (std::find(clique.variables.begin(), clique.variables.end(), v) - clique.variables.begin());
+        return std::uint32_t{1} << (std::find(clique.variables.begin(), clique.variables.end(), v) -
+                                    clique.variables.begin());
     };
     for (std::size_t j = 0; j < events.size(); ++j) {
         const auto variables = events.variables_of(j);
@@ -159,18 +162,19 @@ void Elimination::assign(const EventView& events, const std::vector<std::size_t>
     }
 }
 
-void Elimination::gather(std::size_t c, std::span<const double> coefficients) {
+void FreeElimination::gather(std::size_t c, std::span<const double> coefficients) {
     const Clique& clique = cliques_[c];
     const std::size_t size = clique.variables.size();
     std::fill_n(table_.begin(), std::size_t{1} << size, 0.0);
-    for (const Monomial& monomial : clique.monomials) table_[monomial.row] += monomial.factor * coefficients[monomial.event];
+    for (const Monomial& monomial : clique.monomials)
+        table_[monomial.row] += monomial.factor * coefficients[monomial.event];
     sum_subsets(table_.data(), size);
     for (const auto& [child, mask] : clique.inputs) spread(table_.data(), size, cliques_[child].message.data(), mask);
 }
 
-void Elimination::minimise(std::span<const double> coefficients, World& world) {
-    world.assign(n_variables_, 0);
-    if (cliques_.empty()) return;
+World FreeElimination::minimise(std::span<const double> coefficients) {
+    World world(n_variables_);
+    if (cliques_.empty()) return world;
     const std::size_t last = cliques_.size() - 1;
     for (std::size_t c = 0; c < last; ++c) {
         gather(c, coefficients);
@@ -183,12 +187,14 @@ void Elimination::minimise(std::span<const double> coefficients, World& world) {
     gather(last, coefficients);
     const auto end = table_.begin() + (std::ptrdiff_t{1} << cliques_[last].variables.size());
     trace(static_cast<std::size_t>(std::min_element(table_.begin(), end) - table_.begin()), world);
+    return world;
 }
 
 // The world of an entry of the last table.
-void Elimination::trace(std::size_t row, World& world) const {
+void FreeElimination::trace(std::size_t row, World& world) const {
     const Clique& end = cliques_.back();
-    for (std::size_t k = 0; k < end.variables.size(); ++k) world[static_cast<std::size_t>(end.variables[k])] = row >> k & 1;
+    for (std::size_t k = 0; k < end.variables.size(); ++k)
+        world[static_cast<std::size_t>(end.variables[k])] = row >> k & 1;
     for (std::size_t c = cliques_.size() - 1; c-- > 0;) {
         const Clique& clique = cliques_[c];
         row = 0;

@@ -27,7 +27,8 @@ Scopes scopes_of(const EventView& events, const Space& space, const Nodes& nodes
         for (std::size_t j = 0; j < view.size(); ++j) {
             scopes.push_back(nodes.touched(view.variables_of(j)));
             const double size = joint(nodes, scopes.back());
-            if (size > limit || (entries += size) > most_entries) return {};
+            entries += size;
+            if (size > limit || entries > most_entries) return {};
         }
     }
     std::sort(scopes.begin(), scopes.end());
@@ -56,7 +57,8 @@ Scopes eliminate(const Scopes& scopes, const Nodes& nodes, double limit) {
     double cost = 0;
     for (std::size_t step = 0; step < n; ++step) {
         const auto least = static_cast<std::size_t>(std::min_element(size.begin(), size.end()) - size.begin());
-        if (!((cost += size[least]) <= limit)) return {};
+        cost += size[least];
+        if (!(cost <= limit)) return {};
         const auto v = static_cast<std::int32_t>(least);
         for (const std::int32_t w : near[least]) {
             auto& own = near[static_cast<std::size_t>(w)];
@@ -138,10 +140,12 @@ SpaceElimination::SpaceElimination(const EventView& events, const Space& space)
 void SpaceElimination::fill_scope(const LargeEvent& function, Scope& scope, int truth) const {
     // What the variables of each node add to the row, by the node's state.
     std::vector<std::vector<std::uint32_t>> parts(scope.nodes.size());
-    for (std::size_t k = 0; k < parts.size(); ++k) parts[k].resize(nodes_.states(static_cast<std::size_t>(scope.nodes[k])));
+    for (std::size_t k = 0; k < parts.size(); ++k)
+        parts[k].resize(nodes_.states(static_cast<std::size_t>(scope.nodes[k])));
     for (std::size_t i = 0; i < function.variables.size(); ++i) {
         const std::int32_t v = function.variables[i];
-        auto& own = parts[static_cast<std::size_t>(std::find(scope.nodes.begin(), scope.nodes.end(), nodes_.of(v)) - scope.nodes.begin())];
+        auto& own = parts[static_cast<std::size_t>(std::find(scope.nodes.begin(), scope.nodes.end(), nodes_.of(v)) -
+                                                   scope.nodes.begin())];
         for (std::size_t s = 0; s < own.size(); ++s) own[s] += function.part(i, nodes_.value(v, s));
     }
     std::vector<std::size_t> state(parts.size());
@@ -153,12 +157,15 @@ void SpaceElimination::fill_scope(const LargeEvent& function, Scope& scope, int 
         if (truth < 0) {
             if (place % scope.run == 0) before = false;
             if (holds != before)
-                scope.steps.push_back({static_cast<std::uint32_t>(function.event), static_cast<std::uint32_t>(place), holds ? 1.0 : -1.0});
+                scope.steps.push_back({static_cast<std::uint32_t>(function.event), static_cast<std::uint32_t>(place),
+                                       holds ? 1.0 : -1.0});
             before = holds;
         } else if (holds != (truth == 1)) {
             scope.forbidden.push_back(static_cast<std::uint32_t>(place));
         }
-        for (std::size_t k = 0; k < state.size() && ++state[k] == nodes_.states(static_cast<std::size_t>(scope.nodes[k])); ++k) state[k] = 0;
+        for (std::size_t k = 0;
+             k < state.size() && ++state[k] == nodes_.states(static_cast<std::size_t>(scope.nodes[k])); ++k)
+            state[k] = 0;
     }
 }
 
@@ -213,7 +220,7 @@ void SpaceElimination::gather(const Clique& clique, std::span<const double> coef
     }
 }
 
-void SpaceElimination::minimise(std::span<const double> coefficients, World& world) {
+World SpaceElimination::minimise(std::span<const double> coefficients) {
     apart_ = 0;
     for (Clique& clique : cliques_) {
         gather(clique, coefficients);
@@ -228,7 +235,7 @@ void SpaceElimination::minimise(std::span<const double> coefficients, World& wor
         if (clique.message[0] == infinity) throw Contradiction();
         if (&clique != &cliques_.back()) apart_ += clique.message[0];
     }
-    world = trace(cliques_.empty() ? 0 : static_cast<std::size_t>(cliques_.back().choice[0]));
+    return trace(cliques_.empty() ? 0 : static_cast<std::size_t>(cliques_.back().choice[0]));
 }
 
 // The best world in which the last block has a given state.
@@ -254,7 +261,8 @@ std::vector<World> SpaceElimination::others(double level, std::size_t most) cons
     if (cliques_.empty()) return worlds;
     std::vector<std::pair<double, std::size_t>> ends;
     for (std::size_t s = 0; s < cliques_.back().size; ++s)
-        if (static_cast<std::int32_t>(s) != cliques_.back().choice[0] && table_[s] + apart_ < level) ends.emplace_back(table_[s], s);
+        if (static_cast<std::int32_t>(s) != cliques_.back().choice[0] && table_[s] + apart_ < level)
+            ends.emplace_back(table_[s], s);
     const std::size_t count = std::min(most, ends.size());
     std::partial_sort(ends.begin(), ends.begin() + static_cast<std::ptrdiff_t>(count), ends.end());
     for (std::size_t i = 0; i < count; ++i) worlds.push_back(trace(ends[i].second));

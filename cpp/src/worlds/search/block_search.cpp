@@ -32,7 +32,8 @@ Block joined(const std::vector<const Block*>& parts, const LargeEvent& law, bool
     if (parts.size() > 1 && count > static_cast<double>(most_joint)) return {};
     std::vector<std::size_t> at;
     for (const std::int32_t v : law.variables)
-        at.push_back(static_cast<std::size_t>(std::find(joint.variables.begin(), joint.variables.end(), v) - joint.variables.begin()));
+        at.push_back(static_cast<std::size_t>(std::find(joint.variables.begin(), joint.variables.end(), v) -
+                                              joint.variables.begin()));
     std::vector<std::size_t> state(parts.size());
     std::vector<std::uint8_t> row;
     for (bool more = true; more;) {
@@ -79,8 +80,7 @@ struct BlockSearch::Layout {
     std::vector<std::size_t> across_events;
     std::vector<Grade> grades;
 
-    Layout(const EventView& events, const Space& space) : block_of(space.n_variables()) {
-        blocks = space.blocks();
+    Layout(const EventView& events, const Space& space) : blocks(space.blocks()), block_of(space.n_variables()) {
         std::vector<std::uint8_t> known(space.n_variables());
         for (const Block& block : blocks)
             for (const std::int32_t v : block.variables) known[static_cast<std::size_t>(v)] = 1;
@@ -97,12 +97,14 @@ struct BlockSearch::Layout {
         for (std::size_t i = 0; i < open.size(); ++i) add_grades(i, function_of(laws, open[i]), space.truth(open[i]));
     }
 
-    // A function for each number of variables that the law may be away from its truth; turned where all false is so far.
+    // A function for each number of variables that the law may be away from its truth; turned where all false is so
+    // far.
     void add_grades(std::size_t place, const LargeEvent& law, bool truth) {
         const std::vector<int> distance = distances(law, truth);
         const std::size_t none = law.row(World(block_of.size()));
         const std::size_t begin = law.counted ? words_for(law.variables.size()) : 0;
-        for (int least = 1; least <= std::min(most_grades, *std::max_element(distance.begin(), distance.end())); ++least) {
+        for (int least = 1; least <= std::min(most_grades, *std::max_element(distance.begin(), distance.end()));
+             ++least) {
             const bool turned = distance[none] >= least;
             std::vector<std::uint64_t> words(law.words.begin(), law.words.end());
             std::fill(words.begin() + static_cast<std::ptrdiff_t>(begin), words.end(), std::uint64_t{0});
@@ -115,11 +117,13 @@ struct BlockSearch::Layout {
 
     void number() {
         for (std::size_t b = 0; b < blocks.size(); ++b)
-            for (const std::int32_t v : blocks[b].variables) block_of[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(b);
+            for (const std::int32_t v : blocks[b].variables)
+                block_of[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(b);
     }
     std::vector<std::size_t> touched(std::span<const std::int32_t> variables) const {
         std::vector<std::size_t> found;
-        for (const std::int32_t v : variables) found.push_back(static_cast<std::size_t>(block_of[static_cast<std::size_t>(v)]));
+        for (const std::int32_t v : variables)
+            found.push_back(static_cast<std::size_t>(block_of[static_cast<std::size_t>(v)]));
         std::sort(found.begin(), found.end());
         found.erase(std::unique(found.begin(), found.end()), found.end());
         return found;
@@ -139,13 +143,15 @@ struct BlockSearch::Layout {
                 continue;
             }
             std::vector<const Block*> parts;
+            parts.reserve(mine.size());
             for (const std::size_t b : mine) parts.push_back(&blocks[b]);
             Block block = joined(parts, function_of(laws, law), space.truth(law));
             if (block.states.empty()) {
                 open.push_back(law);
                 continue;
             }
-            for (const std::int32_t v : block.variables) block_of[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(mine[0]);
+            for (const std::int32_t v : block.variables)
+                block_of[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(mine[0]);
             blocks[mine[0]] = std::move(block);
             for (std::size_t k = 1; k < mine.size(); ++k) blocks[mine[k]] = {};
         }
@@ -185,17 +191,19 @@ BlockSearch::BlockSearch(const EventView& events, const Space& space, std::uint6
         own.turn_starts.push_back(0);
         for (std::size_t s = 0; s < block.size(); ++s) {
             for (std::size_t k = 0; k < block.variables.size(); ++k)
-                if (block.value(s, k) != (s > 0 && block.value(s - 1, k))) own.turns.push_back({static_cast<std::uint32_t>(k), block.value(s, k)});
+                if (block.value(s, k) != (s > 0 && block.value(s - 1, k)))
+                    own.turns.push_back({static_cast<std::uint32_t>(k), block.value(s, k)});
             own.turn_starts.push_back(own.turns.size());
         }
-        for (std::size_t k = 0; k < block.variables.size(); ++k) position_[static_cast<std::size_t>(block.variables[k])] = k;
+        for (std::size_t k = 0; k < block.variables.size(); ++k)
+            position_[static_cast<std::size_t>(block.variables[k])] = k;
         own.inside.resize(block.size());
         own.is_single = block.variables.size() == 1 && block.size() == 2;
         own.block = std::move(block);
         blocks_.push_back(std::move(own));
     }
     std::vector<std::size_t> met(blocks_.size(), events.size());
-    double reach = static_cast<double>(blocks_.size());
+    auto reach = static_cast<double>(blocks_.size());
     for (std::size_t j = 0; j < events.size(); ++j) {
         std::size_t count = 0, home = 0;
         for (const std::int32_t v : events.variables_of(j)) {
@@ -220,7 +228,8 @@ void BlockSearch::add_inside(const LargeEvent& function, SearchBlock& own) const
             row += function.part(i, own.block.value(s, position_[static_cast<std::size_t>(function.variables[i])]));
         const bool holds = function.holds(row);
         if (holds != before)
-            own.steps.push_back({static_cast<std::uint32_t>(function.event), static_cast<std::uint32_t>(s), holds ? 1.0 : -1.0});
+            own.steps.push_back(
+                {static_cast<std::uint32_t>(function.event), static_cast<std::uint32_t>(s), holds ? 1.0 : -1.0});
         before = holds;
     }
 }
@@ -229,6 +238,7 @@ void BlockSearch::tie_knots() {
     for (std::size_t i = 0; i < energy_.large().size(); ++i) {
         const LargeEvent& large = energy_.large()[i];
         std::vector<std::pair<std::int32_t, std::size_t>> mine;
+        mine.reserve(large.variables.size());
         for (std::size_t k = 0; k < large.variables.size(); ++k)
             mine.emplace_back(block_of_[static_cast<std::size_t>(large.variables[k])], k);
         std::sort(mine.begin(), mine.end());
@@ -240,7 +250,8 @@ void BlockSearch::tie_knots() {
             for (std::size_t m = begin; m < end; ++m) {
                 const std::size_t k = mine[m].second, place = position_[static_cast<std::size_t>(large.variables[k])];
                 knot.places.emplace_back(k, place);
-                for (std::size_t s = 0; s < knot.parts.size(); ++s) knot.parts[s] += large.part(k, own.block.value(s, place));
+                for (std::size_t s = 0; s < knot.parts.size(); ++s)
+                    knot.parts[s] += large.part(k, own.block.value(s, place));
             }
             own.knots.push_back(std::move(knot));
         }
@@ -267,7 +278,8 @@ void BlockSearch::price(std::span<const double> coefficients) {
         double most = 0;
         for (const std::int32_t v : laws.variables_of(law)) {
             double load = 0;
-            for (const std::uint32_t j : events_at_[static_cast<std::size_t>(block_of_[static_cast<std::size_t>(v)])]) load += std::abs(coefficients[j]);
+            for (const std::uint32_t j : events_at_[static_cast<std::size_t>(block_of_[static_cast<std::size_t>(v)])])
+                load += std::abs(coefficients[j]);
             most = std::max(most, load);
         }
         fines_.push_back(most > 0 ? premium * most : 1.0);
@@ -316,7 +328,8 @@ void BlockSearch::start(const World& from) {
         if (s == own.block.size()) {  // in none: to the first
             state_[b] = 0;
             for (std::size_t k = 0; k < own.block.variables.size(); ++k)
-                if (own.block.value(0, k) != from[static_cast<std::size_t>(own.block.variables[k])]) walk_.flip(static_cast<std::size_t>(own.block.variables[k]));
+                if (own.block.value(0, k) != from[static_cast<std::size_t>(own.block.variables[k])])
+                    walk_.flip(static_cast<std::size_t>(own.block.variables[k]));
         }
         inside_ += own.inside[state_[b]];
     }
@@ -372,7 +385,8 @@ void BlockSearch::fill_energies(std::size_t b) {
 // What turning a variable that is a block by itself changes.
 double BlockSearch::turning(std::size_t b) const {
     const SearchBlock& own = blocks_[b];
-    return walk_.gains()[static_cast<std::size_t>(own.block.variables[0])] + own.inside[1 - state_[b]] - own.inside[state_[b]];
+    return walk_.gains()[static_cast<std::size_t>(own.block.variables[0])] + own.inside[1 - state_[b]] -
+           own.inside[state_[b]];
 }
 
 // The best other state of a block, and what it would change.
@@ -403,7 +417,8 @@ void BlockSearch::go(std::size_t b, std::size_t state) {
         const auto v = static_cast<std::size_t>(own.block.variables[k]);
         if (walk_.world()[v] == own.block.value(state, k)) continue;
         walk_.flip(v);
-        for (const std::int32_t w : energy_.neighbours(v)) touch(static_cast<std::size_t>(block_of_[static_cast<std::size_t>(w)]));
+        for (const std::int32_t w : energy_.neighbours(v))
+            touch(static_cast<std::size_t>(block_of_[static_cast<std::size_t>(w)]));
         for (const auto& place : energy_.places(v))
             for (const std::int32_t w : energy_.large()[static_cast<std::size_t>(place.large)].variables)
                 touch(static_cast<std::size_t>(block_of_[static_cast<std::size_t>(w)]));
@@ -428,7 +443,7 @@ bool BlockSearch::note() {
     return true;
 }
 
-void BlockSearch::run(const World& from, std::size_t patience, double threshold, std::vector<TabuSearch::Found>& found) {
+void BlockSearch::run(const World& from, std::size_t patience, double threshold, std::vector<Found>& found) {
     start(from);
     note();
     std::fill(free_at_.begin(), free_at_.end(), std::size_t{0});
@@ -439,7 +454,7 @@ void BlockSearch::run(const World& from, std::size_t patience, double threshold,
         if (blocks_[b].block.size() > 1) tournament_.set(b, change_[b]);
     }
     const std::size_t tenure = std::min<std::size_t>(blocks_.size() / 10, 20);
-    bool fresh = true;  // what comes to a minimum comes to a new one
+    bool fresh = true;         // what comes to a minimum comes to a new one
     std::size_t possible = 0;  // worlds since the fines were looked at
     for (std::size_t move = 1, last = 0; move - last <= patience; ++move) {
         bool minimum = true;
@@ -451,7 +466,8 @@ void BlockSearch::run(const World& from, std::size_t patience, double threshold,
         });
         const std::size_t b = tournament_.least();
         minimum = minimum && !(tournament_.value(b) < 0);
-        if (minimum && fresh && energy() < threshold && obeys(walk_.world())) found.push_back({energy(), walk_.world()});
+        if (minimum && fresh && energy() < threshold && obeys(walk_.world()))
+            found.push_back({energy(), walk_.world()});
         fresh = !minimum;
         if (!std::isfinite(tournament_.value(b))) continue;
         tournament_.set(b, infinity);
@@ -470,8 +486,8 @@ void BlockSearch::run(const World& from, std::size_t patience, double threshold,
     if (!open_laws_.empty() && best_energy_ < threshold) found.push_back({best_energy_, best_});
 }
 
-// Makes all laws cheaper to break after a time without any broken, and those dearer that are broken after a time without
-// any possible world (as the clause weights of Morris 1993, The breakout method).
+// Makes all laws cheaper to break after a time without any broken, and those dearer that are broken after a time
+// without any possible world (as the clause weights of Morris 1993, The breakout method).
 void BlockSearch::oscillate(std::size_t possible) {
     if (possible > 0 && possible < oscillation) return;
     for (std::size_t i = 0; i < open_laws_.size(); ++i) {
@@ -500,7 +516,8 @@ std::size_t BlockSearch::draw(std::size_t b, double temperature) {
         const double above = value - least;
         value = total += above <= 0 ? 1.0 : above < 12 * temperature ? std::exp(-above / temperature) : 0.0;
     }
-    const auto place = std::upper_bound(energies_.begin(), energies_.end(), random_.uniform() * total) - energies_.begin();
+    const auto place =
+        std::upper_bound(energies_.begin(), energies_.end(), random_.uniform() * total) - energies_.begin();
     return std::min(static_cast<std::size_t>(place), energies_.size() - 1);
 }
 
@@ -520,8 +537,12 @@ void BlockSearch::anneal(std::size_t sweeps) {
         temperature += (*high - *low) / static_cast<double>(blocks_.size());
     }
     const double cooling = std::pow(0.02, 1.0 / static_cast<double>(sweeps));
+    const std::size_t stage = sweeps / raises;
     for (std::size_t sweep = 0; sweep < sweeps; ++sweep, temperature *= cooling) {
-        if (!open_laws_.empty() && sweep % (sweeps / raises) == 0) change_shares(static_cast<double>(sweep / (sweeps / raises) + 1) / raises);
+        if (!open_laws_.empty() && sweep % stage == 0) {
+            const std::size_t stages = sweep / stage + 1;
+            change_shares(static_cast<double>(stages) / static_cast<double>(raises));
+        }
         for (std::size_t b = 0; b < blocks_.size(); ++b)
             if (const std::size_t drawn = draw(b, temperature); drawn != state_[b]) go(b, drawn);
     }
@@ -538,10 +559,11 @@ void BlockSearch::anneal(std::size_t sweeps) {
     note();
 }
 
-void BlockSearch::mix(World& world, const World& other, Random& random) const {
+void BlockSearch::cross(World& world, const World& other, Random& random) const {
     for (const SearchBlock& own : blocks_) {
         if (!(random.next() >> 63)) continue;
-        for (const std::int32_t v : own.block.variables) world[static_cast<std::size_t>(v)] = other[static_cast<std::size_t>(v)];
+        for (const std::int32_t v : own.block.variables)
+            world[static_cast<std::size_t>(v)] = other[static_cast<std::size_t>(v)];
     }
 }
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-
 namespace coherently {
 
 Walk::Walk(const Energy& energy)
@@ -111,7 +110,8 @@ TabuSearch::Choice TabuSearch::choose(std::size_t move) {
     double least = std::numeric_limits<double>::infinity(), lowest = least;
     for (std::size_t v = 0; v < gain.size(); ++v) {
         lowest = std::min(lowest, gain[v]);
-        if (gain[v] < least && (free_at_[v] <= move || walk_.energy() + gain[v] < best_energy_)) least = gain[v], chosen = v;
+        if (gain[v] < least && (free_at_[v] <= move || walk_.energy() + gain[v] < best_energy_))
+            least = gain[v], chosen = v;
     }
     return {chosen, lowest >= 0};
 }
@@ -178,7 +178,8 @@ void TabuSearch::anneal(std::size_t sweeps) {
     for (std::size_t sweep = 0; sweep < sweeps; ++sweep, temperature *= cooling) {
         for (std::size_t v = 0; v < n; ++v) {
             const double gain = walk_.gains()[v];
-            if (gain <= 0 || (gain < 12 * temperature && random_.uniform() < std::exp(-gain / temperature))) walk_.flip(v);
+            if (gain <= 0 || (gain < 12 * temperature && random_.uniform() < std::exp(-gain / temperature)))
+                walk_.flip(v);
         }
     }
     for (bool moved = true; moved;) {
@@ -187,6 +188,11 @@ void TabuSearch::anneal(std::size_t sweeps) {
             if (walk_.gains()[v] < 0) walk_.flip(v), moved = true;
     }
     best_ = walk_.world(), best_energy_ = walk_.energy();
+}
+
+void TabuSearch::cross(World& world, const World& other, Random& random) const {
+    for (std::size_t v = 0; v < world.size(); ++v)
+        if (random.next() >> 63) world[v] = other[v];
 }
 
 }  // namespace coherently

@@ -1,14 +1,14 @@
 // A proof that no world has an energy below a cutoff, where events are about at most two variables.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <vector>
 
-#include "coherently/worlds/energy.hpp"
+#include "coherently/deadline.hpp"
 #include "coherently/random.hpp"
+#include "coherently/worlds/energy.hpp"
 
 namespace coherently {
 
@@ -24,10 +24,10 @@ public:
 
     explicit DiagonalBound(const Energy& energy, std::uint64_t seed);
 
-    // Begins with the energy's present coefficients. In some seconds the first bound becomes sharper, by which branching
-    // gains nothing.
+    // Begins with the energy's present coefficients. In some seconds the first bound becomes sharper, by which
+    // branching gains nothing.
     void start(double cutoff, double seconds = 0);
-    Outcome run(std::chrono::steady_clock::time_point deadline);
+    Outcome run(Deadline deadline);
     // A valid bound on the energy of every world, at most the cutoff.
     double bound() const;
     // Worlds below the cutoff, if the outcome is better: those met in twice the time that the first one took.
@@ -41,8 +41,8 @@ private:
         std::vector<double> field, gradient, s;  // an entry a free variable
         std::vector<std::int8_t> fixed;          // 1, -1, or 0 where free
         double constant = 0;
-        double bound = -std::numeric_limits<double>::infinity();     // the best known
-        double measured = bound;                                     // what s gives
+        double bound = -std::numeric_limits<double>::infinity();  // the best known
+        double measured = bound;                                  // what s gives
         int depth = 0;
         std::shared_ptr<const Tuning> tuning;
     };

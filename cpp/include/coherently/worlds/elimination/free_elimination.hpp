@@ -1,24 +1,24 @@
-// The least energy of all worlds, exactly, variable by variable.
+// The least energy of all worlds, exactly, variable by variable, where every truth assignment is possible.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "coherently/worlds/elimination/elimination.hpp"
 #include "coherently/worlds/energy.hpp"
 
 namespace coherently {
 
-// Dynamic programming over a tree of cliques: the cost is the sum of 2^size over the cliques (few variables: one table of
-// all worlds). Bertele and Brioschi (1972), Nonserial dynamic programming.
-class Elimination {
+// Dynamic programming over a tree of cliques: the cost is the sum of 2^size over the cliques (few variables: one table
+// of all worlds). Bertele and Brioschi (1972), Nonserial dynamic programming.
+class FreeElimination final : public Elimination {
 public:
-    // The sum of 2^size that the best order found would take; infinite past `limit`.
     static double cost(const EventView& events, double limit);
 
-    explicit Elimination(EventView events);
+    explicit FreeElimination(EventView events);
 
-    // The world of least sum of coefficients over the events that hold.
-    void minimise(std::span<const double> coefficients, World& world);
+    World minimise(std::span<const double> coefficients) override;
+    std::vector<World> others(double, std::size_t) const override { return {}; }
 
 private:
     struct Monomial {

@@ -4,23 +4,22 @@
 #include <cstdint>
 #include <vector>
 
+#include "coherently/worlds/elimination/elimination.hpp"
 #include "coherently/worlds/energy.hpp"
 #include "coherently/worlds/space.hpp"
 
 namespace coherently {
 
-// As Elimination, block by block: a block of k states is one digit of base k, and what laws forbid is infinite.
-class SpaceElimination {
+// As FreeElimination, block by block: a block of k states is one digit of base k, and what laws forbid is infinite.
+class SpaceElimination final : public Elimination {
 public:
-    // The sum of the sizes of the tables that the best order found would take; infinite past `limit`.
     static double cost(const EventView& events, const Space& space, double limit);
 
     SpaceElimination(const EventView& events, const Space& space);
 
-    // The possible world of least sum of coefficients over the events that hold. Throws Contradiction.
-    void minimise(std::span<const double> coefficients, World& world);
-    // After that, the best worlds for the other states of the last block whose sums are below the level, up to `most`.
-    std::vector<World> others(double level, std::size_t most) const;
+    World minimise(std::span<const double> coefficients) override;
+    // The best worlds for the other states of the last block.
+    std::vector<World> others(double level, std::size_t most) const override;
 
 private:
     struct Step {  // where an event's truth changes along the first node of a scope

@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "coherently/worlds/energy.hpp"
 #include "coherently/random.hpp"
+#include "coherently/worlds/energy.hpp"
 #include "coherently/worlds/search/tabu_search.hpp"
+#include "coherently/worlds/search/world_search.hpp"
 #include "coherently/worlds/space.hpp"
 
 namespace coherently {
@@ -14,23 +15,19 @@ namespace coherently {
 // As TabuSearch, by moves that set a block to another of its states. Variables that small laws tie together are one
 // block, whose states obey them; other laws have a price for each variable that they are away from their truth, which
 // rises and falls as the walk needs. Only worlds that obey all laws are told.
-class BlockSearch {
+class BlockSearch final : public WorldSearch {
 public:
     BlockSearch(const EventView& events, const Space& space, std::uint64_t seed);
 
-    // The coefficients of the events.
-    void set(std::span<const double> coefficients);
-    // Walks from the world until `patience` moves have brought nothing better. Blocks of the world must have states.
-    void run(const World& from, std::size_t patience, double threshold, std::vector<TabuSearch::Found>& found);
-    // Cools from a random world, then descends to a minimum.
-    void anneal(std::size_t sweeps);
-    // Takes some blocks from the other world.
-    void mix(World& world, const World& other, Random& random) const;
-    // The lowest possible world that the last run has seen; its energy is infinite where there was none.
-    const World& best() const { return best_; }
-    double best_energy() const { return best_energy_; }
-    bool is_sparse() const { return sparse_; }
-    std::size_t n_blocks() const { return blocks_.size(); }
+    void set(std::span<const double> coefficients) override;
+    void run(const World& from, std::size_t patience, double threshold, std::vector<Found>& found) override;
+    void anneal(std::size_t sweeps) override;
+    void cross(World& world, const World& other, Random& random) const override;
+    World first() const override { return space_.witness(); }
+    const World& best() const override { return best_; }
+    double best_energy() const override { return best_energy_; }
+    std::size_t size() const override { return blocks_.size(); }
+    bool is_sparse() const override { return sparse_; }
 
 private:
     struct Turn {
@@ -66,7 +63,8 @@ private:
     BlockSearch(const EventView& events, const Space& space, std::uint64_t seed, Layout layout);
 
     std::span<const Turn> turns(const SearchBlock& own, std::size_t state) const {
-        return std::span(own.turns).subspan(own.turn_starts[state], own.turn_starts[state + 1] - own.turn_starts[state]);
+        return std::span(own.turns).subspan(own.turn_starts[state],
+                                            own.turn_starts[state + 1] - own.turn_starts[state]);
     }
     void price(std::span<const double> coefficients);
     void set_shares(double share);
@@ -91,7 +89,7 @@ private:
     std::vector<std::int32_t> block_of_;  // a variable
     std::vector<std::size_t> position_;   // of a variable in its block
     std::vector<std::size_t> open_laws_;  // those that have a price
-    Functions across_;                    // the events that are in no block, then how far open laws are from their truth
+    Functions across_;  // the events that are in no block, then how far open laws are from their truth
     std::vector<std::size_t> across_events_;
     std::vector<Grade> grades_;
     Energy energy_;

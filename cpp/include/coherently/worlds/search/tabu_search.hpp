@@ -1,11 +1,12 @@
-// Local search for worlds of low energy.
+// Local search for worlds of low energy, where every truth assignment is possible.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "coherently/worlds/energy.hpp"
 #include "coherently/random.hpp"
+#include "coherently/worlds/energy.hpp"
+#include "coherently/worlds/search/world_search.hpp"
 
 namespace coherently {
 
@@ -47,23 +48,19 @@ private:
 };
 
 // Tabu search (Glover 1989): the best flip that was not made of late, even uphill. Collects minima below a threshold.
-class TabuSearch {
+class TabuSearch final : public WorldSearch {
 public:
-    struct Found {
-        double energy;
-        World world;
-    };
     TabuSearch(const Energy& energy, std::uint64_t seed);
 
-    // Walks from the world until `patience` moves have brought nothing better.
-    void run(const World& from, std::size_t patience, double threshold, std::vector<Found>& found);
-    // Cools from a random world (Kirkpatrick, Gelatt and Vecchi 1983), then descends to a minimum.
-    void anneal(std::size_t sweeps);
-    // The lowest world that the last run has seen.
-    const World& best() const { return best_; }
-    double best_energy() const { return best_energy_; }
-    // Whether a flip changes few gains.
-    bool is_sparse() const { return sparse_; }
+    void set(std::span<const double>) override {}  // the energy has them
+    void run(const World& from, std::size_t patience, double threshold, std::vector<Found>& found) override;
+    void anneal(std::size_t sweeps) override;
+    void cross(World& world, const World& other, Random& random) const override;
+    World first() const override { return World(energy_.n_variables()); }
+    const World& best() const override { return best_; }
+    double best_energy() const override { return best_energy_; }
+    std::size_t size() const override { return energy_.n_variables(); }
+    bool is_sparse() const override { return sparse_; }
 
 private:
     struct Choice {

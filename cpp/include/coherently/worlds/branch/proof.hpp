@@ -1,0 +1,44 @@
+// Proofs that no possible world's energy is below a cutoff, whichever worlds are possible.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "coherently/deadline.hpp"
+#include "coherently/worlds/branch/diagonal.hpp"
+#include "coherently/worlds/branch/priced.hpp"
+#include "coherently/worlds/energy.hpp"
+#include "coherently/worlds/space.hpp"
+
+namespace coherently {
+
+class Proof {
+public:
+    using Outcome = DiagonalBound::Outcome;
+
+    // Of an energy over all truth assignments or, where there is a space, over its worlds; both must outlive the proof.
+    Proof(const Energy& energy, const Space* space, std::uint64_t seed);
+
+    // Whether no law is about more than two variables, and no block is of another kind than prices are known for.
+    bool is_possible() const { return !priced_ || priced_->is_quadratic(); }
+    // Begins with the energy's present coefficients. In some seconds the first bound becomes sharper.
+    void start(double cutoff, double seconds = 0);
+    Outcome run(Deadline deadline) { return bound_->run(deadline); }
+    // A valid bound on the energy of every possible world, at most the cutoff.
+    double bound() const { return bound_->bound() + constant(); }
+    // Worlds below the cutoff, if the outcome is better. Under laws they may break some.
+    const std::vector<World>& better() const { return bound_->better(); }
+    std::size_t nodes() const { return bound_->nodes(); }
+    // Makes breaking laws dearer, from the next start.
+    void raise();
+
+private:
+    double constant() const { return priced_ ? priced_->constant() : 0.0; }
+
+    const Energy& energy_;
+    std::unique_ptr<PricedEnergy> priced_;  // where there is a space
+    std::unique_ptr<DiagonalBound> bound_;
+};
+
+}  // namespace coherently

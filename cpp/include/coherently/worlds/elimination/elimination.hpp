@@ -1,0 +1,27 @@
+// The least energy of all possible worlds, exactly, whichever worlds are possible.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "coherently/worlds/energy.hpp"
+#include "coherently/worlds/space.hpp"
+
+namespace coherently {
+
+class Elimination {
+public:
+    // The entries of all tables that the best order found would take; infinite past `limit`.
+    static double cost(const EventView& events, const Space* space, double limit);
+    static std::unique_ptr<Elimination> make(const EventView& events, const Space* space);
+
+    virtual ~Elimination() = default;
+
+    // The possible world of the least sum of coefficients over the events that hold. Throws Contradiction.
+    virtual World minimise(std::span<const double> coefficients) = 0;
+    // After that, other good worlds whose sums are below the level, up to `most`, where they cost nothing to find.
+    virtual std::vector<World> others(double level, std::size_t most) const = 0;
+};
+
+}  // namespace coherently
