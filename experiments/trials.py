@@ -95,5 +95,5 @@ def curve(name: str, panel: Panel, *, alone: bool) -> Curve:
     if trace is None:
         raise RuntimeError("the method kept no trace")
     outcome = panel.written.outcome[panel.event_index]
-    pooled = np.sum((trace.value[:, problem.unit] - outcome) ** 2, axis=1)
+    pooled = np.sum((trace.value[:, problem.forecasts.unit] - outcome) ** 2, axis=1)
     return Curve(name, np.asarray(trace_columns(panel, problem, trace)["brier"]), pooled)

@@ -243,6 +243,7 @@ void bind_events(nb::module_& module) {
         .def("evaluate", &evaluate_worlds, nb::arg("sides"), nb::arg("worlds"))
         .def("settle", &settle_events, nb::arg("sides"), nb::arg("known"))
         .def("propagate", &propagate_facts, nb::arg("facts"), nb::arg("known"))
+        .def_prop_ro("n_variables", [](const EventTable& table) { return table.names().size(); })
         .def("__len__", &EventTable::size);
     module.def("reprint", &reprint, nb::arg("text"), nb::arg("classes"), nb::arg("max_characters"));
     module.def("compared", &compared, nb::arg("text"), nb::arg("classes"), nb::arg("max_characters"));

@@ -111,9 +111,8 @@ class ConsensusWeights:
     def __call__(self, panel: Panel) -> NDArray[np.float64]:
         """Measure each judge's distance from the means."""
         problem = pose(panel)
-        unit, weight = problem.unit, panel.weight
+        unit, weight, turned = problem.forecasts.unit, panel.weight, problem.turned()
         event, _ = by_appearance(2 * problem.coordinate.astype(np.int64) + problem.conditional)
-        turned = np.where(problem.complemented[unit], 1.0 - panel.probability, panel.probability)
         mean = merged_mean(BRIER, event[unit], turned, weight, len(unit))[event[unit]]
         square = np.where(weight > 0, weight * (turned - mean) ** 2, 0.0)
         count = len(panel.judges)

@@ -68,7 +68,7 @@ def test_variables_are_numbered_densely_and_known_by_their_origin(rows, apart):
     np.testing.assert_array_equal(merged.origin[merged.variables], variables)
     judge = np.zeros(len(merged), np.int64)
     if apart:
-        judge[problem.coordinate[problem.unit]] = panel.judge_index
+        judge[problem.coordinate[problem.forecasts.unit]] = panel.judge_index
     owner = np.repeat(judge, merged.sizes())
     pairs = set(zip(owner.tolist(), variables.tolist(), strict=True))
     assert len(pairs) == merged.n_variables

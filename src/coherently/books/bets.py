@@ -187,7 +187,7 @@ def bets_at_means(panel: Panel) -> Bets:
 
     A side that one of the quotes does not have is missing from the mean, too.
     """
-    panel = in_units(panel, unit_of(panel.weight))
+    panel = replace(panel, weight=in_units(panel.weight, unit_of(panel.weight)))
     problem = pose(panel)
     count = len(panel.written)
     points = np.bincount(panel.event_index, quoted(panel), count) == 0
@@ -331,7 +331,7 @@ def _bets(panel: Panel, source: Panel | None) -> Bets:
 
 
 def _with(panel: Panel, source: Panel | None, problem: Problem) -> Bets:
-    unit = problem.unit
+    unit = problem.forecasts.unit
     return Bets(
         *(panel, source, problem.merged),
         *(problem.coordinate[unit], problem.complemented[unit], problem.conditional[unit]),

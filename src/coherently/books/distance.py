@@ -206,9 +206,7 @@ def _locally_nearest(bets: Bets, cluster: Cluster) -> NearestPrices:
     part, price = cluster.part, bets.price[cluster.bets]
     count = len(price)
     scatter = _scatter(cluster, price)
-    units = np.arange(count, dtype=np.int32)
-    coordinate, plain = cluster.coordinate.astype(np.int32), np.zeros(count, np.bool_)
-    problem = Problem(units, np.ones(count), price, coordinate, cluster.complemented, plain, part, scatter, BRIER)
+    problem = Problem.of(part, BRIER, cluster.coordinate, cluster.complemented, price, np.ones(count))
     found = AlternatingProjections(groups="pairs", correction="dykstra").solve(problem)
     square = float(np.sum((price - found.value) ** 2))
     shortfall = 0.5 * max(0.0, square - (found.guaranteed_improvement or 0.0))

@@ -41,7 +41,7 @@ def find_world(
     chosen = events.choices() if choices is None else choices
     starts, variables = events.supports(sides // 2)
     word_starts, words = events.tables(sides // 2)
-    count = len(events.variables)
+    count = events.n_variables
     atoms = [choice.atoms for choice in chosen]
     found = _core.satisfy(
         count,
@@ -95,7 +95,7 @@ def _components(events: Events, sides: NDArray[np.int32], choices: Sequence[Choi
     rows = [variables[begin:end] for begin, end in pairwise(starts.tolist())]
     rows += [choice.atoms for choice in choices]
     ends = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-    label = _core.connected_rows(ends, np.concatenate([np.empty(0, np.int32), *rows]), len(events.variables))
+    label = _core.connected_rows(ends, np.concatenate([np.empty(0, np.int32), *rows]), events.n_variables)
     parts: dict[int, list[int]] = {}
     for row, number in enumerate(label[: len(sides)].tolist()):
         parts.setdefault(number, []).append(row)

@@ -14,7 +14,7 @@ from coherently.events.choices import make_choices
 from coherently.events.spaces import spaced_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,6 +27,7 @@ MAX_CHARACTERS = 10_000
 """The longest event text."""
 
 _FaultRow: TypeAlias = tuple[int, str, int, str]
+_Read: TypeAlias = tuple[str, list[str], int]
 _NAME_START, _NAME_PART, _SPACE = 1, 2, 3  # CharClass in lexer.hpp
 _CARET_WINDOW = 60
 _LONGEST_HINT = 100
@@ -111,11 +112,19 @@ class Events:
 
     def __init__(self) -> None:
         self._table = _core.EventTable()
-        self._statements: list[str] = []
+        self._read: list[_Read] = []
 
     def __len__(self) -> int:
         """Count the coordinates, the constant one included."""
         return len(self._table)
+
+    def _size(self) -> tuple[int, int]:
+        return len(self._table), self._table.n_variables
+
+    @property
+    def n_variables(self) -> int:
+        """The number of variables."""
+        return self._table.n_variables
 
     @property
     def variables(self) -> list[str]:
@@ -146,14 +155,20 @@ class Events:
         clean, classes, unreadable = _prepare(statements)
         faults = _faults(self._table.declare(clean, classes, free), clean, unreadable)
         refused = {fault.index for fault in faults}
-        self._statements += [text for i, text in enumerate(clean) if not free and i not in refused]
+        self._read.append(("declare", [text for i, text in enumerate(clean) if i not in refused], free))
         return faults
 
     def fresh(self) -> Events:
         """Give an empty table with the same declarations."""
         table = Events()
-        table.declare(self._statements)
+        for how, texts, free in self._read:
+            if how == "declare" and not free:
+                table.declare(texts)
         return table
+
+    def __reduce__(self) -> tuple[Callable[..., Events], tuple[list[_Read]]]:
+        """Pickle what was read, in order: reading it again gives the same numbers."""
+        return _read_again, (self._read,)
 
     def choices(self) -> tuple[Choice, ...]:
         """The declared variables of which events mention an atom."""
@@ -183,7 +198,10 @@ class Events:
     def add(self, texts: Sequence[str], *, max_characters: int = MAX_CHARACTERS) -> Reading:
         """Read texts and number their events, the new ones too."""
         clean, classes, unreadable = _prepare(texts)
+        size = self._size()
         sides, faults = self._table.add(clean, classes, max_characters)
+        if self._size() != size:
+            self._read.append(("add", clean, max_characters))
         return _reading(sides, faults, clean, unreadable)
 
     def find(self, texts: Sequence[str]) -> Reading:
@@ -195,7 +213,10 @@ class Events:
     def add_names(self, names: Sequence[str]) -> Reading:
         """Take each text for the variable of that very name; nothing in it is an operator."""
         clean, _, unreadable = _prepare(names)
+        size = self._size()
         event = self._table.add_variables(clean)
+        if self._size() != size:
+            self._read.append(("add_names", clean, 0))
         sides = np.stack([event, np.full_like(event, CERTAIN), event ^ 1], axis=1)
         taken = np.flatnonzero(event < 0).tolist()
         sides[taken] = -1
@@ -302,6 +323,19 @@ class Events:
         """
         learnt, broken = self._table.propagate(np.ascontiguousarray(facts, np.int32), known)
         return learnt, None if broken < 0 else broken
+
+
+def _read_again(read: Iterable[_Read]) -> Events:
+    events = Events()
+    for how, texts, option in read:
+        match how:
+            case "declare":
+                events.declare(texts, free=bool(option))
+            case "add":
+                events.add(texts, max_characters=option)
+            case _:
+                events.add_names(texts)
+    return events
 
 
 def tidy(text: str) -> str:

@@ -29,6 +29,8 @@ WIDTH = 120
 """How many characters of an event a note quotes."""
 MOST_NAMES = 5_000
 """Names among which the nearest is looked for: some tens of milliseconds."""
+SPARSE = 8
+"""Up to this many times as many possible keys as there are, keys have places in a list instead of being sorted."""
 SPACES = (
     "Inside a cell of a CSV file each quote is written twice: {}. "
     "If each cell is one name, pass --plain-events (plain_events=True)."
@@ -54,11 +56,23 @@ def by_appearance(keys: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray
     >>> number.tolist(), first.tolist()
     ([0, 1, 0], [0, 1])
     """
+    if len(keys) and keys.min() >= 0 and keys.max() < SPARSE * len(keys):
+        return _by_place(keys)
     _, first, number = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(first), np.int32)
     rank[order] = np.arange(len(first))
     return rank[number], first[order]
+
+
+def _by_place(keys: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The same for keys so small that each has a place of its own in a list."""
+    rows = np.arange(len(keys))
+    place = np.empty(int(keys.max()) + 1, np.int64)
+    place[keys[::-1]] = rows[::-1]  # the first row of each key is written last
+    first = np.flatnonzero(place[keys] == rows)
+    place[keys[first]] = rows[: len(first)]
+    return place[keys].astype(np.int32), first
 
 
 def number_texts(table: Table, texts: Sequence[str], events: Events, *, plain_events: bool) -> Reading:

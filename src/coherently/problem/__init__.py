@@ -7,7 +7,8 @@ from coherently.problem.groups import MAX_VARIABLES as LARGEST_GROUP
 from coherently.problem.groups import Groups
 from coherently.problem.losses import BRIER, Brier, Log, Loss, Spherical, find_loss
 from coherently.problem.parts import Part, split
-from coherently.problem.problem import Merged, Problem, pose, pose_individually
+from coherently.problem.pose import pose, pose_again, pose_individually
+from coherently.problem.problem import Forecasts, Merged, Problem, Way
 from coherently.problem.registry import DESIGNS, SHARING, Design, find_design
 from coherently.problem.settled import settled
 from coherently.problem.space import FREE, Block, Functions, Space
@@ -30,6 +31,7 @@ __all__ = [
     "Brier",
     "Conditionals",
     "Design",
+    "Forecasts",
     "Functions",
     "Groups",
     "Intervals",
@@ -45,6 +47,7 @@ __all__ = [
     "States",
     "Terms",
     "TooManyStatesError",
+    "Way",
     "append",
     "attach",
     "broken_symmetry",
@@ -57,6 +60,7 @@ __all__ = [
     "in_units",
     "lawful_clusters",
     "pose",
+    "pose_again",
     "pose_individually",
     "settled",
     "split",

@@ -38,6 +38,10 @@ class Loss(Protocol):
     def name(self) -> str:
         """The word for it."""
 
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether it is the squared loss, for which there are faster ways."""
+
     def clipped(self, p: ArrayLike) -> NDArray[np.float64]:
         """Forecasts as the loss counts them."""
 
@@ -68,6 +72,7 @@ class Brier:
     """
 
     name: ClassVar[str] = "brier"
+    is_quadratic: ClassVar[bool] = True
 
     def clipped(self, p: ArrayLike) -> NDArray[np.float64]:
         """Forecasts as they are."""
@@ -112,6 +117,7 @@ class Log:
     clip: float = 1e-4
 
     name: ClassVar[str] = "log"
+    is_quadratic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 0 < self.clip < 0.5:
@@ -166,6 +172,7 @@ class Spherical:
     """
 
     name: ClassVar[str] = "spherical"
+    is_quadratic: ClassVar[bool] = False
 
     def clipped(self, p: ArrayLike) -> NDArray[np.float64]:
         """Forecasts as they are."""

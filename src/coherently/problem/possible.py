@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
+from coherently.panel.texts import SPARSE
 from coherently.problem.space import FREE, Block, Functions, Space, take_rows
 
 if TYPE_CHECKING:
@@ -97,13 +98,19 @@ class Numbering:
 
     def number(self, owner: NDArray[np.int64], variable: NDArray[np.int32]) -> NDArray[np.int32]:
         """The numbers of owners' variables."""
-        return np.searchsorted(self.keys, owner * self.count + variable).astype(np.int32)
+        key, size = owner * self.count + variable, int(self.keys[-1]) + 1 if len(self.keys) else 0
+        if size > SPARSE * len(key):
+            return np.searchsorted(self.keys, key).astype(np.int32)
+        place = np.empty(size, np.int32)
+        place[self.keys] = np.arange(len(self.keys))
+        found: NDArray[np.int32] = place[key]
+        return found
 
 
 def number_variables(panel: Panel, owner: NDArray[np.int64], variable: NDArray[np.int32]) -> Numbering:
     """Number the variables of the owners' forecasts, and those that laws and pins tie to them."""
-    count = len(panel.events.variables) or 1
-    used = np.unique(owner * count + variable)
+    count = panel.events.n_variables or 1
+    used = _distinct(owner * count + variable)
     space, pins = possible(panel), panel.laws.pins
     none = np.empty(0, np.int64)
     if space.is_free and not len(pins):
@@ -128,6 +135,16 @@ def number_variables(panel: Panel, owner: NDArray[np.int64], variable: NDArray[n
     return Numbering(
         count, keys, Space(local, some.renumbered(place.astype(np.int32))), number(copy >= blocks + laws, blocks + laws)
     )
+
+
+def _distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The distinct keys, none below 0, ascending."""
+    size = int(keys.max(initial=-1)) + 1
+    if size > SPARSE * len(keys):
+        return np.unique(keys)
+    present = np.zeros(size, np.bool_)
+    present[keys] = True
+    return np.flatnonzero(present)
 
 
 def _ties(panel: Panel, space: Space) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -1,4 +1,4 @@
-"""Panel -> Problem."""
+"""What is to be solved, as the methods see it."""
 
 from __future__ import annotations
 
@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
-from coherently.events import CERTAIN
-from coherently.panel import by_appearance
-from coherently.problem.losses import BRIER
-from coherently.problem.losses import merged_mean as merged_mean_of
-from coherently.problem.possible import number_variables
 from coherently.problem.space import FREE, Space, take_rows
-from coherently.problem.terms import NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
+from coherently.problem.terms import NO_TERMS, Terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.panel import Panel
     from coherently.problem.losses import Loss
-    from coherently.problem.possible import Numbering
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,30 +126,118 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Forecasts:
+    """The forecasts themselves, with one entry per forecast in each array: whose it is, of which unit, its numbers.
+
+    `judge` numbers the names `judges`. Where `interval`, the forecast is an interval, in which `probability` lies.
+    """
+
+    judge: NDArray[np.int32]
+    unit: NDArray[np.int32]
+    probability: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    interval: NDArray[np.bool_]
+    judges: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.unit)
+
+    def keep(self, units: NDArray[np.bool_]) -> Forecasts:
+        """Those of some units, which are numbered anew in their order."""
+        rows, place = units[self.unit], np.cumsum(units, dtype=np.int32) - 1
+        return Forecasts(
+            self.judge[rows],
+            place[self.unit[rows]],
+            self.probability[rows],
+            self.weight[rows],
+            self.interval[rows],
+            self.judges,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Way:
+    """The way back from a problem that was kept to the whole: which of the whole's units are its own."""
+
+    units: NDArray[np.bool_]
+
+    def back(self, value: NDArray[np.float64], others: float | NDArray[np.float64] = np.nan) -> NDArray[np.float64]:
+        """Put numbers of the kept units, in the last axis, in their places among the others' numbers.
+
+        >>> Way(np.array([True, False, True])).back(np.array([0.1, 0.2])).tolist()
+        [0.1, nan, 0.2]
+        """
+        whole = np.full((*value.shape[:-1], len(self.units)), others)
+        whole[..., self.units] = value
+        return whole
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """The forecasts as the methods need them.
 
-    `weight` and `mean` have an entry a unit (NaN where the weight is 0): an event as written, or, where judges are
-    apart, one of a judge's. `unit` gives the unit of each forecast; `coordinate` and `complemented` lead from units
+    Units are what the answer is about: the events as written or, where judges are apart, those of each judge. One entry
+    per unit: `written` numbers the panel's `texts`, `owner` tells the judge whose it is where judges are apart (else
+    0), `weight` and `mean` are those of its forecasts (NaN where the weight is 0). `coordinate` and `complemented` lead
     to `merged`, whose means are those of the loss: to a coordinate or, where `conditional`, to a conditional of its
-    terms. `scatter` is the sum of w (p - q)^2, which merging leaves out of the objective under the Brier loss.
+    terms. All weights are in units of `weight_unit` (see `coherently.problem.units`).
     """
 
-    unit: NDArray[np.int32]
+    forecasts: Forecasts
+    texts: tuple[str, ...]
+    written: NDArray[np.integer]
+    owner: NDArray[np.int64]
     weight: NDArray[np.float64]
     mean: NDArray[np.float64]
     coordinate: NDArray[np.int32]
     complemented: NDArray[np.bool_]
     conditional: NDArray[np.bool_]
     merged: Merged
-    scatter: float
     loss: Loss
+    weight_unit: float = 1.0
 
-    def keep(self, kept: NDArray[np.bool_]) -> tuple[Problem, NDArray[np.bool_]]:
-        """Give the problem of some coordinates alone, and the units that are about them.
+    @staticmethod
+    def of(
+        merged: Merged,
+        loss: Loss,
+        coordinate: NDArray[np.integer],
+        complemented: NDArray[np.bool_],
+        probability: NDArray[np.float64],
+        weight: NDArray[np.float64],
+    ) -> Problem:
+        """The problem of units without names, each with one forecast of a coordinate or its complement."""
+        count, no = len(coordinate), np.zeros(len(coordinate), np.bool_)
+        unit, owner = np.arange(count, dtype=np.int32), np.zeros(count, np.int64)
+        return Problem(
+            Forecasts(np.zeros_like(unit), unit, probability, weight, no, ("",)),
+            *(("",) * count, unit, owner, weight, probability),
+            *(coordinate.astype(np.int32), complemented, no, merged, loss),
+        )
 
-        The scatter goes with the coordinates in no other way than all or nothing: it is 0 where some are left out.
-        """
+    @property
+    def scatter(self) -> float:
+        """The sum of w (p - q)^2, which merging forecasts p to q leaves out of the objective under the Brier loss."""
+        given = self.forecasts
+        told = (given.weight > 0) & ~given.interval
+        if self.conditional.any():
+            told &= ~self.conditional[given.unit]
+        if not told.all():
+            given = replace(given, **{name: getattr(given, name)[told] for name in ("unit", "probability", "weight")})
+        turned = np.where(self.complemented[given.unit], 1.0 - given.probability, given.probability)
+        apart = turned - self.merged.mean[self.coordinate[given.unit]]
+        return float(np.sum(given.weight * apart**2))
+
+    def turned(self) -> NDArray[np.float64]:
+        """The probability that each forecast gives to its coordinate."""
+        p = self.forecasts.probability
+        return np.where(self.complemented[self.forecasts.unit], 1.0 - p, p)
+
+    def coordinate_of(self, side: int) -> int:
+        """The first coordinate of an event or its complement, by its side in the panel's events; -1 without one."""
+        return int(np.append(np.flatnonzero(self.merged.event == side & ~1), -1)[0])
+
+    def keep(self, kept: NDArray[np.bool_]) -> tuple[Problem, Way]:
+        """Give the problem of some coordinates only, and the way back from it."""
         place = np.where(kept, np.cumsum(kept) - 1, -1)
         given = place[self.merged.terms.conditionals.joint.coordinate] >= 0
         given_place = np.where(given, np.cumsum(given) - 1, -1)
@@ -164,15 +245,29 @@ class Problem:
         number[~self.conditional] = place[self.coordinate[~self.conditional]]
         number[self.conditional] = given_place[self.coordinate[self.conditional]]
         units = number >= 0
+        columns = ("written", "owner", "weight", "mean", "complemented", "conditional")
         part = replace(
             self,
+            forecasts=self.forecasts.keep(units),
             coordinate=number[units].astype(np.int32),
-            complemented=self.complemented[units],
-            conditional=self.conditional[units],
             merged=self.merged.keep(kept),
-            scatter=self.scatter if kept.all() else 0.0,
+            **{name: getattr(self, name)[units] for name in columns},
         )
-        return part, units
+        return part, Way(units)
+
+    def in_weights(self) -> Problem:
+        """The same with all weights as they were given, a sum that is too large for a double being infinite."""
+        unit = self.weight_unit
+        if unit == 1:
+            return self
+        with np.errstate(over="ignore"):
+            return replace(
+                self,
+                weight=unit * self.weight,
+                forecasts=replace(self.forecasts, weight=unit * self.forecasts.weight),
+                merged=self.merged.times(unit),
+                weight_unit=1.0,
+            )
 
     def as_written(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Carry an answer for each coordinate back to the units."""
@@ -184,158 +279,3 @@ class Problem:
             given = self.merged.terms.conditionals.value(x)
             answer[self.conditional] = given[self.coordinate[self.conditional]]
         return np.where(self.complemented, 1.0 - answer, answer)
-
-
-def pose(panel: Panel, loss: Loss = BRIER) -> Problem:
-    """Merge the panel's forecasts of equal events, and of events with their complements.
-
-    >>> from coherently.panel import Panel
-    >>> problem = pose(Panel.from_records([("Ann", "p", 0.6), ("Ann", "~p", 0.6), ("Bob", "p", 0.8)]))
-    >>> problem.mean.round(3).tolist(), problem.merged.mean.round(3).tolist(), problem.merged.weight.tolist()
-    ([0.7, 0.6], [0.6], [3.0])
-    """
-    index = np.arange(len(panel.written))
-    return _pose(panel, panel.event_index, index, np.zeros(len(index), np.int64), loss)
-
-
-def pose_individually(panel: Panel, loss: Loss = BRIER) -> Problem:
-    """Pose the problems of all judges side by side, as if each had variables of its own."""
-    unit, first = by_appearance(panel.judge_index.astype(np.int64) * len(panel.written) + panel.event_index)
-    return _pose(panel, unit, panel.event_index[first], panel.judge_index[first].astype(np.int64), loss)
-
-
-def _pose(
-    panel: Panel, unit: NDArray[np.int32], index: NDArray[np.integer], owner: NDArray[np.int64], loss: Loss
-) -> Problem:
-    """Merge within owners; `index` is the written event of each unit and `owner` whose it is."""
-    written = panel.written
-    event, condition, rest = written.event[index], written.condition[index], written.rest[index]
-    conditional, complemented = condition != CERTAIN, event > rest
-    given, distinct = _given(owner, np.minimum(event, rest), condition, conditional)
-    numbering = _number(panel, owner, event, condition)
-    pin_owner, pin = numbering.pins
-    pins = panel.laws.pins
-    asked_owner = [owner[~conditional], owner[distinct], owner[distinct], pin_owner, pin_owner]
-    asked = [
-        np.minimum(event, rest)[~conditional],
-        np.minimum(event, rest)[distinct],
-        condition[distinct],
-        pins.event[pin],
-        pins.condition[pin],
-    ]
-    places, home, kinds = _coordinates(asked_owner, asked)
-    coordinate = np.empty(len(index), np.int32)
-    coordinate[~conditional], coordinate[conditional] = places[0].coordinate, given
-    turned = np.where(complemented[unit], 1.0 - panel.probability, panel.probability)
-    weight, mean = _weighted_mean(unit, panel.probability, panel.weight, len(index))
-    point, intervals = _intervals(panel, unit, coordinate, conditional, complemented)
-    merge = _Merge(loss, coordinate[unit], turned, panel.weight)
-    merged_weight, merged_mean = merge.of(point & ~conditional[unit], len(kinds))
-    starts, variables = panel.events.supports(kinds)
-    merged = Merged(
-        2 * kinds,
-        merged_weight,
-        merged_mean,
-        starts,
-        numbering.number(np.repeat(home, np.diff(starts)), variables),
-        numbering.origin,
-        *panel.events.tables(kinds),
-        numbering.space,
-        Terms(
-            Conditionals(places[1], places[2], *merge.of(point & conditional[unit], len(distinct))),
-            intervals,
-            Limits(places[3], places[4], pins.low[pin], pins.high[pin], pin.astype(np.int32)),
-        ),
-    )
-    told = (panel.weight > 0) & point & ~conditional[unit]
-    scatter = (
-        np.sum((panel.weight * (turned - merged_mean[np.where(told, merge.own, 0)]) ** 2)[told]) if told.any() else 0
-    )
-    return Problem(unit, weight, mean, coordinate, complemented, conditional, merged, float(scatter), loss)
-
-
-def _given(
-    owner: NDArray[np.int64], side: NDArray[np.int32], condition: NDArray[np.int32], conditional: NDArray[np.bool_]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Number the distinct conditionals of each owner: that of each conditional unit, and a unit of each."""
-    units = np.flatnonzero(conditional)
-    pair, _ = by_appearance(side[units].astype(np.int64) << 32 | condition[units])
-    number, first = by_appearance(owner[units] * (len(units) + 1) + pair)
-    return number, units[first]
-
-
-def _coordinates(
-    owners: list[NDArray[np.int64]], sides: list[NDArray[np.int32]]
-) -> tuple[list[Sides], NDArray[np.int64], NDArray[np.int32]]:
-    """Number the distinct events of each owner, complements being one: the places of all, then owner and event."""
-    side, owner = np.concatenate(sides), np.concatenate(owners)
-    certain = (side == CERTAIN) & (np.arange(len(side)) >= len(sides[0]))
-    place = np.full(len(side), -1, np.int32)
-    key = (owner << 32 | side // 2)[~certain]
-    place[~certain], first = by_appearance(key)
-    cuts = np.cumsum([len(part) for part in sides])[:-1]
-    parts = zip(np.split(place, cuts), np.split(np.where(certain, False, side % 2 == 1), cuts), strict=True)
-    return [Sides(*part) for part in parts], key[first] >> 32, (key[first] & 0xFFFFFFFF).astype(np.int32)
-
-
-def _number(
-    panel: Panel, owner: NDArray[np.int64], event: NDArray[np.int32], condition: NDArray[np.int32]
-) -> Numbering:
-    starts, variables = panel.events.supports(np.stack([event, condition], axis=1).ravel() // 2)
-    return number_variables(panel, np.repeat(owner, np.diff(starts[::2])), variables)
-
-
-def _intervals(
-    panel: Panel,
-    unit: NDArray[np.int32],
-    coordinate: NDArray[np.int32],
-    conditional: NDArray[np.bool_],
-    complemented: NDArray[np.bool_],
-) -> tuple[NDArray[np.bool_], Intervals]:
-    """Which forecasts are points, and the others."""
-    if panel.lower is None and panel.upper is None:
-        return np.ones(len(unit), np.bool_), Intervals()
-    absent = np.full(len(unit), np.nan)
-    lower, upper = (absent if side is None else side for side in (panel.lower, panel.upper))
-    low, high = np.nan_to_num(lower, nan=0.0), np.nan_to_num(upper, nan=1.0)
-    given = ~(np.isnan(lower) & np.isnan(upper))
-    own = unit[given]
-    turned = complemented[own]
-    low, high = low[given], high[given]
-    return ~given, Intervals(
-        coordinate[own],
-        conditional[own],
-        np.where(turned, 1.0 - high, low),
-        np.where(turned, 1.0 - low, high),
-        panel.weight[given],
-    )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Merge:
-    """Merges forecasts, turned to the sides of their coordinates, under a loss."""
-
-    loss: Loss
-    own: NDArray[np.int32]
-    turned: NDArray[np.float64]
-    weight: NDArray[np.float64]
-
-    def of(self, rows: NDArray[np.bool_], count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The weights and means of `count` coordinates that some forecasts are about."""
-        whole = bool(rows.all())
-        own, turned, weight = (
-            (self.own, self.turned, self.weight) if whole else (self.own[rows], self.turned[rows], self.weight[rows])
-        )
-        if self.loss.name == BRIER.name:
-            return _weighted_mean(own, turned, weight, count)
-        total = np.bincount(own, weight, count).astype(np.float64)
-        return total, merged_mean_of(self.loss, own, turned, weight, count)
-
-
-def _weighted_mean(
-    index: NDArray[np.int32], values: NDArray[np.float64], weights: NDArray[np.float64], count: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    total: NDArray[np.float64] = np.bincount(index, weights, count).astype(np.float64)
-    sums = np.bincount(index, weights * values, count)
-    mean: NDArray[np.float64] = np.divide(sums, total, out=np.full(count, np.nan), where=total > 0)
-    return total, np.clip(mean, 0.0, 1.0)

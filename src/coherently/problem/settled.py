@@ -74,6 +74,6 @@ def _homes(panel: Panel, sides: NDArray[np.int32]) -> NDArray[np.int64]:
     starts, variables = panel.events.supports(np.concatenate([sides, laws]) // 2)
     ends = starts[-1] + np.cumsum([len(choice.atoms) for choice in choices], dtype=np.int64)
     members = np.concatenate([variables, *(choice.atoms for choice in choices)]).astype(np.int32)
-    label = _core.connected_rows(np.concatenate([starts, ends]), members, len(panel.events.variables))
+    label = _core.connected_rows(np.concatenate([starts, ends]), members, panel.events.n_variables)
     home, tied = label[: len(sides)].astype(np.int64), label[len(sides) :]
     return np.where(np.isin(home, tied), home, -1)

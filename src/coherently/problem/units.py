@@ -10,7 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.panel import Panel
     from coherently.problem.problem import Merged
 
 WIDEST = 33
@@ -40,13 +39,14 @@ def unit_of(weight: NDArray[np.float64]) -> float:
     return float(np.ldexp(1.0, int(np.frexp(middle)[1]) - 1))
 
 
-def in_units(panel: Panel, unit: float) -> Panel:
-    """The panel with its weights in units."""
+def in_units(weight: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
+    """The weights in units."""
     if unit == 1:
-        return panel
-    part, exponent = np.frexp(panel.weight)
+        return weight
+    part, exponent = np.frexp(weight)
     order = np.clip(exponent - int(np.frexp(unit)[1]) + 1, -FARTHEST, FARTHEST)
-    return replace(panel, weight=np.ldexp(part, order))
+    scaled: NDArray[np.float64] = np.ldexp(part, order)
+    return scaled
 
 
 def drawn_together(part: Merged) -> Merged:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from coherently.errors import ContradictionError, PanelError
 from coherently.panel import Panel
 from coherently.panel.weights import weighted
-from coherently.problem import find_loss, in_units, pose, settled, unit_of
-from coherently.problem.detailed import detail
+from coherently.problem import find_loss, pose, settled, unit_of
 from coherently.result.idle import with_idle
 from coherently.result.notes import clipped, pins_in_conflict, with_notes, without_promise
 from coherently.result.result import Result
@@ -57,8 +56,7 @@ def aggregate(
     given, panel = panel, panel if weights is None else weighted(panel, weights)
     unit = unit_of(panel.weight)
     plain = settled(panel)
-    posed = in_units(plain, unit)
-    problem = detail(pose(posed, measure), posed, unit)
+    problem = pose(plain, measure, unit)
     try:
         solution = chosen.solve(problem, progress).in_weights(unit)
         answered, solution = with_idle(panel, problem.in_weights(), solution)

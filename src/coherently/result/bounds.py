@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,9 +11,7 @@ import numpy as np
 
 from coherently.errors import EventError, MethodError, ResultError
 from coherently.events import CERTAIN, NEVER, find_world, quote_name
-from coherently.panel import UNRESOLVED, WrittenEvents, read_laws
-from coherently.problem import append, in_units, pose, settled, split, unit_of
-from coherently.result.record import is_plain
+from coherently.problem import append, pose, settled, split, unit_of
 from coherently.result.worlds import join
 from coherently.solve import Coherence
 from coherently.solve.bounds import ENOUGH, absent, extremes
@@ -77,11 +76,13 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
         )
     if not 0 <= time_limit < math.inf:
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
-    panel, side = _asked(result.panel, event)
+    # A table of its own: the event may bring variables, and thresholds and values of declared ones.
+    panel = replace(result.panel, events=deepcopy(result.panel.events))
+    side = read_event(event, panel.events)
     if side in (NEVER, CERTAIN):
         return Bounds(float(side), float(side))
-    problem = pose(in_units(settled(panel), unit_of(panel.weight)), result.loss)
-    part = _touched(problem.merged, int(problem.coordinate[-1]))
+    problem = pose(settled(panel), result.loss, unit_of(panel.weight), np.array([side], np.int32))
+    part = _touched(problem.merged, problem.coordinate_of(side))
     weight, truth = _joint(result, panel, part)
     found = _bounds(part, truth, weight, result.loss, time_limit, turned=side % 2 == 1)
     return _noted(found, _strange(result, panel.events, part))
@@ -124,36 +125,6 @@ def _reason(found: Extremes) -> str | None:
     if found.late:
         return "the time limit came before the proof; tighter bounds may exist"
     return "the events are too large for a proof; tighter bounds may exist"
-
-
-def _asked(panel: Panel, event: str) -> tuple[Panel, int]:
-    """The panel, read anew, with one more event, of no weight, and the side of that.
-
-    A table of events of its own, since the new event may bring thresholds and values of declared variables.
-    """
-    events, statements = panel.events.fresh(), panel.laws
-    laws = statements
-    if len(statements) or len(statements.pins):
-        laws = read_laws([*statements.text, *statements.pins.text], events)
-    texts = list(panel.written.text)
-    reading = events.add_names(texts) if is_plain(panel) else events.add(texts)
-    side = read_event(event, events)
-    sides = np.vstack([reading.sides, np.array([[side, CERTAIN, side ^ 1]], np.int32)])
-    outcome = np.append(panel.written.outcome, np.int8(UNRESOLVED))
-    written = WrittenEvents((*texts, event), sides[:, 0], sides[:, 1], sides[:, 2], outcome)
-    return replace(
-        panel,
-        events=events,
-        written=written,
-        judge_index=np.append(panel.judge_index, np.int32(0)),
-        event_index=np.append(panel.event_index, np.int32(len(texts))),
-        probability=np.append(panel.probability, 0.5),
-        weight=np.append(panel.weight, 0.0),
-        lower=None if panel.lower is None else np.append(panel.lower, np.nan),
-        upper=None if panel.upper is None else np.append(panel.upper, np.nan),
-        time=None,
-        laws=laws,
-    ), side
 
 
 def _touched(merged: Merged, asked: int) -> Merged:
@@ -223,7 +194,7 @@ def _completed(panel: Panel, part: Merged, known: NDArray[np.int8]) -> NDArray[n
     """A world of a part that has the known truths."""
     if (known >= 0).all() or part.space.is_free:
         return known > 0
-    row = np.full(len(panel.events.variables), -1, np.int8)
+    row = np.full(panel.events.n_variables, -1, np.int8)
     row[part.origin] = known
     world = find_world(panel.events, panel.laws.side, known=row)
     if world is None:

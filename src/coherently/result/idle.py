@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.events import CERTAIN, find_world
-from coherently.panel import UNRESOLVED, WrittenEvents
 from coherently.problem import pose, split
 from coherently.solve import Worlds
 from coherently.solve.examples import example_worlds
@@ -31,7 +30,7 @@ def with_idle(panel: Panel, problem: Problem, solution: Solution) -> tuple[Probl
     """
     if solution.worlds is None:
         return problem, solution
-    used, count = problem.merged.origin, len(panel.events.variables)
+    used, count = problem.merged.origin, panel.events.n_variables
     if sum(len(part.variables) for part in solution.worlds) == count:
         return problem, solution
     assigned = used[np.concatenate([np.empty(0, np.int32), *(part.variables for part in solution.worlds)])]
@@ -62,27 +61,8 @@ def _pinned(panel: Panel, idle: NDArray[np.integer]) -> list[Worlds]:
     about = about[about > CERTAIN]
     if not len(about):
         return []
-    merged = pose(_asking(panel, about)).merged
+    merged = pose(panel.select(np.empty(0, np.int64)), asking=about).merged
     return [_mixture(part.merged, merged.origin[part.merged.origin]) for part in split(merged)]
-
-
-def _asking(panel: Panel, sides: NDArray[np.int32]) -> Panel:
-    """The panel with forecasts, of no weight, of some sides alone."""
-    index, texts = np.arange(len(sides), dtype=np.int32), panel.laws.pins.text[:1] * len(sides)
-    outcome = np.full(len(sides), UNRESOLVED, np.int8)
-    written = WrittenEvents(texts, sides, np.full_like(sides, CERTAIN), sides ^ 1, outcome)
-    half, none = np.full(len(sides), 0.5), np.zeros(len(sides))
-    return replace(
-        panel,
-        written=written,
-        judge_index=np.zeros_like(index),
-        event_index=index,
-        probability=half,
-        weight=none,
-        lower=None,
-        upper=None,
-        time=None,
-    )
 
 
 def _mixture(part: Merged, variables: NDArray[np.int32]) -> Worlds:

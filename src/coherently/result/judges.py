@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import ContradictionError
-from coherently.problem import BRIER, find_loss, in_units, pose_individually, settled, unit_of
+from coherently.problem import BRIER, find_loss, pose_individually, settled, unit_of
 from coherently.result.notes import pins_in_conflict
 from coherently.solve import Auto, Coherence, InfeasiblePinsError, choose
 from coherently.solve.auto import LARGEST, locally
@@ -43,8 +43,7 @@ def individual(panel: Panel, method: str | Method = "auto", loss: str | Loss = "
     >>> individual(panel).probability.round(6).tolist()
     [0.95, 0.3, 0.3]
     """
-    posed = in_units(settled(panel), unit_of(panel.weight))
-    problem, chosen = pose_individually(posed, find_loss(loss)), choose(method)
+    problem, chosen = pose_individually(settled(panel), find_loss(loss), unit_of(panel.weight)), choose(method)
     try:
         solution = chosen.solve(problem)
     except InfeasiblePinsError as error:
@@ -52,12 +51,12 @@ def individual(panel: Panel, method: str | Method = "auto", loss: str | Loss = "
     label = problem.merged.components()
     known, value = _known(solution, label), solution.value
     far = known[label] == FAR
-    if isinstance(chosen, Auto) and far.any() and (problem.loss.name == BRIER.name or not len(problem.merged.terms)):
-        value = value.copy()
-        value[problem.keep(far)[1]] = locally(problem, far).value
+    if isinstance(chosen, Auto) and far.any() and (problem.loss.is_quadratic or not len(problem.merged.terms)):
+        part, way = problem.keep(far)
+        value = way.back(locally(part).value, value)
         known[known == FAR] = LOCAL
-    notes = _notes(panel, known, _owners(panel, problem, label))
-    return replace(panel, probability=value[problem.unit], notes=(*panel.notes, *notes))
+    notes = _notes(panel, known, _owners(problem, label))
+    return replace(panel, probability=value[problem.forecasts.unit], notes=(*panel.notes, *notes))
 
 
 def _known(solution: Solution, label: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -83,13 +82,13 @@ def _state(part: Component) -> int:
     return OPEN if part.objective <= NEAR * part.lower_bound else FAR
 
 
-def _owners(panel: Panel, problem: Problem, label: NDArray[np.int32]) -> NDArray[np.int64]:
+def _owners(problem: Problem, label: NDArray[np.int32]) -> NDArray[np.int64]:
     """The judge of each component: no two judges have one in common."""
     joint = problem.merged.terms.conditionals.joint.coordinate
     coordinate = problem.coordinate.astype(np.int64)
     coordinate[problem.conditional] = joint[coordinate[problem.conditional]]
     owner = np.zeros(int(label.max(initial=-1)) + 1, np.int64)
-    owner[label[coordinate[problem.unit]]] = panel.judge_index
+    owner[label[coordinate]] = problem.owner
     return owner
 
 

@@ -155,7 +155,7 @@ class Result:
     def row_columns(self) -> Columns:
         """The columns of `rows`."""
         panel = self.panel
-        value = self.solution.value[self.problem.unit]
+        value = self.solution.value[self.problem.forecasts.unit]
         return {
             "judge": _pick(panel.judges, panel.judge_index),
             "event": _pick(panel.written.text, panel.event_index),

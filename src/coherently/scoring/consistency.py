@@ -163,13 +163,10 @@ def distance(panel: Panel, loss: Log, tolerance: float, time_limit: float) -> fl
     """
     result = aggregate(panel, Exact(tolerance=tolerance, time_limit=time_limit), loss)
     problem = result.problem
-    told = (panel.weight > 0) & ~problem.conditional[problem.unit] & ~np.isnan(problem.mean[problem.unit])
-    if panel.lower is not None and panel.upper is not None:
-        told &= np.isnan(panel.lower) & np.isnan(panel.upper)
-    unit, forecast = problem.unit[told], panel.probability[told]
-    turned = np.where(problem.complemented[unit], 1.0 - forecast, forecast)
-    merged = problem.merged.mean[problem.coordinate[unit]]
-    left_out = np.sum(panel.weight[told] * loss.divergence(merged, loss.clipped(turned)))
+    given, unit = problem.forecasts, problem.forecasts.unit
+    told = (given.weight > 0) & ~problem.conditional[unit] & ~np.isnan(problem.mean[unit]) & ~given.interval
+    merged = problem.merged.mean[problem.coordinate[unit[told]]]
+    left_out = np.sum(given.weight[told] * loss.divergence(merged, loss.clipped(problem.turned()[told])))
     return max(0.0, float(result.objective or 0.0) + float(left_out))
 
 

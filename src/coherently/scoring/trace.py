@@ -36,7 +36,7 @@ def trace_columns(panel: Panel, problem: Problem, trace: Trace | None) -> Column
     outcome = panel.written.outcome[panel.event_index]
     rows = np.flatnonzero(outcome >= 0)
     if len(rows):
-        judge, unit = panel.judge_index[rows], problem.unit[rows]
+        judge, unit = panel.judge_index[rows], problem.forecasts.unit[rows]
         means = [by_group(brier(value[unit], outcome[rows]), judge, len(panel.judges)) for value in trace.value]
         columns["brier"] = np.nanmean(np.stack(means), axis=1)
     return columns  # type: ignore[return-value]

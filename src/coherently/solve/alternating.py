@@ -163,17 +163,10 @@ class AlternatingProjections:
 
     def _without_weightless(self, problem: Problem, progress: Progress | None) -> Solution:
         """The loop knows nothing of events whose forecasts have no weight: they stay NaN and are in no group."""
-        part, weighty = problem.keep(problem.merged.weight > 0)
-        part = replace(part, scatter=problem.scatter)
+        part, way = problem.keep(problem.merged.weight > 0)
         solution = self.solve(part, progress)
-
-        def spread(value: NDArray[np.float64]) -> NDArray[np.float64]:
-            whole = np.full((*value.shape[:-1], len(weighty)), np.nan)
-            whole[..., weighty] = value
-            return whole
-
-        trace = solution.trace and replace(solution.trace, value=spread(solution.trace.value))
-        return replace(solution, value=spread(solution.value), trace=trace)
+        trace = solution.trace and replace(solution.trace, value=way.back(solution.trace.value))
+        return replace(solution, value=way.back(solution.value), trace=trace)
 
     def _loop(self, run: _Run, tell: Callable[[int], None]) -> Solution:
         moved, status = 0.0, Status.SWEEP_LIMIT

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.problem import BRIER
 from coherently.solve.alternating import AlternatingProjections
 from coherently.solve.exact import Exact
 from coherently.solve.facts import Coherence, Proof, Route, Status
@@ -59,16 +58,18 @@ class Auto:
         exact = Exact(self.tolerance, self.time_limit, self.seed)
         if not large.any():
             return exact.solve(problem, progress)
-        local = locally(problem, large)
+        part, way = problem.keep(large)
+        local = locally(part)
         if large.all():
             return local
-        return _join(problem, large, local, exact.solve(problem.keep(~large)[0], progress))
+        rest, rest_way = problem.keep(~large)
+        found = exact.solve(rest, progress)
+        return _join(local, found, way.back(local.value, rest_way.back(found.value)))
 
 
-def locally(problem: Problem, large: NDArray[np.bool_]) -> Solution:
-    """The components of some coordinates, those beyond the limit, made coherent within groups of events."""
-    part, _ = problem.keep(large)
-    design = "pairs" if problem.loss.name == BRIER.name and fits(part.merged, "pairs") else "logical"
+def locally(part: Problem) -> Solution:
+    """The components of a problem, those beyond the limit, made coherent within groups of events."""
+    design = "pairs" if part.loss.is_quadratic and fits(part.merged, "pairs") else "logical"
     solution = AlternatingProjections(groups=design, correction="dykstra").solve(part)
     labels = part.merged.components()
     sizes = np.bincount(labels).tolist()
@@ -104,11 +105,8 @@ def _distances(part: Problem, solution: Solution) -> NDArray[np.float64]:
     return np.where(weighty, merged.weight * lost, 0.0)
 
 
-def _join(problem: Problem, large: NDArray[np.bool_], local: Solution, exact: Solution) -> Solution:
+def _join(local: Solution, exact: Solution, value: NDArray[np.float64]) -> Solution:
     """Put the answers for large and other components together; the weaker promise holds for the whole."""
-    _, units = problem.keep(large)
-    value = np.empty(len(units))
-    value[units], value[~units] = local.value, exact.value
     worse = local.status if exact.status is Status.OPTIMAL else exact.status
     return replace(
         local,
@@ -116,7 +114,7 @@ def _join(problem: Problem, large: NDArray[np.bool_], local: Solution, exact: So
         status=worse,
         objective=_sum(local.objective, exact.objective),
         lower_bound=_sum(local.lower_bound, exact.lower_bound),
-        guaranteed_improvement=_sum(problem.scatter, local.guaranteed_improvement, exact.guaranteed_improvement),
+        guaranteed_improvement=_sum(local.guaranteed_improvement, exact.guaranteed_improvement),
         components=local.components + exact.components,
     )
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from coherently.errors import SHOWN, MethodError
 from coherently.problem import holds, split
-from coherently.problem.detailed import forecasts_of
 from coherently.problem.frames import multiplicity, possible_worlds
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged, Problem
-    from coherently.problem.detailed import Detailed
     from coherently.solve.solution import Progress
 
 LARGEST_FRAME = 1024
@@ -79,7 +77,6 @@ class DempsterShafer:
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Combine the evidence of each component."""
-        problem = forecasts_of(problem, self.name)
         if problem.conditional.any():
             raise MethodError("a conditional forecast is evidence about no set of worlds; use the method linear")
         if len(problem.merged.terms):
@@ -107,18 +104,18 @@ class DempsterShafer:
             note=_note([component.conflict or 0.0 for component in components]),
         )
 
-    def _reliabilities(self, problem: Detailed) -> NDArray[np.float64]:
+    def _reliabilities(self, problem: Problem) -> NDArray[np.float64]:
         """The reliability of each forecast."""
+        given = problem.forecasts
         if isinstance(self.reliability, Mapping):
-            absent = [name for name in problem.judges if name not in self.reliability]
+            absent = [name for name in given.judges if name not in self.reliability]
             if absent:
                 raise MethodError(f"there is no reliability for {', '.join(absent[:SHOWN])}: give one for each judge")
-            own = np.array([float(self.reliability[name]) for name in problem.judges])[problem.judge]
+            own = np.array([float(self.reliability[name]) for name in given.judges])[given.judge]
         else:
-            own = np.full(len(problem.judge), float(self.reliability))
-        weight = problem.forecast_weight
-        heaviest = float(weight.max(initial=0.0))
-        return own * (weight / heaviest) if heaviest > 0 else np.zeros(len(own))
+            own = np.full(len(given), float(self.reliability))
+        heaviest = float(given.weight.max(initial=0.0))
+        return own * (given.weight / heaviest) if heaviest > 0 else np.zeros(len(own))
 
 
 def combine(first: Mapping[int, float], second: Mapping[int, float]) -> tuple[dict[int, float], float]:
@@ -169,14 +166,13 @@ def pignistic(masses: Mapping[int, float], counts: NDArray[np.float64]) -> NDArr
     return shared
 
 
-def _evidence(problem: Detailed, reliability: NDArray[np.float64]) -> NDArray[np.float64]:
+def _evidence(problem: Problem, reliability: NDArray[np.float64]) -> NDArray[np.float64]:
     """Combine all evidence about each coordinate: the logarithms of the mass for it, against it and open, in a row.
 
     The commonalities, of E with what is open and so on, are products over the forecasts. They are not normalised: what
     the masses lack to 1 is conflict.
     """
-    own, count = problem.coordinate[problem.unit], len(problem.merged)
-    p = np.where(problem.complemented[problem.unit], 1.0 - problem.probability, problem.probability)
+    own, count, p = problem.coordinate[problem.forecasts.unit], len(problem.merged), problem.turned()
     with np.errstate(divide="ignore"):
         shared = [np.log(share) for share in (1.0 - reliability * (1.0 - p), 1.0 - reliability * p, 1.0 - reliability)]
     return np.stack([np.bincount(own, log, count) for log in shared], axis=1)

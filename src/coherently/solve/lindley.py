@@ -12,8 +12,7 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.panel.matrices import read_covariance
-from coherently.problem import BRIER
-from coherently.problem.detailed import forecasts_of
+from coherently.problem import Problem
 from coherently.solve.ellipsoid import Metric, NearestByMetric
 from coherently.solve.exact import Exact
 from coherently.solve.facts import Coherence, Proof, Route, Status
@@ -25,8 +24,6 @@ from coherently.solve.solution import Component, Solution, Worlds
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coherently.problem import Problem
-    from coherently.problem.detailed import Detailed
     from coherently.solve.ellipsoid import Nearby
     from coherently.solve.solution import Progress
 
@@ -95,8 +92,7 @@ class Lindley:
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Merge the reports of each event, then find the nearest coherent probabilities by their inverse covariance."""
-        problem = forecasts_of(problem, self.name)
-        if problem.loss.name != BRIER.name:
+        if not problem.loss.is_quadratic:
             raise MethodError(
                 f"lindley measures by its covariance, not by the loss {problem.loss.name}: leave that out"
             )
@@ -127,23 +123,25 @@ class Lindley:
             found = _by_log_odds(search, reports, self.tolerance, deadline, report)
         return _by_precision(problem, self._solution(problem, found, in_time=time.monotonic() <= deadline))
 
-    def _weighted(self, problem: Detailed, reports: Reports, progress: Progress | None) -> Solution:
+    def _weighted(self, problem: Problem, reports: Reports, progress: Progress | None) -> Solution:
         """Errors that are independent of each other are weights, and the problem is that of the exact method."""
         merged = problem.merged
         weight, mean = np.zeros(len(merged)), np.full(len(merged), np.nan)
         weight[reports.coordinates], mean[reports.coordinates] = reports.precision, reports.centre
-        posed = replace(problem, merged=replace(merged, weight=weight, mean=mean), scatter=0.0)
+        every, no = np.arange(len(merged)), np.zeros(len(merged), np.bool_)
+        posed = Problem.of(replace(merged, weight=weight, mean=mean), problem.loss, every, no, mean, weight)
         found = Exact(self.tolerance, self.time_limit).solve(posed, progress)
         return replace(
             found,
+            value=problem.as_written(found.value),
             status=Status.CONVERGED if found.status is Status.OPTIMAL else found.status,
-            objective=distance(problem, probabilities(problem, found)),
+            objective=distance(problem, probabilities(posed, found)),
             lower_bound=None,
             guaranteed_improvement=None,
             note=_note(found.objective or 0.0, found.lower_bound),
         )
 
-    def _solution(self, problem: Detailed, found: Nearby, *, in_time: bool) -> Solution:
+    def _solution(self, problem: Problem, found: Nearby, *, in_time: bool) -> Solution:
         """The answer, which is one mixture over all variables."""
         merged = problem.merged
         proved = self.scale == "probability"
@@ -166,7 +164,7 @@ class Lindley:
         )
 
 
-def _by_precision(problem: Detailed, found: Solution) -> Solution:
+def _by_precision(problem: Problem, found: Solution) -> Solution:
     """The components, whose figures are sums of precisions, as if they were sums of weights in their unit."""
     return replace(found, components=found.in_weights(1.0 / problem.weight_unit).components)
 

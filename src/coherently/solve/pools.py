@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem import BRIER, Log
-from coherently.problem.detailed import forecasts_of, pose_again
+from coherently.problem import Log, pose_again
 from coherently.problem.losses import merged_mean
 from coherently.problem.partitions import partitions
 from coherently.solve.averages import middle_mean, neyman_roughgarden, normalised, weighted_median
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Problem
-    from coherently.problem.detailed import Detailed
     from coherently.solve.solution import Progress
 
 TRIM, EXPONENT, PRIOR, CLIP = 0.2, math.sqrt(3.0), 0.5, 1e-4
@@ -113,9 +111,8 @@ class Pool:
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Average; a method that follows answers the problem whose forecasts are the averages."""
-        problem = forecasts_of(problem, f"the pool {self.kind}")
         if self.then is None:
-            if problem.loss.name != BRIER.name:
+            if not problem.loss.is_quadratic:
                 raise MethodError(
                     f"{self.kind} averaging goes with the loss brier; for {problem.loss.name} choose another method"
                 )
@@ -123,8 +120,9 @@ class Pool:
         value = self._average(problem)
         return _as_of_forecasts(problem, self.then.solve(pose_again(problem, value), progress), self)
 
-    def _average(self, problem: Detailed) -> NDArray[np.float64]:
-        forecasts = problem.unit, problem.probability, problem.forecast_weight, len(problem.weight)
+    def _average(self, problem: Problem) -> NDArray[np.float64]:
+        given = problem.forecasts
+        forecasts = given.unit, given.probability, given.weight, len(problem.weight)
         value = problem.mean
         match self.kind:
             case "log" | "extremised":
@@ -141,12 +139,12 @@ class Pool:
                 value = normalised(value, partitions(problem))
         return value
 
-    def note(self, problem: Detailed) -> str | None:
+    def note(self, problem: Problem) -> str | None:
         """What was not taken as it was given: forecasts too near to certainty for their log-odds, and intervals."""
         said = []
         if "clip" in OPTIONS[self.kind]:
-            clip = self.clip or CLIP
-            near = (np.abs(problem.probability - 0.5) > 0.5 - clip) & (problem.forecast_weight > 0)
+            clip, given = self.clip or CLIP, problem.forecasts
+            near = (np.abs(given.probability - 0.5) > 0.5 - clip) & (given.weight > 0)
             if near.any():
                 said.append(
                     f"Forecasts nearer than {clip:g} to 0 or 1, whose log-odds were taken there: {near.sum():,}."
@@ -156,7 +154,7 @@ class Pool:
         return " ".join(said) or None
 
 
-def _as_of_forecasts(problem: Detailed, found: Solution, pool: Pool) -> Solution:
+def _as_of_forecasts(problem: Problem, found: Solution, pool: Pool) -> Solution:
     """What was found for the averages, as an answer to the problem itself: nearness to them proves none to it."""
     objective = None
     if found.objective is not None:
@@ -180,8 +178,8 @@ def _extremise(mean: NDArray[np.float64], exponent: float, prior: float) -> NDAr
     return 0.5 * (1.0 + np.tanh(0.5 * odds))
 
 
-def _effective_numbers(problem: Detailed) -> NDArray[np.float64]:
+def _effective_numbers(problem: Problem) -> NDArray[np.float64]:
     """How many equally weighted forecasts of a unit weigh as much as its own (Kish 1965): (sum w)^2 / sum w^2."""
-    weight, count = problem.forecast_weight, len(problem.weight)
-    squares = np.bincount(problem.unit, weight**2, count)
+    given, count = problem.forecasts, len(problem.weight)
+    squares = np.bincount(given.unit, given.weight**2, count)
     return np.divide(problem.weight**2, squares, out=np.ones(count), where=squares > 0)

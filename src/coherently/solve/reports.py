@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.panel.matrices import Covariance
-    from coherently.problem.detailed import Detailed
+    from coherently.problem import Problem
 
 CLIP = 1e-4
 """The probability that log-odds take for 0."""
@@ -79,15 +79,14 @@ def to_scale(p: NDArray[np.float64], *, log_odds: bool) -> NDArray[np.float64]:
     return odds
 
 
-def merge_reports(problem: Detailed, errors: Errors) -> Reports:
+def merge_reports(problem: Problem, errors: Errors) -> Reports:
     """Merge the forecasts of each event, and of its complement: precisions add up."""
     log_odds = errors.scale == "log-odds"
-    turned = np.where(problem.complemented[problem.unit], 1.0 - problem.probability, problem.probability)
-    z = to_scale(turned, log_odds=log_odds)
+    z = to_scale(problem.turned(), log_odds=log_odds)
     if errors.over == "events":
         precision, pull = _by_events(problem, z, errors.covariance.of(problem.texts, "events"))
     else:
-        precision, pull = _by_judges(problem, z, errors.covariance.of(problem.judges, "judges"))
+        precision, pull = _by_judges(problem, z, errors.covariance.of(problem.forecasts.judges, "judges"))
     if errors.prior is not None:
         total, count = _priors(problem, errors.prior, log_odds=log_odds)
         more = count / errors.prior_variance
@@ -102,19 +101,19 @@ def merge_reports(problem: Detailed, errors: Errors) -> Reports:
 
 
 def _by_judges(
-    problem: Detailed, z: NDArray[np.float64], covariance: NDArray[np.float64]
+    problem: Problem, z: NDArray[np.float64], covariance: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The precision of each coordinate and its product with the mean; errors of different units are independent."""
-    weight, count = problem.forecast_weight, len(problem.merged)
+    given, weight, count = problem.forecasts, problem.forecasts.weight, len(problem.merged)
     if covariance.ndim == 1:
-        own, w = problem.coordinate[problem.unit], weight / covariance[problem.judge]
+        own, w = problem.coordinate[given.unit], weight / covariance[given.judge]
         return np.bincount(own, w, count).astype(np.float64), np.bincount(own, w * z, count).astype(np.float64)
     precision, pull = np.zeros(count), np.zeros(count)
     weighty = np.flatnonzero(weight > 0)
-    pair, first = by_appearance(problem.unit[weighty].astype(np.int64) * len(problem.judges) + problem.judge[weighty])
+    pair, first = by_appearance(given.unit[weighty].astype(np.int64) * len(given.judges) + given.judge[weighty])
     total = np.bincount(pair, weight[weighty])
     mean = np.bincount(pair, weight[weighty] * z[weighty]) / np.maximum(total, np.finfo(np.float64).tiny)
-    unit, judge = problem.unit[weighty][first], problem.judge[weighty][first]
+    unit, judge = given.unit[weighty][first], given.judge[weighty][first]
     order = np.argsort(unit, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(unit[order])) + 1):
         if not len(rows):
@@ -129,18 +128,22 @@ def _by_judges(
 
 
 def _by_events(
-    problem: Detailed, z: NDArray[np.float64], covariance: NDArray[np.float64]
+    problem: Problem, z: NDArray[np.float64], covariance: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The precision matrix of the coordinates, and its product with the means, from errors of the units' means."""
     count, units = len(problem.merged), len(problem.weight)
     told = np.flatnonzero(problem.weight > 0)
-    sums = np.bincount(problem.unit, problem.forecast_weight * z, units)
-    mean, own = sums[told] / problem.weight[told], problem.coordinate[told]
+    sums = np.bincount(problem.forecasts.unit, problem.forecasts.weight * z, units)
+    mean, own, event, judge = (
+        sums[told] / problem.weight[told],
+        *(column[told] for column in (problem.coordinate, problem.written, problem.owner)),
+    )
     if covariance.ndim == 1:
-        w = 1.0 / covariance[told]
+        w = 1.0 / covariance[event]
         return np.bincount(own, w, count).astype(np.float64), np.bincount(own, w * mean, count).astype(np.float64)
     sign = np.where(problem.complemented[told], -1.0, 1.0)
-    inverse = np.linalg.inv(covariance[np.ix_(told, told)] * np.outer(sign, sign))
+    shared = covariance[np.ix_(event, event)] * np.equal.outer(judge, judge)
+    inverse = np.linalg.inv(shared * np.outer(sign, sign))
     precision, pull = np.zeros((count, count)), np.zeros(count)
     np.add.at(precision, (own[:, None], own[None, :]), 0.5 * (inverse + inverse.T))
     np.add.at(pull, own, inverse @ mean)
@@ -148,18 +151,17 @@ def _by_events(
 
 
 def _priors(
-    problem: Detailed, prior: float | Mapping[str, float], *, log_odds: bool
+    problem: Problem, prior: float | Mapping[str, float], *, log_odds: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The sum of the priors of each coordinate, and their number: an event and its complement may have one each."""
-    place = {text: i for i, text in enumerate(problem.texts)}
     given = dict.fromkeys(problem.texts, prior) if isinstance(prior, float | int) else prior
-    strange = [text for text in given if text not in place]
+    strange = set(given).difference(problem.texts)
     if strange:
-        raise MethodError(f"there is a prior for {strange[0]!r}, which nobody forecast; name events as frame() does")
-    unit = np.array([place[text] for text in given], np.int64)
-    value = np.array([float(one) for one in given.values()])
-    z = to_scale(np.where(problem.complemented[unit], 1.0 - value, value), log_odds=log_odds)
-    own, count = problem.coordinate[unit], len(problem.merged)
+        raise MethodError(f"there is a prior for {min(strange)!r}, which nobody forecast; name events as frame() does")
+    value = np.array([given.get(text, np.nan) for text in problem.texts])[problem.written]
+    unit = np.flatnonzero(~np.isnan(value))
+    turned = np.where(problem.complemented[unit], 1.0 - value[unit], value[unit])
+    z, own, count = to_scale(turned, log_odds=log_odds), problem.coordinate[unit], len(problem.merged)
     return np.bincount(own, z, count).astype(np.float64), np.bincount(own, minlength=count).astype(np.float64)
 
 
