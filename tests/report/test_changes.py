@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-from coherently.report.sections import forecasts
 
 import coherently as co
 from coherently.report.changes import ranked_changes, without_condition
+from coherently.report.sections import forecasts
 
 
 def test_what_stands_given_the_impossible_is_not_ranked():

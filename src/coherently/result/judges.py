@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import ContradictionError
-from coherently.problem import BRIER, find_loss, pose_individually, settled, unit_of
+from coherently.problem import find_loss, pose_individually, settled, unit_of
 from coherently.result.notes import pins_in_conflict
 from coherently.solve import Auto, Coherence, InfeasiblePinsError, choose
 from coherently.solve.auto import LARGEST, locally

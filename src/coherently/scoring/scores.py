@@ -66,8 +66,8 @@ class Scores:
 
     def columns(self) -> Columns:
         """The columns of `frame`."""
-        head = {"judge": list(self.judges), "scored": self.scored}
-        return head | {"brier": self.brier, "brier_sum": self.brier_sum} | self.by_rule
+        named = {"scored": self.scored, "brier": self.brier, "brier_sum": self.brier_sum}
+        return {"judge": list(self.judges), **named, **self.by_rule}
 
     def frame(self) -> Any:
         """One row per judge: judge, scored, brier, brier_sum, log, slope."""
@@ -117,14 +117,14 @@ def score(panel: Panel, result: Result | None = None, *, clip: float = 1e-4, bin
     rows = np.flatnonzero((outcome >= 0) & ~np.isnan(forecast))
     if not len(rows):
         raise PanelError(NO_OUTCOMES)
-    forecast, outcome = forecast[rows], outcome[rows].astype(np.float64)
+    forecast, told = forecast[rows], outcome[rows].astype(np.float64)
     judge, count = panel.judge_index[rows], len(panel.judges)
     return Scores(
         judges=panel.judges,
         scored=np.bincount(judge, minlength=count),
-        by_rule={rule.name: rule.by_judge(forecast, outcome, judge, count, clip) for rule in RULES},
-        brier_sum=np.bincount(judge, brier(forecast, outcome), count).astype(np.float64),
-        calibration=calibration(forecast, outcome, bins),
+        by_rule={rule.name: rule.by_judge(forecast, told, judge, count, clip) for rule in RULES},
+        brier_sum=np.bincount(judge, brier(forecast, told), count).astype(np.float64),
+        calibration=calibration(forecast, told, bins),
         clip=clip,
         clipped=int(np.sum((forecast < clip) | (forecast > 1 - clip))),
         library=panel.library,
