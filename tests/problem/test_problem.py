@@ -104,3 +104,49 @@ def test_a_forecast_of_weight_n_is_n_copies(rows):
     kept = weighted.weight > 0
     np.testing.assert_allclose(np.sort(weighted.mean[kept]), np.sort(copied.mean), atol=1e-12)
     np.testing.assert_allclose(weighted.scatter, copied.scatter, atol=1e-9)
+
+
+def test_the_coordinate_of_any_event_can_be_asked_for():
+    panel = co.Panel.from_records([("A", "p", 0.2), ("A", "q given p", 0.6)], laws=["r -> s", "P(s & t) <= 0.4"])
+    asked = panel.events.add(["~r", "p & q", "~p"]).event
+    problem = pose(panel, asking=asked)
+    coordinates = [problem.coordinate_of(side) for side in asked.tolist()]
+    assert coordinates == [1, 2, 0]
+    assert problem.merged.weight[1] == 0
+    assert len(problem.coordinate) == 2
+    assert len(problem.merged.space.laws) == 1
+    assert len(problem.merged.terms.limits) == 1
+    assert pose(panel).coordinate_of(int(asked[0])) == -1
+
+
+@given(ROWS, st.lists(st.booleans(), min_size=30, max_size=30), st.booleans())
+def test_a_kept_problem_is_that_of_the_kept_forecasts(rows, bits, apart):
+    panel = co.Panel.from_records(rows)
+    posed = pose_individually if apart else pose
+    problem = posed(panel)
+    kept = np.array(bits)[: len(problem.merged)]
+    part, way = problem.keep(kept)
+    rows = way.units[problem.forecasts.unit]
+    assert np.array_equal(way.units, kept[problem.coordinate])
+    if rows.any():
+        alone = posed(panel.select(rows))
+        for name in ("unit", "probability", "weight", "interval"):
+            assert np.array_equal(getattr(part.forecasts, name), getattr(alone.forecasts, name))
+        for name in ("weight", "mean", "coordinate", "complemented", "conditional"):
+            assert np.array_equal(getattr(part, name), getattr(alone, name), equal_nan=True)
+        assert [part.texts[i] for i in part.written] == [alone.texts[i] for i in alone.written]
+        assert part.scatter == alone.scatter
+        assert np.array_equal(part.merged.mean, alone.merged.mean, equal_nan=True)
+    value = np.random.default_rng(0).random(len(part.coordinate))
+    whole = way.back(value)
+    assert np.array_equal(whole[way.units], value)
+    assert np.isnan(whole[~way.units]).all()
+    assert np.array_equal(way.back(value, problem.mean)[~way.units], problem.mean[~way.units], equal_nan=True)
+
+
+@given(ROWS)
+def test_the_scatter_of_parts_is_that_of_the_whole(rows):
+    problem = pose(co.Panel.from_records(rows))
+    label = problem.merged.components()
+    parts = [problem.keep(label == i)[0].scatter for i in range(int(label.max()) + 1)]
+    np.testing.assert_allclose(sum(parts), problem.scatter, atol=1e-12)

@@ -5,7 +5,7 @@ import pytest
 
 import coherently as co
 from coherently.result import judges
-from coherently.solve import auto
+from coherently.solve import METHODS, auto
 
 GAPS = [  # coherent in every group of the paper's design, and not altogether
     [("A", "p & q & r", 0.83), ("A", "p -> q", 0.71)],
@@ -77,3 +77,38 @@ def test_pins_in_conflict_are_named():
     panel = co.Panel.from_records([("A", "p", 0.9), ("A", "q", 0.1)], laws=["P(p) = 0.5", "P(p & q) = 0.6"])
     with pytest.raises(co.ContradictionError, match=r"P\(p & q\) = 0.6"):
         co.individual(panel)
+
+
+ALONE = [
+    *[("A", "p", 0.8), ("A", "p & q", 0.9), ("A", "q", 0.3)],
+    *[("B", "p", 0.5), ("B", "~p", 0.7), ("C", "p | q", 0.2), ("C", "q", 0.4), ("C", "p", 0.1)],
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_answers_for_each_judge(method):
+    panel = co.Panel.from_records(ALONE)
+    mended = co.individual(panel, method)
+    for judge in panel.judges:
+        alone = panel.judge(judge)
+        answer = co.aggregate(alone, method)
+        own = mended.probability[panel.judge_index == panel.judges.index(judge)]
+        near = 0.05 if method == "annealing" else 1e-6
+        assert own == pytest.approx(answer.solution.value[alone.event_index], abs=near)
+    averaged = answer.coherence == "none"
+    assert any(note.startswith("averaged, not made coherent") for note in mended.notes) == averaged
+
+
+@pytest.mark.parametrize("scale", ["probability", "log-odds"])
+@pytest.mark.parametrize("over", ["judges", "events"])
+def test_errors_with_a_covariance_for_each_judge(over, scale):
+    panel = co.Panel.from_records(ALONE)
+    names = panel.judges if over == "judges" else panel.written.text
+    covariance = np.diag(np.arange(1.0, len(names) + 1)) + 0.3
+    mended = co.individual(panel, co.Lindley(covariance, over, scale, prior={"p": 0.4}))
+    for j, judge in enumerate(panel.judges):
+        alone = panel.judge(judge)
+        own = [names.index(name) for name in (alone.judges if over == "judges" else alone.written.text)]
+        expected = co.aggregate(alone, co.Lindley(covariance[np.ix_(own, own)], over, scale, prior={"p": 0.4}))
+        found = mended.probability[panel.judge_index == j]
+        assert found == pytest.approx(expected.solution.value[alone.event_index], abs=1e-3)

@@ -12,6 +12,7 @@ from coherently import _core
 from coherently.errors import EventError
 from coherently.events.choices import make_choices
 from coherently.events.spaces import spaced_name
+from coherently.values import alike
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -165,6 +166,21 @@ class Events:
             if how == "declare" and not free:
                 table.declare(texts)
         return table
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same events have the same numbers, over the same variables."""
+        if not isinstance(other, Events):
+            return NotImplemented
+        (mine, own), (others, theirs) = self._functions(), other._functions()
+        return mine == others and alike(own, theirs)
+
+    def _functions(self) -> tuple[tuple[list[str], list[str]], tuple[NDArray[np.generic], ...]]:
+        """Everything that the table holds: declarations and variables, then the function of each coordinate."""
+        every = np.arange(len(self), dtype=np.int32)
+        declared = [text for how, texts, _ in self._read if how == "declare" for text in texts]
+        return (declared, self.variables), (*self.supports(every), *self.tables(every))
 
     def __reduce__(self) -> tuple[Callable[..., Events], tuple[list[_Read]]]:
         """Pickle what was read, in order: reading it again gives the same numbers."""

@@ -11,6 +11,7 @@ from coherently.errors import ContradictionError, PanelError, summarise
 from coherently.events import CERTAIN, Events, find_conflict, find_world
 from coherently.panel.statements import MAX_CHARACTERS, Pin, Statement, read_pin, split_statements
 from coherently.panel.table import read_only
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,7 @@ def _no_numbers() -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pins:
+class Pins(Value):
     """Probabilities that laws fix or limit, an entry a statement: the probability lies in [`low`, `high`].
 
     `event` and `condition` are sides as in `coherently.events.Reading`: for P(E given H) the event is E & H.
@@ -50,7 +51,7 @@ class Pins:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Laws:
+class Laws(Value):
     """Formulas that are true in every possible world, as sides, with their texts and where each stands; and pins.
 
     What declarations of variables say is with the events (`coherently.events.Events.choices`); `declarations` are

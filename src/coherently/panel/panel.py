@@ -12,6 +12,7 @@ from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws
 from coherently.panel.table import count, read_only
 from coherently.panel.texts import by_appearance, suggest
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,7 +29,7 @@ UNRESOLVED, CALLED_OFF = -1, -2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WrittenEvents:
+class WrittenEvents(Value):
     """The distinct events that were forecast, in the order of their first appearance.
 
     Two texts are one event if they mean the same; an event and its complement are two. `text` is the
@@ -60,7 +61,7 @@ class WrittenEvents:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Panel:
+class Panel(Value):
     """All forecasts of a panel, with what is known beside them.
 
     A forecast is one entry of each array: `judge_index` points into `judges`, `event_index` into `written`,
@@ -86,7 +87,7 @@ class Panel:
     lower: NDArray[np.float64] | None = None
     upper: NDArray[np.float64] | None = None
     time: NDArray[np.float64] | None = None
-    laws: Laws = NO_LAWS
+    laws: Laws = field(default_factory=lambda: NO_LAWS)
     notes: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     library: str | None = None

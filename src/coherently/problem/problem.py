@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from coherently import _core
 from coherently.problem.space import FREE, Space, take_rows
 from coherently.problem.terms import NO_TERMS, Terms
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Merged:
+class Merged(Value):
     """Distinct events, an event and its complement being one, with the forecasts of both sides merged.
 
     An entry a coordinate: `event` is a side (see `coherently.events.Reading`), `weight` is the total weight N,
@@ -38,8 +39,8 @@ class Merged:
     origin: NDArray[np.int32]
     table_starts: NDArray[np.int64]
     tables: NDArray[np.uint64]
-    space: Space = FREE
-    terms: Terms = NO_TERMS
+    space: Space = field(default_factory=lambda: FREE)
+    terms: Terms = field(default_factory=lambda: NO_TERMS)
 
     @property
     def n_variables(self) -> int:
@@ -126,7 +127,7 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Forecasts:
+class Forecasts(Value):
     """The forecasts themselves, with one entry per forecast in each array: whose it is, of which unit, its numbers.
 
     `judge` numbers the names `judges`. Where `interval`, the forecast is an interval, in which `probability` lies.
@@ -156,7 +157,7 @@ class Forecasts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Way:
+class Way(Value):
     """The way back from a problem that was kept to the whole: which of the whole's units are its own."""
 
     units: NDArray[np.bool_]
@@ -173,7 +174,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problem:
+class Problem(Value):
     """The forecasts as the methods need them.
 
     Units are what the answer is about: the events as written or, where judges are apart, those of each judge. One entry

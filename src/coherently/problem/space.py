@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from coherently.values import Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -16,7 +18,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class Block(Value):
     """Variables that are in one of some joint states: `states` has a row a state and a column a variable.
 
     In the last state is one of `unnamed` values of a declared variable, of which no event tells it apart.
@@ -53,7 +55,7 @@ def _starts() -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Functions:
+class Functions(Value):
     """Boolean functions of numbered variables, as in `Merged`, and the truth that each must have."""
 
     starts: NDArray[np.int64] = field(default_factory=_starts)
@@ -81,7 +83,7 @@ class Functions:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Space:
+class Space(Value):
     """The worlds that are possible: every block is in one of its states, every law has its truth, the rest is free.
 
     Blocks have no variable in common. Laws may be about variables of blocks.

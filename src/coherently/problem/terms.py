@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.problem.space import rows_by_home
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ def _floats() -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sides:
+class Sides(Value):
     """Events by coordinate, or the complements of coordinates where `turned`; -1 is the certain event."""
 
     coordinate: NDArray[np.int32] = field(default_factory=_numbers)
@@ -52,7 +53,7 @@ class Sides:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Conditionals:
+class Conditionals(Value):
     """Distinct conditional forecasts "E given H", an event and its complement given the same being one.
 
     `joint` is E & H and `condition` H; `weight` and `mean` are of the merged forecasts (NaN where the weight is 0).
@@ -89,7 +90,7 @@ class Conditionals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Intervals:
+class Intervals(Value):
     """Forecasts that lose nothing while the probability lies in [`low`, `high`].
 
     `about` is a coordinate or, where `conditional`, the number of a conditional; the interval is turned to its side.
@@ -106,7 +107,7 @@ class Intervals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Limits:
+class Limits(Value):
     """Pins: low P(H) <= P(E & H) <= high P(H), `joint` being E & H; H is certain for an unconditional pin.
 
     `pin` is the number of the panel's pin.
@@ -123,7 +124,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Terms:
+class Terms(Value):
     """All of these."""
 
     conditionals: Conditionals = field(default_factory=Conditionals)

@@ -10,7 +10,7 @@ import numpy as np
 from coherently.errors import ContradictionError
 from coherently.problem import find_loss, pose_individually, settled, unit_of
 from coherently.result.notes import pins_in_conflict
-from coherently.solve import Auto, Coherence, InfeasiblePinsError, choose
+from coherently.solve import Auto, Coherence, InfeasiblePinsError, Status, choose
 from coherently.solve.auto import LARGEST, locally
 
 if TYPE_CHECKING:
@@ -56,12 +56,16 @@ def individual(panel: Panel, method: str | Method = "auto", loss: str | Loss = "
         value = way.back(locally(part).value, value)
         known[known == FAR] = LOCAL
     notes = _notes(panel, known, _owners(problem, label))
+    if solution.coherence is Coherence.NONE:
+        notes = [f"averaged, not made coherent, by the method {chosen.name}: each event on its own"]
     return replace(panel, probability=value[problem.forecasts.unit], notes=(*panel.notes, *notes))
 
 
 def _known(solution: Solution, label: NDArray[np.int32]) -> NDArray[np.int64]:
     """What is known of each component."""
-    size, parts = np.bincount(label), solution.components
+    # A method that converged to globally coherent forecasts was not asked for the nearest ones.
+    own_way = solution.status is Status.CONVERGED and solution.coherence is Coherence.GLOBAL
+    size, parts = np.bincount(label), () if own_way else solution.components
     known = np.full(len(size), LOCAL if solution.coherence is Coherence.LOCAL else NEAREST)
     if parts:
         # Where some are local, those beyond the limit of `Auto`, they come first.

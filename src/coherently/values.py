@@ -1,0 +1,44 @@
+"""Values: frozen dataclasses with arrays in them, compared by what they hold."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import ClassVar
+
+import numpy as np
+
+
+class Value:
+    """A base for frozen dataclasses (with `eq=False`): equal if of one class and alike in every field.
+
+    Fields with `compare=False` are left out. Values cannot be hashed. A pickled or copied one is made by its class, so
+    that arrays which the class makes read-only stay so.
+    """
+
+    __slots__ = ()
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        known = (field for field in fields(self) if field.compare)  # type: ignore[arg-type]
+        return all(alike(getattr(self, field.name), getattr(other, field.name)) for field in known)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+
+def alike(one: object, other: object) -> bool:
+    """Whether two things are equal: arrays entry by entry and of one type, NaN being equal to NaN.
+
+    >>> alike((1, np.array([0.5, np.nan])), (1, np.array([0.5, np.nan]))), alike(np.zeros(2), np.zeros(2, np.int32))
+    (True, False)
+    """
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    if isinstance(one, tuple | list) and type(one) is type(other):
+        assert isinstance(other, tuple | list)
+        return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, float) and isinstance(other, float) and one != one:  # noqa: PLR0124
+        return other != other  # noqa: PLR0124
+    return bool(one == other)
