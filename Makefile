@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -type f -not -name '*.pyc')
+CORES := $(shell getconf _NPROCESSORS_ONLN)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint docs browser bench campaign mutants experiments evaluate clean
+.PHONY: demo test lint docs browser bench campaign sanitize mutants experiments evaluate clean
 
 demo: $(VENV)/installed
 	$(BIN)/coherently demo
@@ -18,6 +19,8 @@ lint: $(VENV)/developed
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	find cpp -name '*.?pp' | xargs $(BIN)/clang-format --dry-run --Werror
+	find cpp/src -name '*.cpp' | xargs -P $(CORES) -n 4 $(BIN)/clang-tidy --quiet 2>/dev/null  # findings are on stdout
 
 docs: $(VENV)/developed
 	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs docs/_build
@@ -33,8 +36,16 @@ bench: $(VENV)/developed
 	$(BIN)/pip install --quiet --constraint constraints.txt "$$(echo dist/*.whl)[bench]"
 	$(BIN)/python -m bench
 
-campaign: $(VENV)/developed
+campaign: sanitize
 	$(BIN)/python -m tests.campaign
+
+# The tests of the core, with a build of it that stops at errors of memory, undefined behaviour and indices out of range.
+sanitize: $(VENV)/developed
+	$(BIN)/pip install --quiet --no-deps --upgrade --target build/sanitized --config-settings build-dir=build/sanitize \
+	  --config-settings cmake.define.COHERENTLY_SANITIZE=ON --config-settings cmake.build-type=RelWithDebInfo \
+	  --config-settings install.strip=false .
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
+	  PYTHONPATH=build/sanitized $(BIN)/python -m pytest --numprocesses auto tests/kernels tests/events tests/test_core.py
 
 # Faults are put into a scratch copy, whose core is built with what a wheel is built with.
 mutants: $(VENV)/developed
