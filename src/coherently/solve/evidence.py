@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -17,10 +17,14 @@ from coherently.solve.measure import distance
 from coherently.solve.solution import Component, Solution, Worlds
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from coherently.problem import Merged, Problem
+    from coherently.problem import Merged, Part, Problem
     from coherently.solve.solution import Progress
+
+    _Combined: TypeAlias = "tuple[NDArray[np.bool_], NDArray[np.float64], float]"
 
 LARGEST_FRAME = 1024
 """Worlds of a component: its frame."""
@@ -72,8 +76,8 @@ class DempsterShafer:
 
     @property
     def exceptions(self) -> frozenset[Promise]:
-        """Evidence that agrees makes stronger evidence, and weights are shares of the reliability."""
-        return frozenset({Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS})
+        """Evidence is about events alone, adds up where it agrees, and weights are shares of the reliability."""
+        return frozenset({Promise.TAKES_MORE, Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS})
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Combine the evidence of each component."""
@@ -82,26 +86,22 @@ class DempsterShafer:
         if len(problem.merged.terms):
             raise MethodError("dempster-shafer takes numbers for events, no intervals and no P(...) in laws")
         evidence = _evidence(problem, self._reliabilities(problem))
-        x = np.empty(len(problem.merged))
+        parts, x = split(problem.merged), np.empty(len(problem.merged))
+        combined, left = _combine_all(parts, evidence, progress or (lambda _: None))
         worlds, components = [], []
-        parts = split(problem.merged)
-        for i, part in enumerate(parts):
-            truth, weight, open_share = _component(part.merged, evidence[part.coordinates])
+        for part, (truth, weight, open_share) in zip(parts, combined, strict=True):
             kept = weight > 0
             worlds.append(Worlds(part.merged.origin, weight[kept], truth[kept]))
             x[part.coordinates] = np.clip(weight @ holds(part.merged, truth), 0.0, 1.0)
             components.append(_described(part.merged, x[part.coordinates], 1.0 - open_share))
-            if progress is not None:
-                progress((i + 1) / len(parts))
-        value = problem.as_written(x)
         return Solution(
-            value,
-            Status.CONVERGED,
+            problem.as_written(x),
+            Status.INTERRUPTED if left else Status.CONVERGED,
             Coherence.GLOBAL,
             objective=distance(problem, x),
             worlds=tuple(worlds),
             components=tuple(components),
-            note=_note([component.conflict or 0.0 for component in components]),
+            note=_note([component.conflict or 0.0 for component in components], left),
         )
 
     def _reliabilities(self, problem: Problem) -> NDArray[np.float64]:
@@ -178,7 +178,20 @@ def _evidence(problem: Problem, reliability: NDArray[np.float64]) -> NDArray[np.
     return np.stack([np.bincount(own, log, count) for log in shared], axis=1)
 
 
-def _component(merged: Merged, evidence: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.float64], float]:
+def _combine_all(parts: Sequence[Part], evidence: NDArray[np.float64], tell: Progress) -> tuple[list[_Combined], int]:
+    """The worlds of each component; after an interruption so many components are left without their evidence."""
+    found: list[_Combined] = []
+    try:
+        for part in parts:
+            found.append(_component(part.merged, evidence[part.coordinates]))
+            tell(len(found) / len(parts))
+    except KeyboardInterrupt:
+        left, nothing = parts[len(found) :], np.zeros_like(evidence)
+        return found + [_component(part.merged, nothing[part.coordinates]) for part in left], len(left)
+    return found, 0
+
+
+def _component(merged: Merged, evidence: NDArray[np.float64]) -> _Combined:
     """Its frame of worlds, their probabilities, and 1 - K."""
     truth = _frame(merged)
     every = (1 << len(truth)) - 1
@@ -223,7 +236,11 @@ def _described(merged: Merged, x: NDArray[np.float64], conflict: float) -> Compo
     return Component(merged.n_variables, len(merged), *facts, far, 0.0, float(f"{conflict:.6g}"))
 
 
-def _note(conflicts: list[float]) -> str:
+def _note(conflicts: list[float], left: int) -> str:
+    if left:
+        return (
+            f"The evidence about {left:,} of {len(conflicts):,} components was left out: all their worlds count alike."
+        )
     if len(conflicts) == 1:
         return f"Conflict between the forecasts (K): {conflicts[0]:.6g}."
     worst = max(conflicts, default=0.0)

@@ -91,4 +91,5 @@ class Promise(Fact):
 
     IGNORES_ORDER = "neither the order of forecasts nor the names of variables change the answer"
     KEEPS_COHERENT = "coherent forecasts that judges agree on are the answer"
+    TAKES_MORE = "conditional forecasts, intervals and pins are taken"
     ADDS_WEIGHTS = "a forecast of weight N counts as N forecasts of weight 1"

@@ -15,7 +15,7 @@ from coherently.panel.matrices import read_covariance
 from coherently.problem import Problem
 from coherently.solve.ellipsoid import Metric, NearestByMetric
 from coherently.solve.exact import Exact
-from coherently.solve.facts import Coherence, Proof, Route, Status
+from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance, probabilities
 from coherently.solve.oracle import Oracle
 from coherently.solve.reports import Errors, Reports, merge_reports
@@ -89,6 +89,12 @@ class Lindley:
     def name(self) -> str:
         """The word for it."""
         return "lindley"
+
+    @property
+    def exceptions(self) -> frozenset[Promise]:
+        """Reports are numbers for events, and a prior pulls them away from what judges agree on."""
+        moved = frozenset() if self.prior is None else frozenset({Promise.KEEPS_COHERENT})
+        return moved | {Promise.TAKES_MORE}
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Merge the reports of each event, then find the nearest coherent probabilities by their inverse covariance."""

@@ -1,0 +1,261 @@
+"""Every registered method, found by itself, against what every method promises of every panel."""
+
+import functools
+import math
+import random
+import re
+from dataclasses import dataclass, fields, replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import coherently as co
+from coherently.cli import options
+from coherently.solve import METHODS, Promise, Status, choose, promises_of
+from coherently.verifier import promises as verifier
+from tests.panels import QUICK, TABLE_2, forecasts
+
+CLOSE = 1e-6
+"""How far answers may differ that ought to be the same: the certificates of the default tolerances allow that much."""
+
+
+def has(word, option):
+    return option in {field.name for field in fields(METHODS[word][0])}
+
+
+def chosen(word, **extra):
+    return choose(word, **{**QUICK.get(word, {}), **extra})
+
+
+EVERY = [chosen(word) for word in METHODS] + [chosen(word, then=co.Exact()) for word in METHODS if has(word, "then")]
+every_method = pytest.mark.parametrize("method", EVERY, ids=lambda method: method.name.replace(", ", " "))
+
+
+@dataclass(frozen=True)
+class Case:
+    """Forecasts (judge, event, probability, weight, lower, upper) and laws; whether these say more than numbers."""
+
+    name: str
+    rows: tuple[tuple[str, str, float, float, float, float], ...]
+    laws: tuple[str, ...] = ()
+    beyond_numbers: bool = False
+
+    def panel(self):
+        columns = ("judge", "event", "probability", "weight", "lower", "upper")
+        return co.Panel.from_frame(pd.DataFrame(self.rows, columns=columns), laws=list(self.laws))
+
+    def fits(self, method):
+        return not self.beyond_numbers or Promise.TAKES_MORE in promises_of(method)
+
+
+NONE = (math.nan, math.nan)
+"""No interval."""
+
+
+FORMS = ("a", "b", "c", "~a", "a & b", "a | c", "b & ~c", "a & b & c", "d", "d | e", "b <-> c")
+
+
+def drawn(name, forms, laws=(), seed=0, *, beyond_numbers=False, intervals=()):
+    """Three judges, each of whom forecasts most of the events, carelessly; weights are whole numbers.
+
+    Of the events with `intervals` Ann gives one.
+    """
+    rng = random.Random(seed)
+    rows = []
+    for judge, event in product(("Ann", "Bob", "Cid"), forms):
+        p, weight = round(rng.uniform(0.1, 0.9), 2), float(rng.choice((1, 1, 2, 3)))
+        if rng.random() < 0.8 or event in intervals:
+            ends = (p - 0.1, p + 0.05) if judge == "Ann" and event in intervals else NONE
+            rows.append((judge, event, p, weight, *ends))
+    rng.shuffle(rows)
+    return Case(name, tuple(rows), tuple(laws), beyond_numbers)
+
+
+def simulated():
+    """A panel whose nearest coherent forecasts take more than a moment."""
+    panel = co.simulate(judges=12, variables=24, seed=3)
+    return Case("large", tuple((*row, 1.0, *NONE) for row in forecasts(panel)))
+
+
+LAWS = ("a -> c", "variable w: x, y, z")
+CASES = [
+    drawn("plain", FORMS),
+    drawn("laws", (*FORMS, "w = x", "w != y", "w = z | a"), LAWS, 1),
+    drawn("conditionals", (*FORMS, "a given b", "d given e", "e"), (), 2, beyond_numbers=True),
+    drawn("pins", FORMS, ("P(a) = 0.3", "P(d & e) <= 0.2"), 3, beyond_numbers=True),
+    drawn("intervals", FORMS, (), 4, beyond_numbers=True, intervals=("a", "a & b", "d | e")),
+]
+LARGE = simulated()
+
+
+def pairs(methods, cases):
+    """Methods and cases that they take."""
+    return [
+        pytest.param(method, case, id=f"{method.name.replace(', ', ' ')}-{case.name}")
+        for method, case in product(methods, cases)
+        if case.fits(method)
+    ]
+
+
+every_pair = pytest.mark.parametrize(("method", "case"), pairs(EVERY, CASES))
+
+
+def solved(case, method, **options):
+    """The result, which the verifier accepts."""
+    panel = case.panel() if isinstance(case, Case) else case
+    result = co.aggregate(panel, method, **options)
+    checked = co.verify(panel, result)
+    assert checked, checked.problems
+    return result
+
+
+@functools.cache
+def plainly(case, method):
+    """The result as the methods give it, which several tests hold others against."""
+    return solved(case, method)
+
+
+def answers(result):
+    return dict(zip(result.panel.written.text, result.solution.value.tolist(), strict=True))
+
+
+def check_same(one, other, renamed=lambda text: text):
+    """The same probability for every event, to what certificates allow, and the same words for it."""
+    given, found = answers(one), answers(other)
+    assert {renamed(event) for event in given} == set(found)
+    for event, probability in given.items():
+        np.testing.assert_allclose(found[renamed(event)], probability, rtol=0, atol=CLOSE, err_msg=event)
+    assert other.coherence == one.coherence
+
+
+@every_pair
+def test_the_order_of_forecasts_changes_nothing(method, case):
+    rows = list(case.rows)
+    random.Random(5).shuffle(rows)
+    one, other = plainly(case, method), solved(replace(case, rows=tuple(rows)), method)
+    if Promise.IGNORES_ORDER in promises_of(method):
+        check_same(one, other)
+
+
+@every_pair
+def test_the_names_of_variables_change_nothing(method, case):
+    names = {"a": "zebra", "b": '"yak & co"', "c": "x.1", "d": "wolf", "e": "_", "w": "aim"}
+
+    def renamed(text):
+        return re.sub(r"\b[a-ew]\b", lambda found: names[found[0]], text)
+
+    rows = tuple((judge, renamed(event), *numbers) for judge, event, *numbers in case.rows)
+    other = replace(case, rows=rows, laws=tuple(map(renamed, case.laws)))
+    check_same(plainly(case, method), solved(other, method), renamed)
+
+
+@every_pair
+def test_a_forecast_of_weight_n_is_n_forecasts(method, case):
+    copied = tuple((*row[:3], 1.0, *row[4:]) for row in case.rows for _ in range(int(row[3])))
+    one, other = plainly(case, method), solved(replace(case, rows=copied), method)
+    if Promise.ADDS_WEIGHTS in promises_of(method):
+        check_same(one, other)
+
+
+@every_pair
+def test_forecasts_without_weight_change_nothing(method, case):
+    silent = [("Dan", event, 0.97, 0.0, *NONE) for event in dict.fromkeys(event for _, event, *_ in case.rows)]
+    check_same(plainly(case, method), solved(replace(case, rows=(*case.rows, *silent)), method))
+
+
+@every_method
+def test_blank_cells_are_no_forecasts(method):
+    rows = CASES[0].rows
+    wide = pd.DataFrame({"event": list(dict.fromkeys(event for _, event, *_ in rows))})
+    for judge in dict.fromkeys(judge for judge, *_ in rows):
+        told = {event: p for name, event, p, *_ in rows if name == judge}
+        wide[judge] = [told.get(event) for event in wide["event"]]
+    ordered = [
+        (judge, row["event"], row[judge], 1.0, *NONE)
+        for _, row in wide.iterrows()
+        for judge in wide.columns[1:]
+        if not np.isnan(row[judge])
+    ]
+    panel = co.Panel.from_frame(wide)
+    assert len(panel) == len(ordered)
+    one, other = solved(Case("long", tuple(ordered)), method), solved(panel, method)
+    if Promise.IGNORES_ORDER in promises_of(method):
+        check_same(one, other)
+
+
+@pytest.mark.parametrize(("method", "case"), pairs(EVERY, [case for case in CASES if not case.beyond_numbers]))
+def test_coherent_forecasts_that_judges_agree_on_stay(method, case):
+    told = answers(co.aggregate(case.panel(), co.Annealing(columns=50, steps=0, passes=0)))  # of 50 random worlds
+    rows = tuple((judge, event, told[event], *rest) for judge, event, _, *rest in case.rows)
+    result = solved(replace(case, rows=rows), method)
+    if Promise.KEEPS_COHERENT in promises_of(method):
+        for event, probability in answers(result).items():
+            np.testing.assert_allclose(probability, told[event], rtol=0, atol=CLOSE, err_msg=event)
+
+
+@every_method
+def test_one_judge_and_one_event_are_a_panel(method):
+    alone = solved(Case("one judge", tuple((*row, 1.0, *NONE) for row in TABLE_2 if row[0] == "Chris")), method)
+    assert ((alone.solution.value >= 0) & (alone.solution.value <= 1)).all()
+    for event in ("p", "p & ~q"):
+        one = solved(Case("one event", (("Ann", event, 0.3, 1.0, *NONE),)), method)
+        if Promise.KEEPS_COHERENT in promises_of(method):
+            assert one.probability(event) == pytest.approx(0.3, abs=CLOSE)
+
+
+@every_pair
+def test_results_come_back_from_json(method, case):
+    result = plainly(case, method)
+    again = co.Result.from_json(result.to_json())
+    assert again.to_json() == result.to_json()
+    assert co.verify(result.panel, again) == co.verify(result.panel, result)
+    assert (again.status, again.coherence, again.components) == (result.status, result.coherence, result.components)
+    np.testing.assert_array_equal(again.solution.value, result.solution.value)
+
+
+LIMITLESS = [chosen(word) for word in METHODS if has(word, "time_limit")]
+LIMITED = [chosen(word, time_limit=0.0) for word in METHODS if has(word, "time_limit")]
+
+
+@pytest.mark.parametrize(("method", "case"), pairs(LIMITED, [*CASES, LARGE]))
+def test_without_any_time_there_is_an_answer(method, case):
+    result = solved(case, method)
+    assert result.status in (Status.TIME_LIMIT, Status.UNPROVED, Status.OPTIMAL, Status.CONVERGED)
+    assert not np.isnan(result.solution.value).any()
+
+
+@pytest.mark.parametrize("after", [1, 3])
+@pytest.mark.parametrize(("method", "case"), [*pairs(EVERY, CASES), *pairs(LIMITLESS, [LARGE])])
+def test_an_interruption_gives_the_answer_so_far(method, case, after):
+    calls = 0
+
+    def progress(share):
+        nonlocal calls
+        calls += 1
+        assert 0 <= share <= 1
+        if calls >= after:
+            raise KeyboardInterrupt
+
+    result = solved(case, method, progress=progress)
+    assert result.status is Status.INTERRUPTED or result.status is plainly(case, method).status
+    assert not np.isnan(result.solution.value).any()
+
+
+@pytest.mark.parametrize("method", [method for method in EVERY if Promise.TAKES_MORE not in promises_of(method)])
+def test_what_a_method_does_not_take_it_refuses(method):
+    for case in CASES:
+        if case.beyond_numbers:
+            with pytest.raises(co.MethodError):
+                co.aggregate(case.panel(), method)
+
+
+def test_every_method_is_public_and_described():
+    helped = options.MethodWord.__metadata__[0].help
+    for word, (kind, _) in METHODS.items():
+        assert kind.__name__ in co.__all__ or word == "auto"
+        assert re.search(rf"\b{word}\b", helped), f"the help of --method has no {word}"
+        assert f'"{word}"' in co.aggregate.__doc__, f"the description of co.aggregate has no {word}"
+        assert word in {*verifier.KINDS, "auto"}, f"the verifier does not know {word}"
+        assert choose(word).name == word
