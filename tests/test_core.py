@@ -24,7 +24,9 @@ def module_names(owner):
     for name, value in vars(owner).items():
         if inspect.isclass(value):
             found[name] = module_names(value)
-        elif callable(value) and (not name.startswith("__") or name in ("__init__", "__len__")):
+        elif (callable(value) or isinstance(value, property)) and (
+            not name.startswith("__") or name in ("__init__", "__len__")
+        ):
             found[name] = None
     return found
 
