@@ -321,7 +321,7 @@ def test_missing_files_and_folders(tmp_path):
         (["--method", "annealing", "--columns", "0"], "columns is 0"),
         (["--method", "annealing", "--steps", "-1"], "steps is -1"),
         (["--method", "annealing", "--seed", "-1"], "seed is -1"),
-        (["--method", "annealing", "--loss", "log"], "the loss brier alone, not log"),
+        (["--method", "annealing", "--loss", "log"], "only the loss brier, not log"),
         (["--method", "dykstra", "--loss", "logs"], "Did you mean 'log'"),
         (["--method", "dykstra", "--clip", "0.1"], "--clip goes with --loss log"),
         (["-o", "out.xlsx"], "ending"),

@@ -267,7 +267,7 @@ def test_raising_every_bound_is_refused():
             lambda r: r["forecasts"][0].update(probability=[1]),
             r"forecasts\[0\]\.probability is \[1\]; it must be a finite",
         ),
-        (lambda r: r.update(loss="hinge"), "'hinge' is no loss"),
+        (lambda r: r.update(loss="hinge"), "loss is 'hinge'; it must be one of brier, log, spherical"),
         (lambda r: r.update(clip=2.0), "clip is 2.0; it must lie between"),
         (lambda r: r["components"][0].update(events=-1), r"components\[0\]\.events is -1"),
         (lambda r: r["worlds"][0]["worlds"].pop(), r"worlds\[0\]\.worlds has 2 worlds; it must have one for each of 3"),

@@ -364,7 +364,7 @@ def test_options_are_checked(options, message):
 
 def test_what_annealing_cannot_do_is_refused():
     for loss in ("log", "spherical"):
-        with pytest.raises(co.MethodError, match=f"the loss brier alone, not {loss}"):
+        with pytest.raises(co.MethodError, match=f"only the loss brier, not {loss}"):
             co.aggregate(co.Panel.from_records(TABLE_2), "annealing", loss)
     many = co.Panel.from_records([("A", f"v{i}", 0.5) for i in range(5001)])
     with pytest.raises(co.MethodError, match=f"choose at most {MAX_BITS // 5001:,} columns"):

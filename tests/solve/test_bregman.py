@@ -82,7 +82,7 @@ def test_losses_that_do_not_fit_are_refused():
     more = co.Panel.from_records([*FOUR, ("A", "q & r", 0.5), ("A", "p & r", 0.5)])
     with pytest.raises(co.MethodError, match="need the loss brier"):
         co.aggregate(more, method("logical", "dykstra", auxiliary=True), "log")
-    with pytest.raises(co.MethodError, match=r"'lag' is no loss.*Did you mean 'log'"):
+    with pytest.raises(co.MethodError, match=r"unknown loss 'lag'.*Did you mean 'log'"):
         co.aggregate(panel, "dykstra", "lag")
 
 

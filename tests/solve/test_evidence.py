@@ -142,8 +142,6 @@ def test_options_are_validated_on_construction():
     for value in (1.5, {"A": -0.1}, math.nan):
         with pytest.raises(co.MethodError, match="it must be a number from 0 to 1"):
             co.DempsterShafer(value)
-    with pytest.raises(co.MethodError, match="dempster-shafer combines the forecasts of several judges: it is for co"):
-        co.individual(co.Panel.from_records(TABLE_2), "dempster-shafer")
 
 
 def test_only_possible_worlds_have_mass():

@@ -269,8 +269,6 @@ def test_limits(monkeypatch):
     panel = co.Panel.from_records(TWO)
     with pytest.raises(co.MethodError, match="not by the loss log"):
         co.aggregate(panel, co.Lindley(), "log")
-    with pytest.raises(co.MethodError, match="lindley combines the forecasts of several judges: it is for co"):
-        co.individual(panel, co.Lindley())
     monkeypatch.setattr(lindley, "LARGEST", 0)
     with pytest.raises(co.MethodError, match="lindley takes up to 0 where errors are correlated"):
         co.aggregate(panel, co.Lindley(scale="log-odds"))

@@ -163,8 +163,6 @@ def test_pools_that_measure_nothing_go_with_no_other_loss():
     panel = co.Panel.from_records(THREE)
     with pytest.raises(co.MethodError, match="median averaging goes with the loss brier"):
         co.aggregate(panel, "median", "log")
-    with pytest.raises(co.MethodError, match="the pool median combines the forecasts of several judges: it is for co"):
-        co.individual(panel, "median")
 
 
 @pytest.mark.parametrize("laws", [[], ["P(r) >= 0.35"], ["p -> r"]])

@@ -83,10 +83,8 @@ class Choice:
     def find_loss(self) -> Loss:
         """The distance to minimise."""
         from coherently.errors import MethodError
-        from coherently.problem import Log, find_loss
+        from coherently.problem import find_loss
 
-        if self.clip is None:
-            return find_loss(self.loss)
-        if self.loss != "log":
+        if self.clip is not None and self.loss != "log":
             raise MethodError(f"--clip goes with --loss log, not with {self.loss}")
-        return Log(self.clip)
+        return find_loss(self.loss, self.clip)

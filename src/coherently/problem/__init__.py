@@ -5,7 +5,7 @@ from coherently.problem.clusters import lawful_clusters
 from coherently.problem.designs import clusters, with_auxiliary
 from coherently.problem.groups import MAX_VARIABLES as LARGEST_GROUP
 from coherently.problem.groups import Groups
-from coherently.problem.losses import BRIER, Brier, Log, Loss, Spherical, find_loss
+from coherently.problem.losses import BRIER, KERNELS, LOSSES, Brier, Log, Loss, Spherical, find_loss
 from coherently.problem.parts import Part, split
 from coherently.problem.pose import pose, pose_again, pose_individually
 from coherently.problem.problem import Forecasts, Merged, Problem, Way
@@ -23,7 +23,9 @@ __all__ = [
     "BRIER",
     "DESIGNS",
     "FREE",
+    "KERNELS",
     "LARGEST_GROUP",
+    "LOSSES",
     "NO_TERMS",
     "SHARING",
     "Attached",

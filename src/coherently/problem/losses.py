@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 import numpy as np
 
 from coherently.errors import MethodError
+from coherently.problem.own_loss import check_loss
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -32,7 +33,27 @@ CERTAIN = 1000.0
 
 
 class Loss(Protocol):
-    """What the methods ask of a loss; arrays in, arrays of the same shape out."""
+    """What the methods ask of a loss; arrays in, arrays of the same shape out.
+
+    An object of your own with these members is a loss for the method exact, for pools that it follows, and for
+    `coherently.verify`. Projections know only the losses of the package.
+
+    >>> import coherently as co
+    >>> class Quartic:
+    ...     name, is_quadratic = "quartic", False
+    ...     def clipped(self, p): return np.asarray(p, float)
+    ...     def gradient(self, x): return 4 * (np.asarray(x, float) - 0.5) ** 3 + 2 * np.asarray(x, float)
+    ...     def curvature(self, x): return 12 * (np.asarray(x, float) - 0.5) ** 2 + 2
+    ...     def inverse(self, g): return np.interp(g, self.gradient(GRID), GRID)
+    ...     def divergence(self, x, p):
+    ...         x, p = np.asarray(x, float), np.asarray(p, float)
+    ...         bent = (x - 0.5) ** 4 - (p - 0.5) ** 4 - 4 * (p - 0.5) ** 3 * (x - p)
+    ...         return bent + (x - p) ** 2
+    >>> GRID = np.linspace(0, 1, 10_001)
+    >>> panel = co.Panel.from_records([("Ann", "p", 0.9), ("Ann", "~p", 0.5), ("Bob", "p & q", 0.8)])
+    >>> co.aggregate(panel, "exact", Quartic()).frame().round(3).probability.tolist()
+    [0.759, 0.241, 0.759]
+    """
 
     @property
     def name(self) -> str:
@@ -203,26 +224,38 @@ class Spherical:
 
 
 LOSSES: dict[str, type[Brier | Log | Spherical]] = {"brier": Brier, "log": Log, "spherical": Spherical}
-
-
+"""The losses by their names."""
+KERNELS = (Brier, Log, Spherical)
+"""The losses that the compiled projections on groups know."""
 BRIER = Brier()
 
 
-def find_loss(loss: str | Loss) -> Loss:
-    """Give the loss of a name with its defaults, or the loss itself.
+def find_loss(loss: str | Loss, clip: float | None = None) -> Loss:
+    """Give the loss of a name, with its defaults unless a clip is given, or the loss itself if it is one.
 
-    >>> find_loss("log"), find_loss(Log(clip=0.01))
-    (Log(clip=0.0001), Log(clip=0.01))
+    Any object with the members of `Loss` is a loss; whether they go together is tried on a few probabilities.
+
+    >>> find_loss("log"), find_loss("log", 0.02), find_loss(Log(clip=0.01))
+    (Log(clip=0.0001), Log(clip=0.02), Log(clip=0.01))
     """
     if isinstance(loss, Brier | Log | Spherical):
         return loss
     if isinstance(loss, str) and loss in LOSSES:
-        return LOSSES[loss]()
-    close = difflib.get_close_matches(loss, LOSSES, 1) if isinstance(loss, str) else []
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise MethodError(
-        f"{loss!r} is no loss; the losses are {', '.join(LOSSES)}, or an object such as Log(clip=0.01).{hint}"
-    )
+        return _built_in(LOSSES[loss], clip)
+    if isinstance(loss, str):
+        close = difflib.get_close_matches(loss, LOSSES, 1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise MethodError(f"unknown loss {loss!r}; the losses are {', '.join(LOSSES)}, or an object of your own.{hint}")
+    check_loss(loss, LOSSES)
+    return loss
+
+
+def _built_in(kind: type[Brier | Log | Spherical], clip: float | None) -> Loss:
+    if clip is None:
+        return kind()
+    if kind is not Log:
+        raise MethodError(f"clip goes with the loss log, not with {kind.name}")
+    return Log(clip)
 
 
 def merged_mean(

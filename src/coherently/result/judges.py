@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import ContradictionError
-from coherently.problem import find_loss, pose_individually, settled, unit_of
+from coherently.problem import KERNELS, find_loss, pose_individually, settled, unit_of
 from coherently.result.notes import pins_in_conflict
 from coherently.solve import Auto, Coherence, InfeasiblePinsError, Status, choose
 from coherently.solve.auto import LARGEST, locally
@@ -51,7 +51,7 @@ def individual(panel: Panel, method: str | Method = "auto", loss: str | Loss = "
     label = problem.merged.components()
     known, value = _known(solution, label), solution.value
     far = known[label] == FAR
-    if isinstance(chosen, Auto) and far.any() and (problem.loss.is_quadratic or not len(problem.merged.terms)):
+    if isinstance(chosen, Auto) and far.any() and _has_groups(problem):
         part, way = problem.keep(far)
         value = way.back(locally(part).value, value)
         known[known == FAR] = LOCAL
@@ -59,6 +59,11 @@ def individual(panel: Panel, method: str | Method = "auto", loss: str | Loss = "
     if solution.coherence is Coherence.NONE:
         notes = [f"averaged, not made coherent, by the method {chosen.name}: each event on its own"]
     return replace(panel, probability=value[problem.forecasts.unit], notes=(*panel.notes, *notes))
+
+
+def _has_groups(problem: Problem) -> bool:
+    """Whether the problem can be solved locally."""
+    return problem.loss.is_quadratic or (isinstance(problem.loss, KERNELS) and not len(problem.merged.terms))
 
 
 def _known(solution: Solution, label: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from coherently.errors import ResultError, summarise
 from coherently.events import Events
 from coherently.panel import NO_LAWS, Panel, WrittenEvents, read_laws
 from coherently.panel.panel import UNRESOLVED
-from coherently.problem import Log, find_loss, pose, settled
+from coherently.problem import LOSSES, Log, find_loss, pose, settled
 from coherently.result.fields import Fields, parse
 from coherently.result.idle import with_idle
 from coherently.solve import Coherence, Component, Proof, Route, Solution, Status, Worlds
@@ -225,6 +225,8 @@ def _row(fields: Fields) -> tuple[float, float, float, float]:
 
 def _loss(fields: Fields) -> Loss:
     name, clip = fields.text("loss"), fields.number_or_none("clip")
+    if name not in LOSSES:
+        fields.refuse("loss", f"one of {', '.join(LOSSES)}: an object of one's own is not in the record")
     loss = find_loss(name) if clip is None else Log(clip)
     return loss if loss.name == name else fields.refuse("clip", "null, unless the loss is log")
 

@@ -11,7 +11,7 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MethodError
 from coherently.problem import (
-    BRIER,
+    KERNELS,
     SHARING,
     attach,
     distance,
@@ -133,7 +133,10 @@ class AlternatingProjections:
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Answer the problem; an interruption gives the answer so far."""
         merged = problem.merged
-        brier = problem.loss.name == BRIER.name
+        brier = problem.loss.is_quadratic
+        if not brier and not isinstance(problem.loss, KERNELS):
+            known = ", ".join(kind.name for kind in KERNELS)
+            raise MethodError(f"projections know the losses {known}, not {problem.loss.name}; use the method exact")
         if not brier and len(merged.terms):
             raise MethodError(
                 f"projections know conditionals, intervals and pins under the loss brier, not {problem.loss.name}; use "

@@ -11,7 +11,6 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
-from coherently.problem import BRIER
 from coherently.solve.facts import Coherence, Promise, Status
 from coherently.solve.moves import losses, plan, terms_of
 from coherently.solve.solution import Solution, Worlds
@@ -158,8 +157,8 @@ class Annealing:
 
     def _check(self, problem: Problem) -> None:
         merged = problem.merged
-        if problem.loss.name != BRIER.name:
-            raise MethodError(f"annealing has the loss brier alone, not {problem.loss.name}; use the method dykstra")
+        if not problem.loss.is_quadratic:
+            raise MethodError(f"annealing knows only the loss brier, not {problem.loss.name}; use the method exact")
         bits = self.columns * merged.n_variables
         if bits > MAX_BITS:
             raise MethodError(

@@ -76,7 +76,7 @@ class Exact:
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
         """Answer the problem; an interruption gives the answer so far."""
-        if self.conditionals == "linearised" and problem.loss.name != BRIER.name:
+        if self.conditionals == "linearised" and not problem.loss.is_quadratic:
             raise MethodError(f"linearised conditionals need the loss brier, not {problem.loss.name}")
         deadline = time.monotonic() + self.time_limit
         parts = split(problem.merged)
@@ -90,7 +90,7 @@ class Exact:
         if len(part.terms):
             linearised = self.conditionals == "linearised"
             return CompositeNearest(part, loss, self.seed, floor, linearised=linearised, deadline=deadline)
-        if loss.name == BRIER.name:
+        if loss.is_quadratic:
             return Nearest(part, self.seed, floor)
         return CurvedNearest(part, loss, self.seed, floor)
 
@@ -142,7 +142,7 @@ class Exact:
             Coherence.GLOBAL,
             objective,
             bound,
-            _guaranteed(problem, parts, answers) if problem.loss.name == BRIER.name else None,
+            _guaranteed(problem, parts, answers) if problem.loss.is_quadratic else None,
             violation=max((a.violation for a in answers if isinstance(a, CompositeNearest)), default=0.0),
             worlds=tuple(worlds),
             components=tuple(components),

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coherently.errors import MethodError
-from coherently.problem import BRIER
 from coherently.solve.facts import Coherence, Status
 from coherently.solve.solution import Solution
 
@@ -35,7 +34,7 @@ class LinearAverage:
 
     def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:  # noqa: ARG002
         """Answer with the means that the problem already holds."""
-        if problem.loss.name != BRIER.name:
+        if not problem.loss.is_quadratic:
             raise MethodError(
                 f"linear averaging goes with the loss brier; for {problem.loss.name} choose another method"
             )

@@ -73,7 +73,7 @@ class Scores:
         """Each score; infinite where the loss does not know a / h."""
         c, t = self._ratios(a, h)
         lost = np.where(self.linear, np.square(a - t * h), h * self.loss.divergence(c, t))
-        if self.loss.name != "brier":
+        if not self.loss.is_quadratic:
             lost = np.where((c >= 0) & (c <= 1), lost, np.inf)
         found: Vector = self.weight * lost
         return found

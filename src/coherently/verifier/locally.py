@@ -65,7 +65,7 @@ def check_local(panel: Panel, result: Result, stated: Vector) -> tuple[list[str]
         return [
             f"a group of events is incoherent by {found.proved:.6g}; the violation is said to be {admitted:.6g}"
         ], []
-    if result.loss.name == "brier" and (
+    if result.loss.is_quadratic and (
         found.largest > admitted + CLOSE or (found.whole and not result.components and admitted > found.largest + CLOSE)
     ):
         return [f"the violation is said to be {admitted:.6g}; a probability is off by {found.largest:.6g}"], []

@@ -165,7 +165,7 @@ def merge(panel: Panel, loss: Loss) -> Distinct:
     weight = np.bincount(own, own_weight, len(side)).astype(np.float64)
     plain = _divide(np.bincount(own, own_weight * probability, len(side)), weight)
     mean = plain
-    if loss.name != "brier":
+    if not loss.is_quadratic:
         duals = own_weight * loss.gradient(loss.clipped(probability))
         mean = loss.inverse(_divide(np.bincount(own, duals, len(side)), weight))
     counted = condition[own] == CERTAIN

@@ -181,7 +181,7 @@ def program(panel: Panel, answer: Stated, worlds: Enumeration, component: int) -
 def _quadratic(answer: Stated) -> NDArray[np.bool_]:
     """The components whose distance is a sum of squares of x - q."""
     distinct = answer.distinct
-    plain = np.full(distinct.n_components, answer.loss.name == "brier")
+    plain = np.full(distinct.n_components, answer.loss.is_quadratic)
     plain[distinct.component[distinct.conditional]] = False
     plain[distinct.component[distinct.intervals.row]] = False
     return plain

@@ -143,9 +143,9 @@ def test_losses_are_found_by_name():
     assert [find_loss(name).name for name in ("brier", "log", "spherical")] == ["brier", "log", "spherical"]
     mine = Log(clip=0.01)
     assert find_loss(mine) is mine
-    with pytest.raises(MethodError, match=r"'sperical' is no loss.*Did you mean 'spherical'"):
+    with pytest.raises(MethodError, match=r"unknown loss 'sperical'.*Did you mean 'spherical'"):
         find_loss("sperical")
-    with pytest.raises(MethodError, match="7 is no loss; the losses are brier, log, spherical"):
+    with pytest.raises(MethodError, match="7 is not a loss: it has no name, is_quadratic, clipped"):
         find_loss(7)
 
 
