@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import nnls
 
-from coherently.problem.space import Block, Functions, Space
+from coherently.problem.spaces.space import Block, Functions, Space
 from coherently.solve.lawful import without_witness
 
 

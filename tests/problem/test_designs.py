@@ -10,8 +10,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 import coherently as co
 from coherently.errors import MethodError
 from coherently.problem import Groups, pose
-from coherently.problem.designs import _eliminate, _graph, _junction_tree, cliques, triples, with_auxiliary
-from coherently.problem.groups import everything, logical, pairs
+from coherently.problem.groups.shared import _eliminate, _graph, _junction_tree, cliques, triples, with_auxiliary
+from coherently.problem.groups.simple import everything, logical, pairs
 from coherently.solve.interior import interior_point
 
 FORMS = ["{0}", "{0}", "{0} & {1}", "{0} | {1}", "{0} ^ {1}", "{0} & {1} & {2}", "{0} & {1} | {2}", "{0} ^ {1} ^ {2}"]

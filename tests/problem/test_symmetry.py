@@ -5,7 +5,7 @@ import pytest
 
 import coherently as co
 from coherently.problem import States, broken_symmetry, holds, pose, split
-from coherently.problem.groups import all_worlds
+from coherently.problem.groups.simple import all_worlds
 from coherently.solve.lawful import without_witness
 
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherently.problem.groups import Groups
+from coherently.problem.groups.simple import Groups
 from coherently.solve.bound import relaxed_bound
 
 WEIGHTS = {

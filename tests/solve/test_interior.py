@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherently.problem.groups import Groups
+from coherently.problem.groups.simple import Groups
 from coherently.solve.bound import relaxed_bound
 from coherently.solve.interior import interior_point
 from tests.solve.reference import by_clarabel, members_of, violation

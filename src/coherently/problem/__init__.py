@@ -1,21 +1,21 @@
 """What is to be solved, in arrays: distinct events with merged forecasts, and the way back to the panel."""
 
-from coherently.problem.attached import Attached, attach, distance, with_points, without_weightless
-from coherently.problem.clusters import lawful_clusters
-from coherently.problem.designs import clusters, with_auxiliary
-from coherently.problem.groups import MAX_VARIABLES as LARGEST_GROUP
-from coherently.problem.groups import Groups
+from coherently.problem.groups.attached import Attached, attach, distance, with_points, without_weightless
+from coherently.problem.groups.clusters import lawful_clusters
+from coherently.problem.groups.named import DESIGNS, SHARING, Design, find_design
+from coherently.problem.groups.shared import clusters, with_auxiliary
+from coherently.problem.groups.simple import MAX_VARIABLES as LARGEST_GROUP
+from coherently.problem.groups.simple import Groups
 from coherently.problem.losses import BRIER, KERNELS, LOSSES, Brier, Log, Loss, Spherical, find_loss
 from coherently.problem.parts import Part, split
 from coherently.problem.pose import pose, pose_again, pose_individually
 from coherently.problem.problem import Forecasts, Merged, Problem, Way
-from coherently.problem.registry import DESIGNS, SHARING, Design, find_design
 from coherently.problem.settled import settled
-from coherently.problem.space import FREE, Block, Functions, Space
-from coherently.problem.states import States, TooManyStatesError
-from coherently.problem.symmetry import broken_symmetry
+from coherently.problem.spaces.space import FREE, Block, Functions, Space
+from coherently.problem.spaces.states import States, TooManyStatesError
+from coherently.problem.spaces.symmetry import broken_symmetry
+from coherently.problem.spaces.truths import append, holds
 from coherently.problem.terms import ABSENT, NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
-from coherently.problem.truths import append, holds
 from coherently.problem.units import drawn_together, in_units, unit_of
 
 __all__ = [

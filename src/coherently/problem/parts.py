@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.problem.problem import Merged
-from coherently.problem.space import FREE, take_rows
+from coherently.problem.spaces.space import FREE, take_rows
 from coherently.problem.terms import NO_TERMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.problem.space import Space
+    from coherently.problem.spaces.space import Space
     from coherently.problem.terms import Terms
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from coherently.events import CERTAIN
 from coherently.panel import by_appearance
 from coherently.problem.losses import BRIER, merged_mean
-from coherently.problem.possible import number_variables
 from coherently.problem.problem import Forecasts, Merged, Problem
+from coherently.problem.spaces.possible import number_variables
 from coherently.problem.terms import NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
 from coherently.problem.units import in_units
 

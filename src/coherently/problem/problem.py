@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
-from coherently.problem.space import FREE, Space, take_rows
+from coherently.problem.spaces.space import FREE, Space, take_rows
 from coherently.problem.terms import NO_TERMS, Terms
 from coherently.values import Value
 

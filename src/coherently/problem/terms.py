@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.problem.space import rows_by_home
+from coherently.problem.spaces.space import rows_by_home
 from coherently.values import Value
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.problem.groups import Groups
+    from coherently.problem.groups.simple import Groups
 
 
 def relaxed_bound(
@@ -29,7 +29,7 @@ def relaxed_bound(
     is such a bound, up to rounding, because <e_g, x_g> is at least its least value on a row. It is tight at
     the multipliers, where F_j = 2 N_j (x_j - q_j). Targets without weight are ignored.
 
-    >>> from coherently.problem.groups import Groups
+    >>> from coherently.problem.groups.simple import Groups
     >>> rows = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
     >>> one = np.zeros(1, np.int32)
     >>> implies = Groups("logical", np.array([0, 2]), np.array([0, 1], np.int32), one, (rows,))

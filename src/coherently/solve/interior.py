@@ -14,7 +14,7 @@ from coherently.solve.lifted import Point, System, lift
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.problem.groups import Groups
+    from coherently.problem.groups.simple import Groups
     from coherently.solve.lifted import Lifted, Vector
 
 PROXIMAL_MIXTURE = 1e-11

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.problem.groups import Groups
+    from coherently.problem.groups.simple import Groups
 
 Vector: TypeAlias = "NDArray[np.float64]"
 Positions: TypeAlias = "NDArray[np.signedinteger[Any]]"

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.problem.groups import number_patterns
-from coherently.problem.lawful import Draft, Setting, vectors
+from coherently.problem.groups.restricted import Draft, Setting, vectors
+from coherently.problem.groups.simple import number_patterns
 from coherently.problem.terms import Intervals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.problem.groups import Groups
+    from coherently.problem.groups.simple import Groups
     from coherently.problem.problem import Merged
     from coherently.problem.terms import Sides
 

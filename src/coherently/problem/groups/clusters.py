@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem.designs import (
+from coherently.problem.groups.shared import (
     Variables,
     _extend,
     _gives_conjunction,
     _graph,
     _triangles,
 )
-from coherently.problem.groups import Groups, all_worlds, unpack
-from coherently.problem.truths import LARGEST_TABLE
+from coherently.problem.groups.simple import Groups, all_worlds, unpack
+from coherently.problem.spaces.truths import LARGEST_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem.problem import Merged
-    from coherently.problem.space import Block, Space
+    from coherently.problem.spaces.space import Block, Space
 
     States: TypeAlias = NDArray[np.uint8]
 

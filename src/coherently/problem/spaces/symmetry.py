@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from coherently.problem.groups import unpack
-from coherently.problem.space import Block
-from coherently.problem.truths import LARGEST_TABLE
+from coherently.problem.groups.simple import unpack
+from coherently.problem.spaces.space import Block
+from coherently.problem.spaces.truths import LARGEST_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem.problem import Merged
-    from coherently.problem.space import Space
+    from coherently.problem.spaces.space import Space
 
 LEAST = 4
 """Variables that may change places from which a block of them is worth it."""

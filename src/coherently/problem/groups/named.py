@@ -8,13 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from coherently.errors import MethodError
-from coherently.problem.designs import cliques, triples
-from coherently.problem.groups import everything, gather, logical, pairs, singletons
+from coherently.problem.groups.shared import cliques, triples
+from coherently.problem.groups.simple import everything, gather, logical, pairs, singletons
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coherently.problem.groups import Groups
+    from coherently.problem.groups.simple import Groups
     from coherently.problem.problem import Merged
 
 DESIGNS: dict[str, Callable[[Merged], Groups]] = {

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem.groups import MAX_VARIABLES, Groups, all_worlds, check_size, drafted, is_plain, unpack
-from coherently.problem.lawful import Nodes, Setting, node_drafts, shared_by
-from coherently.problem.lawful import subsets as subsets_of_nodes
-from coherently.problem.states import MAX_STATES
+from coherently.problem.groups.restricted import Nodes, Setting, node_drafts, shared_by
+from coherently.problem.groups.restricted import subsets as subsets_of_nodes
+from coherently.problem.groups.simple import MAX_VARIABLES, Groups, all_worlds, check_size, drafted, is_plain, unpack
+from coherently.problem.spaces.states import MAX_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

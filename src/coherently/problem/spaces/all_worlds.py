@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.problem.truths import holds
+from coherently.problem.spaces.truths import holds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

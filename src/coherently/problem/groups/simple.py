@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem.lawful import Draft, Setting, component_drafts, logical_drafts, ordered, pair_drafts, vectors
+from coherently.problem.groups.restricted import (
+    Draft,
+    Setting,
+    component_drafts,
+    logical_drafts,
+    ordered,
+    pair_drafts,
+    vectors,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from coherently.problem.states import States, truth_vectors
+from coherently.problem.spaces.states import States, truth_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -9,7 +9,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
-from coherently.problem.space import take_rows
+from coherently.problem.spaces.space import take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem.problem import Merged
-    from coherently.problem.space import Functions, Space
+    from coherently.problem.spaces.space import Functions, Space
 
 MAX_STATES = 4096
 """Joint states that the variables of a group may have: its truth vectors are enumerated."""
@@ -41,7 +41,7 @@ class States:
 
     A law counts where all of its variables are among those asked for.
 
-    >>> from coherently.problem.space import Block, Space
+    >>> from coherently.problem.spaces.space import Block, Space
     >>> States(Space((Block.one_of(np.array([0, 2]), complete=False),)), 3).of(np.array([0, 1, 2])).tolist()
     [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 1, 0]]
     """

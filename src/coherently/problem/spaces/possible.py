@@ -9,7 +9,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.panel.texts import SPARSE
-from coherently.problem.space import FREE, Block, Functions, Space, take_rows
+from coherently.problem.spaces.space import FREE, Block, Functions, Space, take_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,0 +1,1 @@
+"""The possible worlds of some variables, and which events hold in them."""
