@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.books.bets import truth_of
+from coherently.problem import LARGEST_TABLE
 from coherently.solve.oracle import Oracle
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ LARGEST = 2.0**52
 """Whole numbers up to here, and their sums, are exact in float64."""
 DIGITS = 12
 """Digits of the largest stake: few enough to round off errors of the solver."""
-LARGEST_TABLE = 16
-"""Variables of an event that has a truth table."""
 ATTEMPTS = 10
 """How often stakes are corrected by the world that beats them."""
 SLACK = 1e-3

@@ -11,7 +11,7 @@ from coherently.problem.parts import Part, split
 from coherently.problem.pose import pose, pose_again, pose_individually
 from coherently.problem.problem import Forecasts, Merged, Problem, Way
 from coherently.problem.settled import settled
-from coherently.problem.spaces.space import FREE, Block, Functions, Space
+from coherently.problem.spaces.space import FREE, LARGEST_TABLE, Block, Functions, Space, decode
 from coherently.problem.spaces.states import States, TooManyStatesError
 from coherently.problem.spaces.symmetry import broken_symmetry
 from coherently.problem.spaces.truths import append, holds
@@ -25,6 +25,7 @@ __all__ = [
     "FREE",
     "KERNELS",
     "LARGEST_GROUP",
+    "LARGEST_TABLE",
     "LOSSES",
     "NO_TERMS",
     "SHARING",
@@ -54,6 +55,7 @@ __all__ = [
     "attach",
     "broken_symmetry",
     "clusters",
+    "decode",
     "distance",
     "drawn_together",
     "find_design",

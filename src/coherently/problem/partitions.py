@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.problem.spaces.truths import LARGEST_TABLE
+from coherently.problem.spaces.space import LARGEST_TABLE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

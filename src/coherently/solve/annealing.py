@@ -11,6 +11,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
+from coherently.problem import LARGEST_TABLE
 from coherently.solve.facts import Coherence, Promise, Status
 from coherently.solve.moves import losses, plan, terms_of
 from coherently.solve.solution import Solution, Worlds
@@ -43,7 +44,6 @@ ROUNDING = 1e-9
 """A violation of a pin that is none."""
 COOLING = 0.9
 """The part of the time that cooling may take, so that the descent has the rest."""
-_LARGEST_TABLE = 16  # variables; a larger event is a cardinality, which keeps its count
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ def _check_whole(name: str, value: object, low: int, high: int) -> None:
 def _slices(begin: int, end: int, merged: Merged) -> Iterator[tuple[int, int]]:
     """Cut steps into parts of about the same work: where each ends, and its size."""
     size = merged.sizes()
-    seen = np.sum(size * np.minimum(size, _LARGEST_TABLE)) / max(1, merged.n_variables)
+    seen = np.sum(size * np.minimum(size, LARGEST_TABLE)) / max(1, merged.n_variables)
     most = max(1, int(WORK / max(1.0, seen)))
     while begin < end:
         part = min(most, end - begin)

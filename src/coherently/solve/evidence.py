@@ -11,7 +11,7 @@ import numpy as np
 
 from coherently.errors import SHOWN, MethodError
 from coherently.problem import holds, split
-from coherently.problem.spaces.all_worlds import multiplicity, possible_worlds
+from coherently.problem.spaces.enumerated import multiplicity, possible_worlds
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance
 from coherently.solve.solution import Component, Solution, Worlds

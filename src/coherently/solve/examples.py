@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from coherently import _core
+from coherently.problem import decode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     Truth: TypeAlias = "NDArray[np.uint8]"
 
-_LARGEST_TABLE = 16  # variables; a larger event is a cardinality, given by the numbers of true literals that it allows
 _PATIENCE, _EFFORT = 2.0, (0, 1e-4)  # seconds; doublings of the length of a search, and what it must bring
 
 
@@ -70,10 +70,10 @@ def _true_examples(part: Merged) -> list[Truth]:
 
 def _satisfying(words: NDArray[np.uint64], size: int) -> Truth:
     """The truth of an event's variables in one of the rows of its table, or counts, that make it true."""
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
-    if size <= _LARGEST_TABLE:
-        return (int(np.flatnonzero(bits)[0]) >> np.arange(size) & 1).astype(np.uint8)
-    polarity, allowed = bits[:size], bits[64 * -(-size // 64) :]
-    truth = 1 - polarity
-    truth[: int(np.flatnonzero(allowed)[0])] ^= 1
+    literals, bits = decode(words, size)
+    first = int(np.flatnonzero(bits)[0])
+    if not len(literals):
+        return (first >> np.arange(size) & 1).astype(np.uint8)
+    truth = 1 - literals
+    truth[:first] ^= 1
     return truth

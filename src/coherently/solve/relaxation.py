@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.problem import clusters, lawful_clusters
+from coherently.problem import LARGEST_TABLE, clusters, lawful_clusters
 from coherently.solve.bound import by_shape, relaxed_bound
 from coherently.solve.interior import interior_point
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-6
 """The least tolerance of sums."""
-LARGEST_TABLE = 16
-"""Variables of a law that has a truth table; a larger one is a count."""
 
 
 class Relaxation:
@@ -140,10 +138,8 @@ def _counts(part: Merged) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float6
     """
     laws = part.space.laws
     for i in np.flatnonzero(np.diff(laws.starts) > LARGEST_TABLE).tolist():
-        own, words = laws.of(i), laws.tables[laws.table_starts[i] : laws.table_starts[i + 1]]
-        bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
-        sign = np.where(bits[: len(own)], 1.0, -1.0)
-        numbers = bits[64 * -(-len(own) // 64) :][: len(own) + 1]
+        own, (literals, numbers) = laws.of(i), laws.decoded(i)
+        sign = np.where(literals, 1.0, -1.0)
         allowed = np.flatnonzero(numbers == laws.truth[i]) - np.count_nonzero(sign < 0)
         yield own, sign, float(allowed.min()), float(allowed.max())
 

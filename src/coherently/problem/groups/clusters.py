@@ -16,8 +16,8 @@ from coherently.problem.groups.shared import (
     _graph,
     _triangles,
 )
-from coherently.problem.groups.simple import Groups, all_worlds, unpack
-from coherently.problem.spaces.truths import LARGEST_TABLE
+from coherently.problem.groups.simple import Groups, all_worlds
+from coherently.problem.spaces.space import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -164,12 +164,8 @@ class _States:
 
 def _truth(words: NDArray[np.uint64], rows: States) -> NDArray[np.uint8]:
     """The truth of a function in the states of its variables."""
-    size = rows.shape[1]
-    if size <= LARGEST_TABLE:
-        bits, at = unpack(words, 2**size), rows.astype(np.int64) @ (1 << np.arange(size))
-    else:
-        length = -(-size // 64)
-        bits, at = unpack(words[length:], size + 1), np.sum(rows == unpack(words[:length], size), axis=1)
+    literals, bits = decode(words, rows.shape[1])
+    at = np.sum(rows == literals, axis=1) if len(literals) else rows.astype(np.int64) @ (1 << np.arange(rows.shape[1]))
     return np.take(bits, at)
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from coherently.events import Choice
     from coherently.panel import Panel
 
-LARGEST_TABLE = 16
-"""Variables of a function that has a truth table; a larger one is a count."""
 LEAST_EXCLUSIVE = 3
 """Variables from which a law that at most one is true makes a block."""
 
@@ -64,18 +62,15 @@ def _exclusive(laws: Functions, i: int) -> bool | None:
     truth = bool(laws.truth[i])
     if size < 2 or (not truth and size < LEAST_EXCLUSIVE):
         return None
-    words = laws.tables[laws.table_starts[i] : laws.table_starts[i + 1]]
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little").astype(np.bool_)
+    literals, bits = laws.decoded(i)
     wanted = np.zeros(size + 1, np.bool_)
     wanted[1] = True
     if not truth:
         wanted = ~wanted
         wanted[0] = False
-    if size > LARGEST_TABLE:
-        counted, allowed = bits[:size], bits[64 * -(-size // 64) :][: size + 1]
-        return truth if counted.all() and np.array_equal(allowed, wanted) else None
-    count = np.bitwise_count(np.arange(2**size))
-    return truth if np.array_equal(bits[: 2**size], wanted[count]) else None
+    if not len(literals):
+        wanted = wanted[np.bitwise_count(np.arange(2**size))]
+    return truth if literals.all() and np.array_equal(bits, wanted) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

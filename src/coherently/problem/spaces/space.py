@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=np.generic)
 
+LARGEST_TABLE = 16
+"""Variables of a function that has a truth table; a larger one is a cardinality."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block(Value):
@@ -71,6 +74,10 @@ class Functions(Value):
         """The variables of one function."""
         return self.variables[self.starts[i] : self.starts[i + 1]]
 
+    def decoded(self, i: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """The literals and bits of one function (see `decode`)."""
+        return decode(self.tables[self.table_starts[i] : self.table_starts[i + 1]], len(self.of(i)))
+
     def take(self, index: NDArray[np.integer]) -> Functions:
         """Some of the functions, in the order of an index."""
         starts, variables = take_rows(self.starts, self.variables, index)
@@ -118,6 +125,18 @@ class Space(Value):
 
 
 FREE = Space()
+
+
+def decode(words: NDArray[np.uint64], size: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """The literals and the bits of a function of `size` variables (see `coherently.events.Events.tables`).
+
+    There are no literals where the bits are a truth table. Of a cardinality they tell whether the truth of each
+    variable is counted or its falsity; a bit for each number from 0 then tells whether the function is true at it.
+    """
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+    if size <= LARGEST_TABLE:
+        return bits[:0], bits[: 2**size]
+    return bits[:size], bits[64 * -(-size // 64) :][: size + 1]
 
 
 def rows_by_home(home: NDArray[np.integer], count: int) -> list[NDArray[np.int64]]:

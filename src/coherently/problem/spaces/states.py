@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 MAX_STATES = 4096
 """Joint states that the variables of a group may have: its truth vectors are enumerated."""
-LARGEST_TABLE = 16
-"""Variables of a function that has a truth table; a larger one is a count."""
 
 
 class TooManyStatesError(MethodError):
@@ -123,16 +121,15 @@ def may_hold(laws: Functions, i: int, own: NDArray[np.int64], states: NDArray[np
     place = {v: k for k, v in enumerate(own.tolist())}
     known = np.array([v in place for v in variables.tolist()])
     truth = states[:, [place[v] for v in variables[known].tolist()]].astype(np.int64)
-    words = laws.tables[laws.table_starts[i] : laws.table_starts[i + 1]]
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
-    size = len(variables)
-    if size <= LARGEST_TABLE:
-        table = (bits[: 2**size] == laws.truth[i]).reshape((2,) * size)
+    size, (literals, bits) = len(variables), laws.decoded(i)
+    allowed = bits == laws.truth[i]
+    if not len(literals):
+        table = allowed.reshape((2,) * size)
         # The first axis is that of the last variable.
         table = table.any(axis=tuple(size - 1 - np.flatnonzero(~known))).ravel()
         possible: NDArray[np.bool_] = table[truth @ (1 << np.arange(truth.shape[1]))]
         return possible
-    counted, allowed = bits[:size][known], bits[64 * -(-size // 64) :][: size + 1] == laws.truth[i]
+    counted = literals[known]
     count = np.sum(truth == counted, axis=1)
     total = np.concatenate([[0], np.cumsum(allowed)])
     left: NDArray[np.bool_] = total[count + size - len(counted) + 1] > total[count]

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from coherently.problem.groups.simple import unpack
-from coherently.problem.spaces.space import Block
-from coherently.problem.spaces.truths import LARGEST_TABLE
+from coherently.problem.spaces.space import LARGEST_TABLE, Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.problem.spaces.space import LARGEST_TABLE
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem.problem import Merged
-
-LARGEST_TABLE = 16
-"""Variables of an event that has a truth table; a larger one is a cardinality."""
+    from coherently.problem.spaces.space import Functions
 
 
-def holds(merged: Merged, worlds: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which coordinates hold in which worlds; a row a world, a column a variable or a coordinate.
+def holds(functions: Merged | Functions, worlds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which functions hold in which worlds: one row per world, one column per variable or function.
 
     >>> from coherently.panel import Panel
     >>> from coherently.problem import pose
@@ -25,20 +25,20 @@ def holds(merged: Merged, worlds: NDArray[np.bool_]) -> NDArray[np.bool_]:
     >>> holds(merged, np.array([[False, True], [True, True]])).astype(int).tolist()
     [[0, 1, 1], [1, 1, 1]]
     """
-    found = np.empty((len(worlds), len(merged)), np.bool_)
-    size = merged.sizes()
+    found = np.empty((len(worlds), len(functions)), np.bool_)
+    size = np.diff(functions.starts)
     for k in np.unique(size).tolist():
         mine = np.flatnonzero(size == k)
-        truth = worlds[:, merged.variables[merged.starts[mine][:, None] + np.arange(k)]]
-        words = merged.table_starts[mine]
+        truth = worlds[:, functions.variables[functions.starts[mine][:, None] + np.arange(k)]]
+        words = functions.table_starts[mine]
         if k > LARGEST_TABLE:
             length = -(-k // 64)
-            counted = _bits(merged.tables, words, np.arange(k)[None, :])
+            counted = _bits(functions.tables, words, np.arange(k)[None, :])
             at = np.sum(truth == counted, axis=2)
             words = words + length
         else:
             at = truth @ (1 << np.arange(k, dtype=np.int64))
-        found[:, mine] = _bits(merged.tables, words, at.reshape(len(worlds), len(mine)).T).T
+        found[:, mine] = _bits(functions.tables, words, at.reshape(len(worlds), len(mine)).T).T
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,18 +36,7 @@ def possible_worlds(merged: Merged, most: int) -> NDArray[np.bool_] | None:
     laws = space.laws
     if not len(laws):
         return worlds
-    none = np.zeros(len(laws))
-    functions = replace(
-        merged,
-        event=np.zeros(len(laws), np.int32),
-        weight=none,
-        mean=none,
-        starts=laws.starts,
-        variables=laws.variables,
-        table_starts=laws.table_starts,
-        tables=laws.tables,
-    )
-    obeyed: NDArray[np.bool_] = (holds(functions, worlds) == laws.truth).all(axis=1)
+    obeyed: NDArray[np.bool_] = (holds(laws, worlds) == laws.truth).all(axis=1)
     return worlds[obeyed]
 
 
