@@ -2,10 +2,8 @@
 
 namespace coherently::bindings {
 void bind_events(nanobind::module_& module);
-void bind_satisfaction(nanobind::module_& module);
-void bind_problem(nanobind::module_& module);
-void bind_solve(nanobind::module_& module);
-void bind_bregman(nanobind::module_& module);
+void bind_functions(nanobind::module_& module);
+void bind_groups(nanobind::module_& module);
 void bind_space(nanobind::module_& module);
 void bind_nearest(nanobind::module_& module);
 void bind_oracle(nanobind::module_& module);
@@ -16,10 +14,8 @@ NB_MODULE(_core, module) {
     nanobind::set_leak_warnings(false);  // a traceback that somebody keeps is no leak of ours
     module.doc() = "The compiled core of Coherently.";
     coherently::bindings::bind_events(module);
-    coherently::bindings::bind_satisfaction(module);
-    coherently::bindings::bind_problem(module);
-    coherently::bindings::bind_solve(module);
-    coherently::bindings::bind_bregman(module);
+    coherently::bindings::bind_functions(module);
+    coherently::bindings::bind_groups(module);
     coherently::bindings::bind_space(module);
     coherently::bindings::bind_nearest(module);
     coherently::bindings::bind_oracle(module);

@@ -1,11 +1,12 @@
 // Events whose arrays the core keeps for itself.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "arrays.hpp"
-#include "coherently/worlds/energy.hpp"
+#include "coherently/functions/event_view.hpp"
 #include "coherently/worlds/space.hpp"
 
 namespace coherently::bindings {
@@ -24,6 +25,9 @@ struct OwnedEvents {
             static_cast<std::size_t>(starts.back()) != variables.size() ||
             static_cast<std::size_t>(word_starts.back()) != words.size())
             throw nb::value_error("arrays differ in length");
+        for (const auto* rows : {&starts, &word_starts})
+            if (rows->front() != 0 || !std::is_sorted(rows->begin(), rows->end()))
+                throw nb::value_error("starts must ascend from 0");
         for (const std::int32_t variable : variables)
             if (variable < 0 || static_cast<std::size_t>(variable) >= n)
                 throw nb::index_error("a variable is out of range");

@@ -179,3 +179,21 @@ def pack_bits(bits):
     padded = np.zeros(64, np.uint8)
     padded[: len(bits)] = bits
     return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def test_an_oracle_begins_with_coefficients_of_zero():
+    rng = np.random.default_rng(0)
+    for some in (draw(rng, 5, 8, 3), with_laws(rng, draw(rng, 5, 8, 3))):
+        oracle = oracle_of(some, 0)
+        worlds = some.worlds()
+        for world in (oracle.search(0, 0.0), oracle.search(3, FOREVER), oracle.eliminate()):
+            assert oracle.value(world) == 0
+            assert (worlds == world).all(axis=1).any()
+
+
+@pytest.mark.parametrize("place", [1, 3])
+def test_rows_that_do_not_ascend_are_refused(place):
+    functions = list(draw(np.random.default_rng(1), 5, 8, 3).functions)
+    functions[place] = np.concatenate([functions[place][-1:], functions[place][1:]])
+    with pytest.raises(ValueError, match="ascend"):
+        _core.WorldOracle(*functions, 0)

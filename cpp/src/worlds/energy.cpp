@@ -8,25 +8,6 @@
 
 namespace coherently {
 
-std::uint32_t LargeEvent::row(const World& world) const {
-    std::uint32_t row = 0;
-    for (std::size_t i = 0; i < variables.size(); ++i) row += part(i, world[static_cast<std::size_t>(variables[i])]);
-    return row;
-}
-
-std::uint32_t LargeEvent::part(std::size_t position, bool value) const {
-    return counted ? value == bit_at(words, position) : static_cast<std::uint32_t>(value) << position;
-}
-
-bool LargeEvent::holds(std::uint32_t row) const {
-    return counted ? bit_at(words.subspan(words_for(variables.size())), row) : bit_at(words, row);
-}
-
-std::uint32_t LargeEvent::turned(std::uint32_t row, std::size_t position, bool value) const {
-    if (!counted) return row ^ (std::uint32_t{1} << position);
-    return value == bit_at(words, position) ? row + 1 : row - 1;
-}
-
 Energy::Energy(EventView events) : events_(events), linear_(events.n_variables) {
     sort_events();
     link_pairs();

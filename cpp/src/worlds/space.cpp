@@ -5,13 +5,6 @@
 
 namespace coherently {
 
-void Functions::add(std::span<const std::int32_t> own, std::span<const std::uint64_t> table) {
-    variables.insert(variables.end(), own.begin(), own.end());
-    words.insert(words.end(), table.begin(), table.end());
-    starts.push_back(static_cast<std::int64_t>(variables.size()));
-    word_starts.push_back(static_cast<std::int64_t>(words.size()));
-}
-
 BlockKind kind_of(const Block& block) {
     const std::size_t size = block.variables.size();
     std::size_t none = 0, one = 0;

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "coherently/worlds/energy.hpp"
+#include "coherently/functions/event_view.hpp"
 
 namespace coherently {
 

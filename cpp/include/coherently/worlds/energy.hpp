@@ -5,44 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "coherently/functions/event_view.hpp"
+
 namespace coherently {
-
-using World = std::vector<std::uint8_t>;  // 0 or 1 a variable
-
-// Event j is about variables[starts[j] .. starts[j + 1]); its words are a truth table up to 16 variables, past that a
-// count function (see boolean_function.hpp). Every event is false where all of its variables are.
-struct EventView {
-    std::size_t n_variables = 0;
-    std::span<const std::int64_t> starts;
-    std::span<const std::int32_t> variables;
-    std::span<const std::int64_t> word_starts;
-    std::span<const std::uint64_t> words;
-
-    std::size_t size() const { return starts.size() - 1; }
-    std::span<const std::int32_t> variables_of(std::size_t j) const {
-        return variables.subspan(static_cast<std::size_t>(starts[j]),
-                                 static_cast<std::size_t>(starts[j + 1] - starts[j]));
-    }
-    std::span<const std::uint64_t> words_of(std::size_t j) const {
-        return words.subspan(static_cast<std::size_t>(word_starts[j]),
-                             static_cast<std::size_t>(word_starts[j + 1] - word_starts[j]));
-    }
-};
-
-// An event of more than two variables: its truth follows from the number of its row, or of its true literals.
-struct LargeEvent {
-    std::size_t event;
-    std::span<const std::int32_t> variables;
-    std::span<const std::uint64_t> words;
-    bool counted;
-
-    std::uint32_t row(const World& world) const;
-    // What the variable at `position` adds to the row at a value.
-    std::uint32_t part(std::size_t position, bool value) const;
-    bool holds(std::uint32_t row) const;
-    // The row after the variable at `position` has turned to `value`.
-    std::uint32_t turned(std::uint32_t row, std::size_t position, bool value) const;
-};
 
 // sum_v linear[v] x_v + sum over pairs of interaction x_v x_w + the larger events, times their coefficients.
 class Energy {

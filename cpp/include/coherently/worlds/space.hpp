@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "coherently/worlds/energy.hpp"
+#include "coherently/functions/event_view.hpp"
 
 namespace coherently {
 
@@ -30,22 +30,6 @@ enum class BlockKind : std::uint8_t {
     other,
 };
 BlockKind kind_of(const Block& block);
-
-// Functions of numbered variables that keep their own arrays; see EventView.
-struct Functions {
-    std::vector<std::int64_t> starts{0}, word_starts{0};
-    std::vector<std::int32_t> variables;
-    std::vector<std::uint64_t> words;
-
-    void add(std::span<const std::int32_t> own, std::span<const std::uint64_t> table);
-    EventView view(std::size_t n_variables) const { return {n_variables, starts, variables, word_starts, words}; }
-};
-
-// A function of a view, by its rows.
-inline LargeEvent function_of(const EventView& events, std::size_t j) {
-    const auto variables = events.variables_of(j);
-    return {j, variables, events.words_of(j), variables.size() > 16};
-}
 
 // Every block is in one of its states and every law has its truth; variables in no block are free.
 // Blocks have no variable in common.

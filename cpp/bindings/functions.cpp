@@ -1,9 +1,9 @@
-#include "coherently/functions/satisfaction.hpp"
-
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
 
+#include "coherently/functions/components.hpp"
+#include "coherently/functions/satisfaction.hpp"
 #include "owned_events.hpp"
 
 namespace coherently::bindings {
@@ -47,9 +47,21 @@ std::optional<NewArray<std::uint8_t>> satisfy(std::size_t n_variables, Vector<st
     return give(search.world());
 }
 
+NewArray<std::int32_t> components(Vector<std::int64_t> starts, Vector<std::int32_t> members, std::size_t n_members) {
+    if (starts.size() == 0) throw nb::value_error("starts needs at least one entry");
+    for (const std::int32_t member : view(members))
+        if (member < 0 || static_cast<std::size_t>(member) >= n_members)
+            throw nb::index_error("a member is out of range");
+    for (std::size_t i = 0; i + 1 < starts.size(); ++i)
+        if (starts(i) < 0 || starts(i + 1) < starts(i) || static_cast<std::size_t>(starts(i + 1)) > members.size())
+            throw nb::value_error("starts must ascend within members");
+    return give(connected_rows(view(starts), view(members), n_members));
+}
+
 }  // namespace
 
-void bind_satisfaction(nb::module_& module) {
+void bind_functions(nb::module_& module) {
+    module.def("connected_rows", &components, nb::arg("starts"), nb::arg("members"), nb::arg("n_members"));
     module.def("satisfy", &satisfy, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"),
                nb::arg("word_starts"), nb::arg("words"), nb::arg("truth"), nb::arg("choice_starts"),
                nb::arg("choice_atoms"), nb::arg("choice_ordered"), nb::arg("choice_complete"), nb::arg("known"));
