@@ -196,7 +196,12 @@ def test_a_changed_record_is_refused():
     for what, change in changes(record):
         changed = json.loads(json.dumps(record))
         change(changed)
-        assert not co.verify(panel, read(changed)), what
+        try:
+            again = read(changed)
+        except co.ResultError:
+            assert what in ("coherence", "worlds")  # which go together
+            continue
+        assert not co.verify(panel, again), what
 
 
 def test_raising_every_bound_is_refused():

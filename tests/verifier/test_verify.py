@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 import coherently as co
 from coherently.problem import BRIER, pose
-from coherently.solve import Status
+from coherently.solve import Coherence, Status
 from coherently.verifier.enumeration import Enumeration
 from coherently.verifier.merging import merge
 from tests.panels import APART, METHODS, TABLE_2, TRIANGLE
@@ -220,7 +221,14 @@ def test_components_must_be_those_of_the_panel():
 def test_changed_words_are_noticed(method, status, coherence):
     panel, result = solve(TRIANGLE, method)
     assert co.verify(panel, result)
-    checked = co.verify(panel, tampered(result, status=Status[status], coherence=coherence))
+    record = json.loads(result.to_json()) | {"status": status.lower(), "coherence": coherence}
+    try:
+        again = co.Result.from_json(json.dumps(record))
+    except co.ResultError as error:
+        assert coherence != result.coherence  # which goes with worlds and groups
+        assert "must be" in str(error)
+        return
+    checked = co.verify(panel, again)
     assert not checked, checked
 
 
@@ -304,5 +312,6 @@ def test_a_component_beyond_the_limit_weakens_the_promise(monkeypatch):
     assert checked.problems == []
     assert checked.bound_rests_on == [component.proof for component in result.components]
     assert checked.unchecked == ["what the note says", "the lower bound of the relaxed problem"]
-    refused(panel, tampered(result, coherence="global"), "the weakest of its components local")
+    components = tuple(replace(component, coherence=Coherence.GLOBAL) for component in result.components)
+    refused(panel, tampered(result, components=components), "the weakest of its components global")
     refused(panel, tampered(result, objective=result.objective + 1e-6), "the objective is")

@@ -88,7 +88,7 @@ def _write(result: Result, output: Path | None, trace: Path | None, *, by_rows: 
     if trace is not None:
         from coherently.scoring import trace_columns
 
-        write_table(trace_columns(result.panel, result.problem, result.solution.trace), trace)
+        write_table(trace_columns(result.panel, result.problem, result.trace), trace)
         say(f"{trace}: {result.sweeps} sweeps written", quiet=quiet)
     if output is not None:
         table = result.row_columns() if by_rows else result.columns()

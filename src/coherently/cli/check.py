@@ -71,12 +71,13 @@ def check(
 
 
 def _show(found: Check, panel: Panel) -> None:
+    from coherently.checks.verdicts import CheckStatus
     from coherently.report import book_table, contradictions_text, findings_summary, findings_table
 
     show(findings_table(found), findings_summary(found))
     if found.incoherent:
         show(contradictions_text(found))
-    if found.status == "rounding":
+    if found.status is CheckStatus.ROUNDING:
         show("", f"The {'forecasts' if len(found.judges) == 1 else 'means'} are coherent up to rounding.")
         return
     show("", found.book.sentence())

@@ -46,7 +46,7 @@ def convergence(result: Result, ax: Any = None) -> Any:
     >>> convergence(result).get_xlabel()
     'sweep'
     """
-    trace = result.solution.trace
+    trace = result.trace
     if trace is None:
         raise MethodError("the method kept no trace; ask it to: AlternatingProjections(trace=True)")
     ax = _axes(ax)

@@ -74,7 +74,7 @@ def result_page(result: Result, found: Check | None, origin: Origin = NOWHERE) -
 
     `found` is what `coherently.check` says of the panel; None where none of its forecasts can be checked.
     """
-    trace, forecasts = result.solution.trace, sections.forecasts(result)
+    trace, forecasts = result.trace, sections.forecasts(result)
     verification = verify(result.panel, result)
     return _render(
         "result.html",

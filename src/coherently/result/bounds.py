@@ -69,7 +69,7 @@ def read_event(event: str, events: Events) -> int:
 
 def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
     """Bound an event, whether it was forecast or not."""
-    if result.solution.worlds is None or result.coherence is not Coherence.GLOBAL:
+    if result.coherence is not Coherence.GLOBAL:
         raise ResultError(
             f"bounds follow from globally coherent forecasts, and these are {result.coherence}: "
             "aggregate with the method exact (or annealing)"

@@ -9,7 +9,7 @@ import numpy as np
 
 from coherently.events import CERTAIN, find_world
 from coherently.problem import pose, split
-from coherently.solve import Worlds
+from coherently.solve import Global, Worlds
 from coherently.solve.examples import example_worlds
 from coherently.solve.oracle import Oracle
 from coherently.solve.pins import bounds_of, feasible_mixture
@@ -28,7 +28,7 @@ def with_idle(panel: Panel, problem: Problem, solution: Solution) -> tuple[Probl
     Each connected component with pins is a part, a mixture that keeps them; all others together are one part of one
     world.
     """
-    if solution.worlds is None:
+    if not isinstance(solution, Global):
         return problem, solution
     used, count = problem.merged.origin, panel.events.n_variables
     if sum(len(part.variables) for part in solution.worlds) == count:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.problem import ABSENT
+from coherently.solve import Global
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +50,9 @@ def with_notes(panel: Panel, problem: Problem, solution: Solution) -> Solution:
     """The solution, with notes on conditions that have nothing to hold them."""
     if solution.conditionals is None:
         return solution
-    adrift, standing = set(solution.degenerate), set(solution.standing)
+    adrift, standing = set[int](), set[int]()
+    if isinstance(solution, Global):
+        adrift, standing = set(solution.degenerate), set(solution.standing)
     given, terms = problem.merged.terms.conditionals, problem.merged.terms
     told = np.isin(given.condition.coordinate, np.flatnonzero(problem.merged.weight > 0))
     told |= np.isin(given.condition.coordinate, terms.intervals.about[~terms.intervals.conditional])

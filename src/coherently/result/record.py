@@ -17,7 +17,7 @@ from coherently.panel.panel import UNRESOLVED
 from coherently.problem import LOSSES, Log, find_loss, pose, settled
 from coherently.result.fields import Fields, parse
 from coherently.result.idle import with_idle
-from coherently.solve import Coherence, Component, Proof, Route, Solution, Status, Worlds
+from coherently.solve import Averages, Coherence, Component, Global, Local, Proof, Route, Status, Worlds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from coherently.panel import Laws
     from coherently.problem import Loss, Problem
     from coherently.result.result import Result
+    from coherently.solve import Solution
 
 FORMAT, VERSION = "coherently-result", 2
 PROMISES = (
@@ -40,6 +41,12 @@ PROMISES = (
     "conditionals",
     "note",
 )
+LACKS = {
+    Coherence.NONE: ("groups", "sweeps", "violation", "worlds"),
+    Coherence.LOCAL: ("worlds",),
+    Coherence.GLOBAL: ("groups", "sweeps"),
+}
+"""What answers of a coherence do not have."""
 CONFLICT = ", conflict "
 """What stands between a route and the conflict of the evidence."""
 ROW = ("probability", "weight", "lower", "upper")
@@ -110,10 +117,10 @@ def read(text: str) -> tuple[Panel, Recorded, Problem, Solution, float | None]:
     panel = _stand_in(texts, raw, weight, fields.texts("laws"), plain=fields.flag("plain_events"))
     panel = _with_rows(panel, [forecast.objects("rows") if forecast.has("rows") else [] for forecast in forecasts])
     problem = replace(pose(settled(panel), _loss(fields)), mean=raw, weight=weight)
-    solution = _solution(fields, value)
+    worlds = None
     if not fields.is_none("worlds"):
         problem, worlds = _worlds(fields.objects("worlds"), panel.events, problem)
-        problem, solution = with_idle(panel, problem, replace(solution, worlds=worlds))
+    problem, solution = with_idle(panel, problem, _solution(fields, value, worlds))
     method = Recorded(fields.text("method"), fields.number_or_none("tolerance"))
     return panel, method, problem, solution, fields.number_or_none("gap")
 
@@ -231,21 +238,24 @@ def _loss(fields: Fields) -> Loss:
     return loss if loss.name == name else fields.refuse("clip", "null, unless the loss is log")
 
 
-def _solution(fields: Fields, value: NDArray[np.float64]) -> Solution:
-    return Solution(
-        value,
-        fields.fact("status", Status),
-        fields.fact("coherence", Coherence),
-        fields.number_or_none("objective"),
-        fields.number_or_none("lower_bound"),
-        fields.number_or_none("guaranteed_improvement"),
-        fields.text_or_none("groups"),
-        fields.whole_or_none("sweeps"),
-        fields.number_or_none("violation"),
-        components=tuple(_component(component) for component in fields.objects("components")),
-        conditionals=fields.text_or_none("conditionals"),
-        note=fields.text_or_none("note"),
-    )
+def _solution(fields: Fields, value: NDArray[np.float64], worlds: tuple[Worlds, ...] | None) -> Solution:
+    """An answer of the shape that goes with its coherence; what does not fit is refused."""
+    coherence, status = fields.fact("coherence", Coherence), fields.fact("status", Status)
+    for name in LACKS[coherence]:
+        if not fields.is_none(name):
+            fields.refuse(name, f"null where the coherence is {coherence}")
+    head: dict[str, Any] = {name: fields.number_or_none(name) for name in ("objective", "lower_bound")}
+    head |= {name: fields.text_or_none(name) for name in ("conditionals", "note")}
+    head["guaranteed_improvement"] = fields.number_or_none("guaranteed_improvement")
+    head["components"] = tuple(_component(component) for component in fields.objects("components"))
+    if coherence is Coherence.LOCAL:
+        groups, sweeps, violation = fields.text("groups"), fields.whole("sweeps"), fields.number("violation")
+        return Local(value, status, groups=groups, sweeps=sweeps, violation=violation, **head)
+    if coherence is Coherence.NONE:
+        return Averages(value, status, **head)
+    if worlds is None:
+        fields.refuse("worlds", f"a list where the coherence is {coherence}")
+    return Global(value, status, worlds=worlds, violation=fields.number_or_none("violation"), **head)
 
 
 def _component(fields: Fields) -> Component:

@@ -14,6 +14,7 @@ from coherently.panel import text_table, to_frame
 from coherently.result import record
 from coherently.result.bounds import find_bounds
 from coherently.result.worlds import Mixture
+from coherently.solve import Global, Local
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from coherently.problem import Loss, Problem
     from coherently.result.bounds import Bounds
     from coherently.result.record import Recorded
-    from coherently.solve import Coherence, Component, Method, Solution, Status
+    from coherently.solve import Coherence, Component, Method, Solution, Status, Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -105,17 +106,22 @@ class Result:
     @property
     def groups(self) -> str | None:
         """The design of the groups within which the forecasts are coherent."""
-        return self.solution.groups
+        return self.solution.groups if isinstance(self.solution, Local) else None
 
     @property
     def sweeps(self) -> int | None:
         """How many passes over the groups the method took."""
-        return self.solution.sweeps
+        return self.solution.sweeps if isinstance(self.solution, Local) else None
 
     @property
     def violation(self) -> float | None:
         """The largest distance of a probability from its group's coherent set."""
-        return self.solution.violation
+        return self.solution.violation if isinstance(self.solution, Local | Global) else None
+
+    @property
+    def trace(self) -> Trace | None:
+        """The answer after each sweep, where the method was to keep it."""
+        return self.solution.trace if isinstance(self.solution, Local) else None
 
     @property
     def components(self) -> tuple[Component, ...]:
@@ -125,7 +131,7 @@ class Result:
     @property
     def worlds(self) -> Mixture | None:
         """The weighted worlds that a globally coherent result consists of; None for others."""
-        if self.solution.worlds is None:
+        if not isinstance(self.solution, Global):
             return None
         events, origin = self.panel.events, self.problem.merged.origin
         texts = events.written_variables

@@ -23,7 +23,7 @@ def trace_columns(panel: Panel, problem: Problem, trace: Trace | None) -> Column
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("A", "p", 0.5), ("A", "p & q", 0.9)], outcomes={"p": True, "q": False})
     >>> result = co.aggregate(panel, co.AlternatingProjections(trace=True))
-    >>> trace_columns(panel, result.problem, result.solution.trace)["brier"].round(3).tolist()
+    >>> trace_columns(panel, result.problem, result.trace)["brier"].round(3).tolist()
     [0.53, 0.29, 0.29]
     """
     if trace is None:

@@ -11,20 +11,23 @@ from coherently.solve.linear import LinearAverage
 from coherently.solve.pins import InfeasiblePinsError
 from coherently.solve.pools import Pool
 from coherently.solve.registry import METHODS, choose, promises_of, with_trace
-from coherently.solve.solution import Component, Method, Progress, Solution, Trace, Worlds
+from coherently.solve.solution import Averages, Component, Global, Local, Method, Progress, Solution, Trace, Worlds
 
 __all__ = [
     "METHODS",
     "AlternatingProjections",
     "Annealing",
     "Auto",
+    "Averages",
     "Coherence",
     "Component",
     "DempsterShafer",
     "Exact",
+    "Global",
     "InfeasiblePinsError",
     "Lindley",
     "LinearAverage",
+    "Local",
     "Method",
     "Pool",
     "Progress",

@@ -22,12 +22,12 @@ from coherently.problem import (
 )
 from coherently.solve.bound import relaxed_bound
 from coherently.solve.bregman import BregmanRun
-from coherently.solve.facts import Coherence, Promise, Status
+from coherently.solve.facts import Promise, Status
 from coherently.solve.interior import interior_point
 from coherently.solve.measure import without_rounding
 from coherently.solve.pairwise import Relaxed, fits, solve_pairwise
 from coherently.solve.recovered import remark, written
-from coherently.solve.solution import Solution, Trace, promised
+from coherently.solve.solution import Local, Trace, promised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +130,7 @@ class AlternatingProjections:
         """The same with a trace, if keeping one changes nothing else: without correction."""
         return replace(self, trace=self.trace or self.correction == "none")
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Local:
         """Answer the problem; an interruption gives the answer so far."""
         merged = problem.merged
         brier = problem.loss.is_quadratic
@@ -164,14 +164,14 @@ class AlternatingProjections:
             return self._loop(_Run(problem, without_weightless(attached), traced=self.trace, corrected=False), tell)
         return self._dykstra(_Run(problem, attached, traced=self.trace, corrected=True), tell)
 
-    def _without_weightless(self, problem: Problem, progress: Progress | None) -> Solution:
+    def _without_weightless(self, problem: Problem, progress: Progress | None) -> Local:
         """The loop knows nothing of events whose forecasts have no weight: they stay NaN and are in no group."""
         part, way = problem.keep(problem.merged.weight > 0)
         solution = self.solve(part, progress)
         trace = solution.trace and replace(solution.trace, value=way.back(solution.trace.value))
         return replace(solution, value=way.back(solution.value), trace=trace)
 
-    def _loop(self, run: _Run, tell: Callable[[int], None]) -> Solution:
+    def _loop(self, run: _Run, tell: Callable[[int], None]) -> Local:
         moved, status = 0.0, Status.SWEEP_LIMIT
         x = run.start()
         try:
@@ -187,11 +187,10 @@ class AlternatingProjections:
                     break
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-        return Solution(
+        return Local(
             run.written(x),
             status,
-            Coherence.LOCAL,
-            run.objective(x),
+            objective=run.objective(x),
             guaranteed_improvement=None if len(run.problem.merged.terms) else run.problem.scatter + moved,
             groups=run.groups.design,
             sweeps=run.sweeps,
@@ -201,7 +200,7 @@ class AlternatingProjections:
             conditionals=run.form(),
         )
 
-    def _dykstra(self, run: _Run, tell: Callable[[int], None]) -> Solution:
+    def _dykstra(self, run: _Run, tell: Callable[[int], None]) -> Local:
         groups = run.groups
         x, increments = run.start(), np.zeros(len(groups.members))
         vectors = sum(len(groups.patterns[i]) for i in groups.pattern.tolist())
@@ -238,14 +237,14 @@ class AlternatingProjections:
         found = run.judge(x, increments)
         return self._finish(run, found, run.projector.violation(x), interrupted=interrupted)
 
-    def _interior(self, run: _Run) -> Solution:
+    def _interior(self, run: _Run) -> Local:
         inner = interior_point(run.weight, run.target, run.groups)
         bound = relaxed_bound(run.weight, run.target, run.groups, inner.forces)
         x = run.attached.completed(inner.x)
         found = Relaxed(x, run.objective(x), bound, run.sweeps + inner.iterations)
         return self._finish(run, found, run.projector.violation(x))
 
-    def _finish(self, run: _Run, found: Relaxed, violation: float, *, interrupted: bool = False) -> Solution:
+    def _finish(self, run: _Run, found: Relaxed, violation: float, *, interrupted: bool = False) -> Local:
         found = _without_rounding(found, run.weight, run.target)
         solution = self._wrap(
             run.problem, found, run.groups.design, violation, run.written(found.x), interrupted=interrupted
@@ -261,23 +260,22 @@ class AlternatingProjections:
         value: NDArray[np.float64],
         *,
         interrupted: bool = False,
-    ) -> Solution:
+    ) -> Local:
         bound = min(found.lower_bound, found.objective)
         gap = found.objective - bound
         slack = 2 * math.sqrt(gap * problem.merged.weight.sum()) + gap
         close = _is_close(found, max(self.tolerance, COHERENT)) and violation <= max(self.tolerance, COHERENT)
         status = Status.CONVERGED if close else Status.INTERRUPTED if interrupted else Status.SWEEP_LIMIT
         promise = promised(problem.scatter + (0.0 if found.objective == 0 else bound - slack))
-        return Solution(
+        return Local(
             value,
             status,
-            Coherence.LOCAL,
-            found.objective,
-            bound,
-            None if len(problem.merged.terms) else promise,
-            design,
-            found.sweeps,
-            violation,
+            objective=found.objective,
+            lower_bound=bound,
+            guaranteed_improvement=None if len(problem.merged.terms) else promise,
+            groups=design,
+            sweeps=found.sweeps,
+            violation=violation,
         )
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MethodError
 from coherently.problem import LARGEST_TABLE
-from coherently.solve.facts import Coherence, Promise, Status
+from coherently.solve.facts import Promise, Status
 from coherently.solve.moves import losses, plan, terms_of
-from coherently.solve.solution import Solution, Worlds
+from coherently.solve.solution import Global, Worlds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,7 @@ class Annealing:
         """Random flips follow the order, and probabilities are multiples of 1/columns."""
         return frozenset({Promise.IGNORES_ORDER, Promise.KEEPS_COHERENT})
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Global:
         """Answer the problem; an interruption gives the answer so far."""
         merged, begun = problem.merged, time.monotonic()
         self._check(problem)
@@ -119,11 +119,10 @@ class Annealing:
         weighty = merged.weight > 0
         objective = float(np.sum(merged.weight[weighty] * (value - merged.mean)[weighty] ** 2))
         cost, broken, impossible = losses(merged, value)
-        return Solution(
+        return Global(
             problem.as_written(value),
             status,
-            Coherence.GLOBAL,
-            objective + cost,
+            objective=objective + cost,
             lower_bound=0.0,
             violation=broken if len(merged.terms.limits) else None,
             worlds=(_distinct(annealer.worlds().view(np.bool_)),),

@@ -12,13 +12,13 @@ from coherently.solve.alternating import AlternatingProjections
 from coherently.solve.exact import Exact
 from coherently.solve.facts import Coherence, Proof, Route, Status
 from coherently.solve.pairwise import fits
-from coherently.solve.solution import Component, Solution
+from coherently.solve.solution import Component
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Problem
-    from coherently.solve.solution import Progress
+    from coherently.solve.solution import Global, Local, Progress, Solution
 
 LARGEST = 20_000
 """Distinct events of a component beyond which it is made locally coherent only."""
@@ -67,7 +67,7 @@ class Auto:
         return _join(local, found, way.back(local.value, rest_way.back(found.value)))
 
 
-def locally(part: Problem) -> Solution:
+def locally(part: Problem) -> Local:
     """The components of a problem, those beyond the limit, made coherent within groups of events."""
     design = "pairs" if part.loss.is_quadratic and fits(part.merged, "pairs") else "logical"
     solution = AlternatingProjections(groups=design, correction="dykstra").solve(part)
@@ -86,7 +86,7 @@ def locally(part: Problem) -> Solution:
     return replace(solution, components=listed, note=note)
 
 
-def _objectives(part: Problem, solution: Solution, labels: NDArray[np.int32]) -> list[float]:
+def _objectives(part: Problem, solution: Local, labels: NDArray[np.int32]) -> list[float]:
     """The objective of each component; not known (NaN) of several with conditionals, intervals or pins."""
     count = int(labels.max()) + 1
     if len(part.merged.terms):
@@ -95,7 +95,7 @@ def _objectives(part: Problem, solution: Solution, labels: NDArray[np.int32]) ->
     return objectives
 
 
-def _distances(part: Problem, solution: Solution) -> NDArray[np.float64]:
+def _distances(part: Problem, solution: Local) -> NDArray[np.float64]:
     """What each coordinate adds to the objective."""
     merged = part.merged
     x = np.zeros(len(merged))
@@ -105,7 +105,7 @@ def _distances(part: Problem, solution: Solution) -> NDArray[np.float64]:
     return np.where(weighty, merged.weight * lost, 0.0)
 
 
-def _join(local: Solution, exact: Solution, value: NDArray[np.float64]) -> Solution:
+def _join(local: Local, exact: Global, value: NDArray[np.float64]) -> Local:
     """Put the answers for large and other components together; the weaker promise holds for the whole."""
     worse = local.status if exact.status is Status.OPTIMAL else exact.status
     return replace(

@@ -9,8 +9,8 @@ import numpy as np
 
 from coherently import _core
 from coherently.solve.bound import least_on_rows
-from coherently.solve.facts import Coherence, Status
-from coherently.solve.solution import Solution, Trace
+from coherently.solve.facts import Status
+from coherently.solve.solution import Local, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ class BregmanRun:
     corrected: bool
     tolerance: float
 
-    def solve(self, sweeps: int, tell: Callable[[int], None], *, traced: bool) -> Solution:
+    def solve(self, sweeps: int, tell: Callable[[int], None], *, traced: bool) -> Local:
         """Sweep until converged: no probability moves, or with correction the bound proves the objective."""
         loss, merged, groups = self.problem.loss, self.problem.merged, self.groups
         projector = _core.BregmanProjector(
@@ -54,12 +54,11 @@ class BregmanRun:
                     status = Status.CONVERGED
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-        return Solution(
+        return Local(
             self.problem.as_written(x),
             status,
-            Coherence.LOCAL,
-            self._objective(x),
-            min(self._bound(x, increments), self._objective(x)) if self.corrected else None,
+            objective=self._objective(x),
+            lower_bound=min(self._bound(x, increments), self._objective(x)) if self.corrected else None,
             groups=groups.design,
             sweeps=sweep,
             violation=projector.violation(z),

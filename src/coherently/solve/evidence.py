@@ -14,7 +14,7 @@ from coherently.problem import holds, split
 from coherently.problem.spaces.enumerated import multiplicity, possible_worlds
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance
-from coherently.solve.solution import Component, Solution, Worlds
+from coherently.solve.solution import Component, Global, Worlds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,7 @@ class DempsterShafer:
         """Evidence is about events alone, adds up where it agrees, and weights are shares of the reliability."""
         return frozenset({Promise.TAKES_MORE, Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS})
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Global:
         """Combine the evidence of each component."""
         if problem.conditional.any():
             raise MethodError("a conditional forecast is evidence about no set of worlds; use the method linear")
@@ -94,10 +94,9 @@ class DempsterShafer:
             worlds.append(Worlds(part.merged.origin, weight[kept], truth[kept]))
             x[part.coordinates] = np.clip(weight @ holds(part.merged, truth), 0.0, 1.0)
             components.append(_described(part.merged, x[part.coordinates], 1.0 - open_share))
-        return Solution(
+        return Global(
             problem.as_written(x),
             Status.INTERRUPTED if left else Status.CONVERGED,
-            Coherence.GLOBAL,
             objective=distance(problem, x),
             worlds=tuple(worlds),
             components=tuple(components),

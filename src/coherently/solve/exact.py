@@ -17,7 +17,7 @@ from coherently.solve.facts import Coherence, Status
 from coherently.solve.measure import UNMOVED
 from coherently.solve.nearest import Nearest
 from coherently.solve.scores import Objective, scores_of
-from coherently.solve.solution import Component, Solution, Worlds, promised
+from coherently.solve.solution import Component, Global, Worlds, promised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,7 +74,7 @@ class Exact:
         """The word for it."""
         return "exact"
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Global:
         """Answer the problem; an interruption gives the answer so far."""
         if self.conditionals == "linearised" and not problem.loss.is_quadratic:
             raise MethodError(f"linearised conditionals need the loss brier, not {problem.loss.name}")
@@ -124,7 +124,7 @@ class Exact:
 
     def _solution(
         self, problem: Problem, parts: Sequence[Part], answers: Sequence[Answer], *, interrupted: bool
-    ) -> Solution:
+    ) -> Global:
         x, worlds, components = np.empty(len(problem.merged)), [], []
         for part, answer in zip(parts, answers, strict=True):
             weight, truth = answer.mixture()
@@ -136,13 +136,12 @@ class Exact:
         late = any(answer.timed_out for answer in answers)
         ended = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT if late else Status.UNPROVED
         given = problem.merged.terms.conditionals
-        return Solution(
+        return Global(
             problem.as_written(x),
             Status.OPTIMAL if optimal else ended,
-            Coherence.GLOBAL,
-            objective,
-            bound,
-            _guaranteed(problem, parts, answers) if problem.loss.is_quadratic else None,
+            objective=objective,
+            lower_bound=bound,
+            guaranteed_improvement=_guaranteed(problem, parts, answers) if problem.loss.is_quadratic else None,
             violation=max((a.violation for a in answers if isinstance(a, CompositeNearest)), default=0.0),
             worlds=tuple(worlds),
             components=tuple(components),

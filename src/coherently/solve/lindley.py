@@ -19,7 +19,7 @@ from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance, probabilities
 from coherently.solve.oracle import Oracle
 from coherently.solve.reports import Errors, Reports, merge_reports
-from coherently.solve.solution import Component, Solution, Worlds
+from coherently.solve.solution import Component, Global, Worlds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ class Lindley:
         moved = frozenset() if self.prior is None else frozenset({Promise.KEEPS_COHERENT})
         return moved | {Promise.TAKES_MORE}
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    def solve(self, problem: Problem, progress: Progress | None = None) -> Global:
         """Merge the reports of each event, then find the nearest coherent probabilities by their inverse covariance."""
         if not problem.loss.is_quadratic:
             raise MethodError(
@@ -129,7 +129,7 @@ class Lindley:
             found = _by_log_odds(search, reports, self.tolerance, deadline, report)
         return _by_precision(problem, self._solution(problem, found, in_time=time.monotonic() <= deadline))
 
-    def _weighted(self, problem: Problem, reports: Reports, progress: Progress | None) -> Solution:
+    def _weighted(self, problem: Problem, reports: Reports, progress: Progress | None) -> Global:
         """Errors that are independent of each other are weights, and the problem is that of the exact method."""
         merged = problem.merged
         weight, mean = np.zeros(len(merged)), np.full(len(merged), np.nan)
@@ -147,7 +147,7 @@ class Lindley:
             note=_note(found.objective or 0.0, found.lower_bound),
         )
 
-    def _solution(self, problem: Problem, found: Nearby, *, in_time: bool) -> Solution:
+    def _solution(self, problem: Problem, found: Nearby, *, in_time: bool) -> Global:
         """The answer, which is one mixture over all variables."""
         merged = problem.merged
         proved = self.scale == "probability"
@@ -158,10 +158,9 @@ class Lindley:
             merged.n_variables, len(merged), Coherence.GLOBAL, Route.WOLFE, found.proof, found.objective, bound
         )
         variables = np.arange(merged.n_variables, dtype=np.int32)
-        return Solution(
+        return Global(
             problem.as_written(found.x),
             Status.INTERRUPTED if found.interrupted else Status.CONVERGED if done else ended,
-            Coherence.GLOBAL,
             objective=distance(problem, found.x),
             violation=0.0,
             worlds=(Worlds(variables, found.weight, found.truth),),
@@ -170,7 +169,7 @@ class Lindley:
         )
 
 
-def _by_precision(problem: Problem, found: Solution) -> Solution:
+def _by_precision(problem: Problem, found: Global) -> Global:
     """The components, whose figures are sums of precisions, as if they were sums of weights in their unit."""
     return replace(found, components=found.in_weights(1.0 / problem.weight_unit).components)
 

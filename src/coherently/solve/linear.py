@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coherently.errors import MethodError
-from coherently.solve.facts import Coherence, Status
-from coherently.solve.solution import Solution
+from coherently.solve.facts import Status
+from coherently.solve.solution import Averages
 
 if TYPE_CHECKING:
     from coherently.problem import Problem
-    from coherently.solve.solution import Progress
+    from coherently.solve.solution import Progress, Solution
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,4 +38,4 @@ class LinearAverage:
             raise MethodError(
                 f"linear averaging goes with the loss brier; for {problem.loss.name} choose another method"
             )
-        return Solution(problem.mean, Status.AVERAGED, Coherence.NONE)
+        return Averages(problem.mean, Status.AVERAGED)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.problem import holds
+from coherently.solve.solution import Global
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +40,7 @@ def probabilities(problem: Problem, solution: Solution) -> NDArray[np.float64]:
     x = np.full(len(merged), np.nan)
     value = np.where(problem.complemented, 1.0 - solution.value, solution.value)
     x[problem.coordinate[plain]] = value[plain]
-    if solution.worlds is None:
+    if not isinstance(solution, Global):
         given = merged.terms.conditionals
         joint = given.condition.probability(x)[problem.coordinate[~plain]] * value[~plain]
         side, turned = (column[problem.coordinate[~plain]] for column in (given.joint.coordinate, given.joint.turned))

@@ -13,9 +13,9 @@ from coherently.problem import Log, pose_again
 from coherently.problem.losses import merged_mean
 from coherently.problem.partitions import partitions
 from coherently.solve.averages import middle_mean, neyman_roughgarden, normalised, weighted_median
-from coherently.solve.facts import Coherence, Promise, Status
+from coherently.solve.facts import Promise, Status
 from coherently.solve.measure import distance, probabilities
-from coherently.solve.solution import Method, Solution
+from coherently.solve.solution import Averages, Local, Method, Solution
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,7 +116,7 @@ class Pool:
                 raise MethodError(
                     f"{self.kind} averaging goes with the loss brier; for {problem.loss.name} choose another method"
                 )
-            return Solution(self._average(problem), Status.AVERAGED, Coherence.NONE, note=self.note(problem))
+            return Averages(self._average(problem), Status.AVERAGED, note=self.note(problem))
         value = self._average(problem)
         return _as_of_forecasts(problem, self.then.solve(pose_again(problem, value), progress), self)
 
@@ -156,6 +156,8 @@ class Pool:
 
 def _as_of_forecasts(problem: Problem, found: Solution, pool: Pool) -> Solution:
     """What was found for the averages, as an answer to the problem itself: nearness to them proves none to it."""
+    if isinstance(found, Local):
+        found = replace(found, trace=None)
     objective = None
     if found.objective is not None:
         objective = distance(problem, probabilities(problem, found), found.conditionals)
@@ -166,7 +168,6 @@ def _as_of_forecasts(problem: Problem, found: Solution, pool: Pool) -> Solution:
         objective=objective,
         lower_bound=None,
         guaranteed_improvement=None,
-        trace=None,
         note=" ".join(filter(None, [f"Made of the {pool.kind} pool{far}.", pool.note(problem), found.note])),
     )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeAlias, overload, runtime_checkable
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, overload, runtime_checkable
 
 from coherently.solve.facts import Coherence, Status
 
@@ -62,35 +62,26 @@ class Component:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """An answer: `value` has a probability for each event as written (NaN where nothing is known).
+    """What every answer has: `value` is a probability for each event as written (NaN where nothing is known).
 
-    `coherence` is none, local or global; a globally coherent answer has the `worlds` that it is made of, for each
-    independent part of the problem. `objective` is the weighted squared distance from the merged forecasts and
-    `lower_bound` a valid bound on the least such distance; `violation` is the largest distance of a probability from
-    its group's coherent set. `conditionals` says what conditional forecasts lose in the objective: "called_off" (their
-    loss where the condition holds), "linearised" (the square of P(E & H) - p P(H)) or "ratio" (the square of
-    P(E & H) / P(H) - p); `degenerate` numbers those, of the terms of the merged problem, whose condition has the
-    probability 0 or 1 though no forecast, law or pin says so, and `standing` those whose condition counts as
-    impossible, so that they stand as forecast. What a method does not know is None. `note` says what a
-    reader should know of how the answer was found.
+    It is one of `Averages`, `Local` and `Global`. `objective` is the weighted squared distance from the merged
+    forecasts and `lower_bound` a valid bound on the least such distance. `conditionals` says what conditional forecasts
+    lose in the objective: "called_off" (their loss where the condition holds), "linearised" (the square of
+    P(E & H) - p P(H)) or "ratio" (the square of P(E & H) / P(H) - p). What a method does not know is None. `components`
+    are listed where the method takes them apart; `note` says what a reader should know of how the answer was found.
     """
+
+    coherence: ClassVar[Coherence]
 
     value: NDArray[np.float64]
     status: Status
-    coherence: Coherence
+    _: KW_ONLY
     objective: float | None = None
     lower_bound: float | None = None
     guaranteed_improvement: float | None = None
-    groups: str | None = None
-    sweeps: int | None = None
-    violation: float | None = None
-    trace: Trace | None = None
-    worlds: tuple[Worlds, ...] | None = None
+    conditionals: str | None = None
     components: tuple[Component, ...] = ()
     note: str | None = None
-    conditionals: str | None = None
-    degenerate: tuple[int, ...] = ()
-    standing: tuple[int, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -99,25 +90,60 @@ class Solution:
             return "The method converged: these are its forecasts."
         return self.status.sentence
 
-    def in_weights(self, unit: float) -> Solution:
+    def in_weights(self, unit: float) -> Self:
         """The same with sums of weights as they were before these were divided by a unit."""
         if unit == 1:
             return self
-        trace = self.trace and replace(self.trace, objective=self.trace.objective * unit)
         components = tuple(
             replace(c, objective=_times(c.objective, unit), lower_bound=_times(c.lower_bound, unit))
             for c in self.components
         )
-        sums = (_times(s, unit) for s in (self.objective, self.lower_bound, self.guaranteed_improvement))
-        objective, bound, improvement = sums
-        return replace(
-            self,
-            objective=objective,
-            lower_bound=bound,
-            guaranteed_improvement=improvement,
-            trace=trace,
-            components=components,
-        )
+        names = ("objective", "lower_bound", "guaranteed_improvement")
+        sums: dict[str, Any] = {name: _times(getattr(self, name), unit) for name in names}
+        if isinstance(self, Local) and self.trace:
+            sums["trace"] = replace(self.trace, objective=self.trace.objective * unit)
+        return replace(self, components=components, **sums)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Averages(Solution):
+    """Each event averaged on its own."""
+
+    coherence = Coherence.NONE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Local(Solution):
+    """An answer that is coherent within groups of events, of the design `groups`.
+
+    `violation` is the largest distance of a probability from its group's coherent set after so many `sweeps`.
+    """
+
+    coherence = Coherence.LOCAL
+
+    _: KW_ONLY
+    groups: str
+    sweeps: int
+    violation: float
+    trace: Trace | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Global(Solution):
+    """A coherent answer with the `worlds` that it is made of, for each independent part of the problem.
+
+    `violation` is how far a pin is missed. `degenerate` numbers those conditionals, of the terms of the merged problem,
+    whose condition has the probability 0 or 1 though no forecast, law or pin says so, and `standing` those whose
+    condition counts as impossible, so that they stand as forecast.
+    """
+
+    coherence = Coherence.GLOBAL
+
+    _: KW_ONLY
+    worlds: tuple[Worlds, ...]
+    violation: float | None = None
+    degenerate: tuple[int, ...] = ()
+    standing: tuple[int, ...] = ()
 
 
 @overload
