@@ -18,6 +18,7 @@ from coherently.solve import AlternatingProjections, Proof
 from coherently.solve.composite import CompositeNearest
 from coherently.solve.nearest import THOROUGH, Nearest
 from coherently.solve.oracle import SLICE
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +48,7 @@ COARSE = 1.9e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NearestPrices:
+class NearestPrices(Value):
     """The coherent prices nearest to those of a cluster's bets, a quote being all prices from its bid to its ask.
 
     `value` has a price a bet, `target` the price or the point of the quote that is nearest to it, and `chance` the

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,8 @@ from coherently.checks.rounding import half_units, half_units_of_means
 from coherently.checks.sharing import count_threads, nearest_in_time
 from coherently.checks.verdicts import CheckStatus, Court, together
 from coherently.errors import MethodError, PanelError
-from coherently.panel import to_frame
+from coherently.panel import records, to_frame
+from coherently.values import Told, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from coherently.solve import Progress
 
 TIME_LIMIT = 20.0
+WORST = 100
+"""Judges whose contradictions a check tells as plain values."""
 JUDGES, MEANS = 0.75, 0.5
 """The part of the time left that the judges, and then the panel's means, may take."""
 REFINING = 0.4
@@ -45,7 +47,7 @@ SOLVING = 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Case:
+class Case(Value):
     """What was found about the bets of one owner: nearest coherent prices, and those where a condition is granted."""
 
     answers: Sequence[NearestPrices]
@@ -63,7 +65,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Judges(Mapping[str, Finding]):
+class Judges(Value, Mapping[str, Finding]):
     """The finding of each judge by name.
 
     `_slack` has an entry per forecast and `_cases` one per judge; `_rows` lists the forecasts judge by judge, and
@@ -76,8 +78,8 @@ class Judges(Mapping[str, Finding]):
     _position: Mapping[str, int]
     _rows: NDArray[np.int64]
     _starts: NDArray[np.int64]
-    _allowance: Allowance
-    _findings: dict[str, Finding] = field(default_factory=dict)
+    _allowance: Allowance = field(compare=False)
+    _findings: dict[str, Finding] = field(default_factory=dict, compare=False)
 
     def __getitem__(self, name: str) -> Finding:
         if name not in self._findings:
@@ -146,8 +148,8 @@ class Judges(Mapping[str, Finding]):
         }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Check:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Check(Value, Told):
     """Findings about a panel: of each judge in `judges`, and of the panel's means, as written, in `means`.
 
     `coherent`, `distance`, `guaranteed_improvement`, `contradictions` and `book` are those of the means. The means of
@@ -156,19 +158,11 @@ class Check:
 
     panel: Panel
     judges: Judges
+    means: Finding
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"<Check: {self.judges.count(CheckStatus.INCOHERENT):,} of {len(self.judges):,} judges incoherent>"
-
-    @cached_property
-    def means(self) -> Finding:
-        """The finding about the panel's means."""
-        if len(self.judges) == 1:
-            return self.judges[self.panel.judges[0]]
-        allowance = self.judges._allowance
-        bets, slack = bets_at_means(self.panel), half_units_of_means(self.panel)
-        return _finding("panel", bets, slack, _examined(bets, slack, allowance, MEANS)[0], allowance)
 
     @property
     def status(self) -> CheckStatus:
@@ -209,6 +203,17 @@ class Check:
         """The columns of `frame`."""
         return self.judges.columns()
 
+    def as_dict(self) -> dict[str, Any]:
+        """The findings in plain values: about the means, and in `judges` about each judge, with words for the worst."""
+        said = {name: list(self.judges[name].contradictions) for name in self.judges.worst(WORST)}
+        means = {name: value for name, value in self.means.as_dict().items() if name not in ("name", "forecasts")}
+        return {
+            **means,
+            "book": self.book.as_dict(),
+            "judges": [{**row, "contradictions": said.get(row["judge"], [])} for row in records(self.columns())],
+            "notes": list(self.notes),
+        }
+
     def frame(self) -> Any:
         """One row per judge: judge, forecasts, status, coherent, the distance and its bounds, and what is saved."""
         return to_frame(self.columns(), self.panel.library)
@@ -243,6 +248,14 @@ def check(
     >>> found.coherent, found.contradictions
     (False, ('P(p & q) = 0.35 is above P(q) = 0.00',))
     """
+    judges, notes = check_judges(panel, time_limit=time_limit, threads=threads, progress=progress)
+    return Check(judges.panel, judges, _means(judges), notes + _notes(judges))
+
+
+def check_judges(
+    panel: Panel, *, time_limit: float, threads: int | None = None, progress: Progress | None = None
+) -> tuple[Judges, tuple[str, ...]]:
+    """The findings about the judges only, as `check` has them, and notes on what was left out."""
     if not 0 <= time_limit < math.inf:
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
     panel, notes = usable(panel)
@@ -254,7 +267,16 @@ def check(
     starts = np.concatenate([[0], np.cumsum(np.bincount(panel.judge_index, minlength=len(panel.judges)))])
     position = {name: i for i, name in enumerate(panel.judges)}
     judges = Judges(panel, slack, cases, position, np.argsort(panel.judge_index, kind="stable"), starts, allowance)
-    return Check(panel, judges, notes + _notes(judges))
+    return judges, notes
+
+
+def _means(judges: Judges) -> Finding:
+    """The finding about the panel's means; of one judge they are the forecasts, one by one."""
+    panel, allowance = judges.panel, judges._allowance
+    if len(judges) == 1:
+        return judges[panel.judges[0]]
+    bets, slack = bets_at_means(panel), half_units_of_means(panel)
+    return _finding("panel", bets, slack, _examined(bets, slack, allowance, MEANS)[0], allowance)
 
 
 def _examined(

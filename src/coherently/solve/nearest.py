@@ -20,7 +20,7 @@ from coherently.solve.relaxation import Relaxation
 from coherently.solve.spectral import SpectralBound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -139,7 +139,8 @@ class _Run:
     ) -> None:
         self.nearest, self.core = nearest, nearest.core
         self.tolerance, self.deadline, self.tell = tolerance, deadline, tell
-        self.finished, self.ladder = (tolerance, HASTY) if hasty else (FINISHED, THOROUGH)
+        self.finished = tolerance if hasty else FINISHED
+        self.ladder: Sequence[tuple[int, float]] = HASTY if hasty else THOROUGH
         self.slack = 0.25 * tolerance if hasty else 0.0  # of a mixed-integer program
         self.cut = False  # whether a search was, by its share of the time
 
