@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +28,37 @@ class Value:
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+
+class Told:
+    """A base for what can be told in plain values, by `as_dict`, and so as text."""
+
+    __slots__ = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it in plain values: dictionaries, lists, texts, numbers, true, false and None."""
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """The same as JSON; a number that is not finite is null."""
+        return json_text(self.as_dict())
+
+
+def json_text(value: Any) -> str:
+    r"""JSON for people and programs; a number that is not finite is null.
+
+    >>> json_text([float("nan"), 1])
+    '[\n  null,\n  1\n]'
+    """
+    return json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def alike(one: object, other: object) -> bool:

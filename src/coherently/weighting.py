@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.checks import check
+from coherently.checks import check_judges
 from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel, by_appearance, read_panel
 from coherently.panel.texts import name_some
@@ -73,7 +73,7 @@ class CoherenceWeights:
 
     def __call__(self, panel: Panel) -> NDArray[np.float64]:
         """Measure each judge's own incoherence."""
-        found = check(panel, time_limit=self.time_limit).judges
+        found, _ = check_judges(panel, time_limit=self.time_limit)
         own = np.array([0.0 if verdict.status.coherent else verdict.distance for verdict in found.verdicts])
         distance = dict(zip(found, (own / np.sqrt(found.forecasts)).tolist(), strict=True))
         # A judge of whom nothing can be checked contradicts nothing.

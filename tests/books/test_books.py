@@ -166,16 +166,16 @@ def test_labels_are_in_the_sentence():
 
 
 def test_json():
-    answer = json.loads(json.dumps(co.dutch_book(TABLE.judge("Chris")).to_json()))
+    answer = json.loads(co.dutch_book(TABLE.judge("Chris")).to_json())
     assert answer["book"] is True
     assert answer["bets"] == [
         {"event": "q", "stake": -0.3, "price": 0.0},
         {"event": "p & q", "stake": 0.3, "price": 0.6},
     ]
     assert answer["contradiction"] == [{"event": "q", "price": 0.0}, {"event": "p & q", "price": 0.6}]
-    between = co.dutch_book(NEGATION, between_judges=True).to_json()
+    between = co.dutch_book(NEGATION, between_judges=True).as_dict()
     assert between["bets"][0] == {"judge": "A", "event": "p", "stake": 0.1, "price": 0.6}
-    assert co.dutch_book(TABLE.judge("Bob")).to_json()["book"] is False
+    assert co.dutch_book(TABLE.judge("Bob")).as_dict()["book"] is False
 
 
 @pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-7, 1e-8, 3e-9])

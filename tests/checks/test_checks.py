@@ -1,6 +1,8 @@
 """Findings agree with brute force, with books, and with each judge looked at alone."""
 
+import copy
 import json
+import pickle
 import time
 
 import numpy as np
@@ -144,7 +146,7 @@ def test_out_of_time_nothing_is_claimed_that_is_not_proved():
 
 
 def test_findings_as_json():
-    answer = json.loads(json.dumps(co.check(TABLE).judges["Chris"].to_json()))
+    answer = json.loads(co.check(TABLE).judges["Chris"].to_json())
     assert answer["contradictions"] == ["P(p & q) = 0.60 is above P(q) = 0.00"]
     assert answer["coherent"] is False
 
@@ -285,24 +287,60 @@ def test_without_time_bounds_hold_and_statuses_say_what_is_not_known(seconds):
         assert hasty.book is not None
 
 
-def test_proved_distances_come_first():
+def test_what_is_not_finished_comes_last_and_is_never_a_number():
     def verdict(status, least, most):
         return Verdict(CheckStatus(status), least, most, None, "")
 
     rows = [
         verdict("incoherent", 9.0, 9.0),
         verdict("incoherent", 4.0, 4.0),
+        verdict("incoherent", 3.998, 4.0),
+        verdict("rounding", 1e-12, 1e-12),
+        verdict("coherent", 0.0, 0.0),
         verdict("incoherent", 16.0, 100.0),
         verdict("incoherent", 1.0, 400.0),
         verdict("undecided", 0.0, 900.0),
-        verdict("rounding", 1e-12, 1e-12),
-        verdict("coherent", 0.0, 0.0),
     ]
     assert sorted(rows[3:] + rows[:3], key=lambda row: row.rank) == rows
     assert [distance_words(row) for row in rows] == [
-        *("3.0000", "2.0000", "between 4.0000 and 10.0000", "between 1.0000 and 20.0000", "at most 30.0000"),
-        *("1.0e-06", "0"),
+        *("3.0000", "2.0000", "2.00", "1.0e-06", "0"),
+        *("between 4.0000 and 10.0000", "between 1.0000 and 20.0000", "at most 30.0000"),
     ]
+
+
+@pytest.mark.parametrize("variables", [6, 30])
+def test_threads_change_nothing(variables):
+    panel = co.simulate(judges=8, variables=variables, seed=5)
+    one, several = (co.check(panel, threads=threads, time_limit=500) for threads in (1, 3))
+    assert one == several
+    with pytest.raises(co.MethodError, match="threads"):
+        co.check(panel, threads=-1)
+
+
+def test_what_is_solved_is_solved_once(monkeypatch):
+    panel = co.simulate(judges=4, variables=6, seed=1)
+    found = co.check(panel)
+    monkeypatch.setattr(distance.Approach, "improve", None)
+    monkeypatch.setattr("coherently.checks.checking.bets_at_means", None)
+    assert found.means.status == "incoherent"
+    assert all(found.judges[name] is found.judges[name] for name in found.judges)
+
+
+@pytest.mark.parametrize("again", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy])
+def test_checks_and_books_are_values(again):
+    panel = co.simulate(judges=3, variables=5, seed=2)
+    found = co.check(panel)
+    assert again(found) == found
+    assert again(found).as_dict() == found.as_dict()
+    assert again(found.means) == found.means
+    assert again(found.judges) == found.judges
+    assert co.check(co.simulate(judges=3, variables=5, seed=3)) != found
+    book = co.dutch_book(panel, fee=0.001)
+    assert again(book) == book
+    assert again(book).to_json() == book.to_json()
+    checked = co.verify(panel, co.aggregate(panel))
+    assert again(checked) == checked
+    assert json.loads(checked.to_json())["kept"] is True
 
 
 def test_the_time_limit_is_one_for_everything_that_is_asked_for():

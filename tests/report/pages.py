@@ -5,7 +5,8 @@ from itertools import pairwise
 import html5lib
 
 import coherently as co
-from coherently.report.page import Origin, check_page, result_page
+from coherently.report.dossier import put_together
+from coherently.report.page import Origin, write_dossier
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -35,11 +36,11 @@ def hostile_formulas():
 
 
 def page_of(panel, method="auto", name="panel.csv"):
-    return result_page(co.aggregate(panel, method), co.check(panel), Origin(name, "2026-01-02"))
+    return write_dossier(put_together(panel, co.check(panel), co.aggregate(panel, method)), Origin(name, "2026-01-02"))
 
 
 def check_of(panel, name="panel.csv"):
-    return check_page(co.check(panel), Origin(name, "2026-01-02"))
+    return write_dossier(put_together(panel, co.check(panel)), Origin(name, "2026-01-02"))
 
 
 def parse(page):

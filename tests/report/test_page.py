@@ -10,6 +10,7 @@ import pytest
 
 import coherently as co
 from coherently.report import page as pages
+from coherently.report.dossier import put_together
 from coherently.report.names import shown
 from tests.panels import TABLE_2, TRIANGLE
 from tests.report.pages import HOSTILE, check_of, find_all, hostile_formulas, hostile_panel, page_of, parse, text_of
@@ -71,7 +72,9 @@ def test_a_result_that_does_not_hold_is_called_so():
     record = json.loads(co.aggregate(panel, "exact").to_json())
     record["lower_bound"] = 0.5
     forged = co.Result.from_json(json.dumps(record))
-    assert "verified no:" in text_of(parse(pages.result_page(forged, None))).replace("verifiedno", "verified no")
+    assert "verified no:" in text_of(parse(pages.write_dossier(put_together(forged.panel, None, forged)))).replace(
+        "verifiedno", "verified no"
+    )
 
 
 def test_check_page_has_the_smallest_repair():
@@ -114,7 +117,7 @@ def test_laws_are_named_and_a_broken_one_is_found_out():
     words = text_of(parse(page_of(panel)))
     assert "laws rain -> wind" in words.replace("lawsrain", "laws rain")
     free = co.aggregate(co.Panel.from_records(rows))
-    forged = pages.result_page(dataclasses.replace(free, panel=panel), None)
+    forged = pages.write_dossier(put_together(panel, None, dataclasses.replace(free, panel=panel)))
     assert '<span class="bad">no</span>: ' in forged
 
 
@@ -181,7 +184,7 @@ def test_a_hundred_thousand_forecasts_stay_small_and_cut_tables_say_so():
 
 def test_a_panel_of_which_nothing_can_be_checked():
     panel = co.Panel.from_records([("Ann", "p", 0.5, 0.0)], outcomes={"p": True})
-    page = pages.result_page(co.aggregate(panel, "linear"), None)
+    page = pages.write_dossier(put_together(panel, None, co.aggregate(panel, "linear")))
     assert [row[:3] for row in rows_of(parse(page), "forecasts")[1:]] == [["p", "-", "-"]]
     assert rows_of(parse(page), "accuracy")[1] == ["Ann", "1", "0.2500", "0.6931", "-"]
 

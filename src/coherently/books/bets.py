@@ -13,6 +13,7 @@ import numpy as np
 from coherently.errors import PanelError
 from coherently.panel import Panel, Pins
 from coherently.problem import in_units, pose, pose_individually, split, unit_of
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ Key: TypeAlias = str | tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bets:
+class Bets(Value):
     """Bets of one unit, an entry each: `panel` holds them as forecasts of weight 1, its probabilities are the prices.
 
     A forecast with a quote, in the columns lower and upper, is sold at its bid and bought at its ask; a side that the
@@ -109,7 +110,7 @@ class Bets:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cluster:
+class Cluster(Value):
     """Bets that something ties together: `bets` are their numbers among all bets.
 
     `coordinate`, `complemented` and `conditional` lead from each bet to `part`; `variables` are the panel's variables

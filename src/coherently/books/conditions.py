@@ -15,6 +15,7 @@ import numpy as np
 from coherently.books.bets import bets_at_forecasts
 from coherently.books.distance import ABSENT, nearest_of
 from coherently.events import CERTAIN, NEVER
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Alone:
+class Alone(Value):
     """Bets given one condition, as bets in its worlds alone, with their nearest coherent prices.
 
     `source` are their numbers among the bets that they were taken from.

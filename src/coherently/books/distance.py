@@ -16,14 +16,16 @@ from coherently.errors import MethodError
 from coherently.problem import BRIER, Problem
 from coherently.solve import AlternatingProjections, Proof
 from coherently.solve.composite import CompositeNearest
-from coherently.solve.nearest import Nearest
+from coherently.solve.nearest import THOROUGH, Nearest
 from coherently.solve.oracle import SLICE
+from coherently.values import Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from coherently.books.bets import Bets, Cluster
-    from coherently.solve import Progress
 
 TOLERANCE = 1e-9
 """The Euclidean distance from coherent prices up to which bets count as coherent: a matter of rounding."""
@@ -35,14 +37,18 @@ MOMENT = 0.1
 """Seconds after which prices that are coherent but for rounding errors are not looked at any more."""
 SEARCHING = 0.5
 """The part of the time that search alone may take where the best world is not found by dynamic programming."""
+QUICK = (0, 1e-3)
+"""The effort of the search before anything else where haste is asked for, and the improvement at which it ends."""
 LARGE = 20_000
 """Distinct events of a cluster past which only pairs of variables are made coherent, which bounds the distance."""
 ACCURACY = 1e-6
 """The relative gap of squared distances that is aimed at where the best world is not found each time."""
+COARSE = 1.9e-3
+"""The same where many clusters wait: half of it is the relative gap of the distance itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NearestPrices:
+class NearestPrices(Value):
     """The coherent prices nearest to those of a cluster's bets, a quote being all prices from its bid to its ask.
 
     `value` has a price a bet, `target` the price or the point of the quote that is nearest to it, and `chance` the
@@ -84,54 +90,74 @@ class NearestPrices:
         return False if self.least > 0.0 else None
 
 
-def nearest_of(bets: Bets, deadline: float, progress: Progress | None = None) -> list[NearestPrices]:
+class Approach:
+    """The way to the coherent prices nearest to those of a cluster's bets, as far as there is time for it."""
+
+    def __init__(self, bets: Bets, cluster: Cluster, tell: Callable[[], None] = lambda: None) -> None:
+        self.bets, self.cluster, self.tell = bets, cluster, tell
+        self._points: Nearest | None = None
+
+    def improve(self, deadline: float, accuracy: float = ACCURACY) -> NearestPrices:
+        """The nearest prices that are found by then, or once the gap is at most the accuracy."""
+        bets, cluster = self.bets, self.cluster
+        quoted = bool(bets.quoted[cluster.bets].any())
+        try:
+            if quoted and (found := _nearest_quotes(bets, cluster, deadline)):
+                return found
+            if quoted and time.monotonic() >= deadline:
+                return _unknown(bets, cluster, Proof.TOO_LATE)
+            if len(cluster.part) > LARGE:
+                return _unknown(bets, cluster, Proof.TOO_LARGE) if quoted else _locally_nearest(bets, cluster)
+            if quoted or cluster.conditional.any():
+                return _nearest_given(bets, cluster, deadline)
+            self._points = self._points or Nearest(cluster.part, 0, TOLERANCE**2)
+            self._improve_points(self._points, deadline, accuracy)
+            return _nearest_points(cluster, bets.price[cluster.bets], self._points)
+        except MethodError as error:
+            return _unknown(bets, cluster, f"{Proof.NOTHING}: {error}")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more time may bring bounds on the distance closer together."""
+        return self._points is not None and not self._points.eliminated
+
+    def _improve_points(self, found: Nearest, deadline: float, accuracy: float) -> None:
+        """Work on prices of which each bet has one and stands for sure."""
+        begun, hasty = time.monotonic(), accuracy > ACCURACY
+        if found.is_eliminable:
+            soon = begun + MOMENT
+            found.improve(accuracy, min(soon, deadline), self.tell, hasty=hasty)
+            if time.monotonic() < soon:
+                return
+        else:
+            # What else comes before the search for worlds there does not look at the clock.
+            soon, (effort, enough) = begun + SEARCHING * (deadline - begun), QUICK if hasty else THOROUGH[0]
+            while (left := soon - time.monotonic()) > 0 and not found.core.search(min(SLICE, left), effort, enough):
+                self.tell()
+            if hasty:
+                # What was merged adds to the squared distance, of whose gap the accuracy speaks.
+                accuracy *= 1.0 + _scatter(self.cluster, self.bets.price[self.cluster.bets]) / found.scale
+        if found.objective > NOISE**2 and time.monotonic() < deadline:
+            found.improve(accuracy, deadline, self.tell, hasty=hasty)
+
+
+def nearest_of(bets: Bets, deadline: float) -> list[NearestPrices]:
     """The nearest coherent prices, cluster by cluster."""
-    answers = []
-    clusters = clusters_of(bets)
-    for cluster in clusters:
-        answers.append(nearest(bets, cluster, deadline))
-        if progress is not None:
-            progress(len(answers) / len(clusters))
-    return answers
+    return [nearest(bets, cluster, deadline) for cluster in clusters_of(bets)]
 
 
 def nearest(bets: Bets, cluster: Cluster, deadline: float) -> NearestPrices:
     """The nearest coherent prices to those of the cluster's bets, each of weight 1."""
-    quoted = bool(bets.quoted[cluster.bets].any())
-    try:
-        if quoted and (found := _nearest_quotes(bets, cluster, deadline)):
-            return found
-        if quoted and time.monotonic() >= deadline:
-            return _unknown(bets, cluster, Proof.TOO_LATE)
-        if len(cluster.part) > LARGE:
-            return _unknown(bets, cluster, Proof.TOO_LARGE) if quoted else _locally_nearest(bets, cluster)
-        if quoted or cluster.conditional.any():
-            return _nearest_given(bets, cluster, deadline)
-        return _nearest_points(cluster, bets.price[cluster.bets], deadline)
-    except MethodError as error:
-        return _unknown(bets, cluster, f"{Proof.NOTHING}: {error}")
+    return Approach(bets, cluster).improve(deadline)
 
 
-def _nearest_points(cluster: Cluster, price: NDArray[np.float64], deadline: float) -> NearestPrices:
+def _nearest_points(cluster: Cluster, price: NDArray[np.float64], found: Nearest) -> NearestPrices:
     """The nearest coherent prices where each bet has one price and stands for sure."""
-    found = Nearest(cluster.part, 0, TOLERANCE**2)
-    core, exact = found.core, found.is_eliminable
-    begun = time.monotonic()
-    soon = begun + (MOMENT if exact else SEARCHING * (deadline - begun))
-    if exact:
-        found.improve(ACCURACY, min(soon, deadline), lambda: None)
-    else:
-        # What else comes before the search for worlds there does not look at the clock.
-        while (left := soon - time.monotonic()) > 0 and not core.search(min(SLICE, left)):
-            pass
-    over = exact and time.monotonic() < soon
-    if not over and found.objective > NOISE**2 and time.monotonic() < deadline:
-        found.improve(ACCURACY, deadline, lambda: None)
+    core = found.core
     weight, worlds = core.worlds()
     value = cluster.on_bets(np.clip(core.x(), 0.0, 1.0))
     square = float(np.sum((price - value) ** 2))
-    finished = found.proof is Proof.ALL_WORLDS and time.monotonic() < deadline
-    least = square if finished else _least(found.bound, square - found.objective)
+    least = square if found.eliminated else _least(found.bound, square - found.objective)
     chance = np.ones(len(price))
     return NearestPrices(
         *(cluster, price, value, chance, square, weight / weight.sum(), worlds, square, least),

@@ -22,6 +22,7 @@ from coherently.books.trading import TradingTerms
 from coherently.errors import EventError, MethodError
 from coherently.events import quote_name
 from coherently.solve import Proof
+from coherently.values import Told, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from coherently.books.bets import Key
     from coherently.books.distance import NearestPrices
     from coherently.books.proving import ProvedStakes
-    from coherently.events import Events, Value
+    from coherently.events import Events
+    from coherently.events import Value as VariableValue
     from coherently.panel import Panel
 
 TIME_LIMIT = 30.0
@@ -53,7 +55,7 @@ class Bet:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Book:
+class Book(Value, Told):
     """A set of bets with a sure profit; false as a bool if there is none.
 
     A positive stake is sold: it brings its price and pays 1 a unit if the event comes true. A negative one is bought.
@@ -63,7 +65,7 @@ class Book:
 
     bets: tuple[Bet, ...]
     exact_sure_profit: Fraction
-    worst_world: dict[str, Value]
+    worst_world: dict[str, VariableValue]
     proof: str
     verdict: str
     notes: tuple[str, ...]
@@ -99,11 +101,11 @@ class Book:
         price = self._offer.price.tolist()
         return {key: traded.get(i, price[i]) for i, key in enumerate(self._keys)}
 
-    def profit(self, world: Mapping[str, Value]) -> float:
+    def profit(self, world: Mapping[str, VariableValue]) -> float:
         """What the book wins, after fees, if the variables come out so; variables without a bet may be left out."""
         return float(self.exact_profit(world))
 
-    def exact_profit(self, world: Mapping[str, Value]) -> Fraction:
+    def exact_profit(self, world: Mapping[str, VariableValue]) -> Fraction:
         """The profit in a world as an exact number."""
         if not self:
             return Fraction(0)
@@ -158,8 +160,8 @@ class Book:
         named = [(_name(bet.key, bet.event, labels), float(bet.stake), float(bet.price)) for bet in self.bets]
         return f"Sure to win {amount(self.sure_profit)} whatever happens: {trades(named)}."
 
-    def to_json(self) -> dict[str, Any]:
-        """The book in plain values, for JSON."""
+    def as_dict(self) -> dict[str, Any]:
+        """The book in plain values."""
         return {
             "book": bool(self),
             "sure_profit": self.sure_profit,
@@ -251,7 +253,7 @@ def make_book(
     )
 
 
-def _truths(events: Events, world: Mapping[str, Value], sides: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _truths(events: Events, world: Mapping[str, VariableValue], sides: NDArray[np.int32]) -> NDArray[np.bool_]:
     """A row of truths from the values of the variables that events are about; others may be left out."""
     names, row = events.variables, np.zeros((1, len(events.variables)), np.bool_)
     used = set(np.unique(events.supports(sides // 2)[1]).tolist())
@@ -267,7 +269,7 @@ def _truths(events: Events, world: Mapping[str, Value], sides: NDArray[np.int32]
     return row
 
 
-def _worst_world(events: Events, proofs: Sequence[ProvedStakes]) -> dict[str, Value]:
+def _worst_world(events: Events, proofs: Sequence[ProvedStakes]) -> dict[str, VariableValue]:
     """What is worst for the book: the values of the variables that it is about."""
     if not proofs:
         return {}

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 class Allowance:
     """Seconds of work that are left; what happens between two pieces of work costs nothing."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, threads: int = 1) -> None:
         self.seconds = self.left = seconds
+        self.threads = threads
 
     @contextmanager
     def spend(self, share: float) -> Iterator[float]:

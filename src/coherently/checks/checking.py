@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.books.bets import bets_at_forecasts, bets_at_means, bets_of_judges, clusters_of, usable
+from coherently.books.bets import bets_at_forecasts, bets_at_means, bets_of_judges, usable
 from coherently.books.conditions import taken_alone
-from coherently.books.distance import nearest
 from coherently.checks.allowance import Allowance
 from coherently.checks.findings import Finding
 from coherently.checks.rounding import half_units, half_units_of_means
+from coherently.checks.sharing import count_threads, nearest_in_time
 from coherently.checks.verdicts import CheckStatus, Court, together
 from coherently.errors import MethodError, PanelError
-from coherently.panel import to_frame
+from coherently.panel import records, to_frame
+from coherently.values import Told, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,16 +36,18 @@ if TYPE_CHECKING:
     from coherently.solve import Progress
 
 TIME_LIMIT = 20.0
+WORST = 100
+"""Judges whose contradictions a check tells as plain values."""
 JUDGES, MEANS = 0.75, 0.5
 """The part of the time left that the judges, and then the panel's means, may take."""
+REFINING = 0.4
+"""The part of all the time until which distances that are known well enough are proved better."""
 SOLVING = 0.9
 """The part of it after which what is not decided is looked at for broken relations."""
-SMALLEST = 0.05
-"""Seconds that a cluster may take while there is time at all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Case:
+class Case(Value):
     """What was found about the bets of one owner: nearest coherent prices, and those where a condition is granted."""
 
     answers: Sequence[NearestPrices]
@@ -63,7 +65,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Judges(Mapping[str, Finding]):
+class Judges(Value, Mapping[str, Finding]):
     """The finding of each judge by name.
 
     `_slack` has an entry per forecast and `_cases` one per judge; `_rows` lists the forecasts judge by judge, and
@@ -76,13 +78,16 @@ class Judges(Mapping[str, Finding]):
     _position: Mapping[str, int]
     _rows: NDArray[np.int64]
     _starts: NDArray[np.int64]
-    _allowance: Allowance
+    _allowance: Allowance = field(compare=False)
+    _findings: dict[str, Finding] = field(default_factory=dict, compare=False)
 
     def __getitem__(self, name: str) -> Finding:
-        i = self._position[name]
-        own = self._rows[self._starts[i] : self._starts[i + 1]]
-        bets = bets_at_forecasts(self.panel.select(own))
-        return _finding(name, bets, self._slack[own], self._cases[i].among(own), self._allowance)
+        if name not in self._findings:
+            i = self._position[name]
+            own = self._rows[self._starts[i] : self._starts[i + 1]]
+            bets = bets_at_forecasts(self.panel.select(own))
+            self._findings[name] = _finding(name, bets, self._slack[own], self._cases[i].among(own), self._allowance)
+        return self._findings[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.panel.judges)
@@ -110,7 +115,7 @@ class Judges(Mapping[str, Finding]):
     @property
     def unfinished(self) -> int:
         """How many judges were not decided in time, or are incoherent by a distance that was not proved in time."""
-        return sum(not verdict.proved or verdict.status is CheckStatus.UNDECIDED for verdict in self.verdicts)
+        return sum(not verdict.finished for verdict in self.verdicts)
 
     @property
     def tolerance(self) -> float:
@@ -143,8 +148,8 @@ class Judges(Mapping[str, Finding]):
         }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Check:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Check(Value, Told):
     """Findings about a panel: of each judge in `judges`, and of the panel's means, as written, in `means`.
 
     `coherent`, `distance`, `guaranteed_improvement`, `contradictions` and `book` are those of the means. The means of
@@ -153,20 +158,11 @@ class Check:
 
     panel: Panel
     judges: Judges
+    means: Finding
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"<Check: {self.judges.count(CheckStatus.INCOHERENT):,} of {len(self.judges):,} judges incoherent>"
-
-    @cached_property
-    def means(self) -> Finding:
-        """The finding about the panel's means."""
-        if len(self.judges) == 1:
-            return self.judges[self.panel.judges[0]]
-        allowance = self.judges._allowance
-        with allowance.spend(MEANS) as deadline:
-            bets, slack = bets_at_means(self.panel), half_units_of_means(self.panel)
-            return _finding("panel", bets, slack, _examined(bets, slack, deadline)[0], allowance)
 
     @property
     def status(self) -> CheckStatus:
@@ -207,12 +203,29 @@ class Check:
         """The columns of `frame`."""
         return self.judges.columns()
 
+    def as_dict(self) -> dict[str, Any]:
+        """The findings in plain values: about the means, and in `judges` about each judge, with words for the worst."""
+        said = {name: list(self.judges[name].contradictions) for name in self.judges.worst(WORST)}
+        means = {name: value for name, value in self.means.as_dict().items() if name not in ("name", "forecasts")}
+        return {
+            **means,
+            "book": self.book.as_dict(),
+            "judges": [{**row, "contradictions": said.get(row["judge"], [])} for row in records(self.columns())],
+            "notes": list(self.notes),
+        }
+
     def frame(self) -> Any:
         """One row per judge: judge, forecasts, status, coherent, the distance and its bounds, and what is saved."""
         return to_frame(self.columns(), self.panel.library)
 
 
-def check(panel: Panel, *, time_limit: float = TIME_LIMIT, progress: Progress | None = None) -> Check:
+def check(
+    panel: Panel,
+    *,
+    time_limit: float = TIME_LIMIT,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Check:
     """Find out which judges contradict themselves, how far they are from coherence, and by which forecasts.
 
     Distances are Euclidean, over the forecasts as given, each counted once: the root of the sum of squared differences
@@ -221,8 +234,9 @@ def check(panel: Panel, *, time_limit: float = TIME_LIMIT, progress: Progress | 
     checked: forecasts are coherent where some coherent ones lie within all of them.
 
     `time_limit` is in seconds, for all judges, the panel's means, and the books and contradictions that are asked for
-    together. What it does not suffice for is `undecided`, or has a distance between two bounds. `progress` is called
-    with the fraction of the judges' work that is done.
+    together. What it does not suffice for is `undecided`, or has a distance between two bounds; a distance counts as
+    known where it is proved to 0.1%. `threads` is their number, one for each processor unless told otherwise; the
+    answer is the same. `progress` is called with the fraction of the judges' work that is done.
 
     >>> import coherently as co
     >>> rows = [("Bob", "p", 0.6), ("Bob", "p & q", 0.1), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)]
@@ -234,25 +248,49 @@ def check(panel: Panel, *, time_limit: float = TIME_LIMIT, progress: Progress | 
     >>> found.coherent, found.contradictions
     (False, ('P(p & q) = 0.35 is above P(q) = 0.00',))
     """
+    judges, notes = check_judges(panel, time_limit=time_limit, threads=threads, progress=progress)
+    return Check(judges.panel, judges, _means(judges), notes + _notes(judges))
+
+
+def check_judges(
+    panel: Panel, *, time_limit: float, threads: int | None = None, progress: Progress | None = None
+) -> tuple[Judges, tuple[str, ...]]:
+    """The findings about the judges only, as `check` has them, and notes on what was left out."""
     if not 0 <= time_limit < math.inf:
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
     panel, notes = usable(panel)
     if not len(panel):
         raise PanelError("no forecast is left to check: " + "; ".join(notes))
-    allowance = Allowance(time_limit)
+    allowance = Allowance(time_limit, count_threads(threads))
     slack = half_units(panel)
-    with allowance.spend(JUDGES if len(panel.judges) > 1 else MEANS) as deadline:
-        cases = _examined(bets_of_judges(panel), slack, deadline, progress)
+    cases = _examined(bets_of_judges(panel), slack, allowance, JUDGES if len(panel.judges) > 1 else MEANS, progress)
     starts = np.concatenate([[0], np.cumsum(np.bincount(panel.judge_index, minlength=len(panel.judges)))])
     position = {name: i for i, name in enumerate(panel.judges)}
     judges = Judges(panel, slack, cases, position, np.argsort(panel.judge_index, kind="stable"), starts, allowance)
-    return Check(panel, judges, notes + _notes(judges))
+    return judges, notes
 
 
-def _examined(bets: Bets, slack: NDArray[np.float64], deadline: float, progress: Progress | None = None) -> list[Case]:
-    """Find the nearest coherent prices, and judge what is known by then: a case per judge of the bets' panel."""
-    now = time.monotonic()
-    answers = _answers(bets, now + SOLVING * (deadline - now), progress)
+def _means(judges: Judges) -> Finding:
+    """The finding about the panel's means; of one judge they are the forecasts, one by one."""
+    panel, allowance = judges.panel, judges._allowance
+    if len(judges) == 1:
+        return judges[panel.judges[0]]
+    bets, slack = bets_at_means(panel), half_units_of_means(panel)
+    return _finding("panel", bets, slack, _examined(bets, slack, allowance, MEANS)[0], allowance)
+
+
+def _examined(
+    bets: Bets, slack: NDArray[np.float64], allowance: Allowance, share: float, progress: Progress | None = None
+) -> list[Case]:
+    """Find the nearest coherent prices in a share of the time, and judge what is known: one case per judge."""
+    with allowance.spend(share) as deadline:
+        now = time.monotonic()
+        refined = min(deadline, now + allowance.left - (1.0 - REFINING) * allowance.seconds)
+        answers = nearest_in_time(bets, now + SOLVING * (deadline - now), refined, allowance.threads, progress)
+        return _judged(bets, slack, answers, deadline)
+
+
+def _judged(bets: Bets, slack: NDArray[np.float64], answers: Sequence[NearestPrices], deadline: float) -> list[Case]:
     alone = taken_alone(bets, answers, deadline)
     court, owner = Court(bets, slack, deadline), bets.panel.judge_index
     own: list[tuple[list[NearestPrices], list[Alone], list[Verdict]]] = [([], [], []) for _ in bets.panel.judges]
@@ -265,23 +303,6 @@ def _examined(bets: Bets, slack: NDArray[np.float64], deadline: float, progress:
         mine[1].append(one)
         mine[2].extend(map(Court(one.bets, slack[one.source], deadline).verdict, one.answers))
     return [Case(found, granted, together(verdicts)) for found, granted, verdicts in own]
-
-
-def _answers(bets: Bets, end: float, progress: Progress | None) -> list[NearestPrices]:
-    """The nearest coherent prices of each cluster, the small ones first.
-
-    Each cluster may take an equal part of the time that is left, so that what the small ones do not need is left for
-    the large ones.
-    """
-    clusters = sorted(clusters_of(bets), key=lambda cluster: len(cluster.part))
-    answers = []
-    for i, cluster in enumerate(clusters):
-        now = time.monotonic()
-        share = max(SMALLEST, (end - now) / (len(clusters) - i))
-        answers.append(nearest(bets, cluster, min(end, now + share)))
-        if progress is not None:
-            progress((i + 1) / len(clusters))
-    return answers
 
 
 def _finding(name: str, bets: Bets, slack: NDArray[np.float64], case: Case, allowance: Allowance) -> Finding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +18,7 @@ from coherently.books.trading import TradingTerms
 from coherently.checks.rounding import is_within_slack
 from coherently.checks.verdicts import CheckStatus
 from coherently.checks.wording import contradiction_words, set_words
+from coherently.values import Told, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,7 @@ class Contradiction(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Finding:
+class Finding(Value, Told):
     """Whether the forecasts of one judge, or the panel's means, are coherent.
 
     `status` is "coherent", "incoherent", "rounding" (incoherent by no more than the decimals of the numbers explain:
@@ -63,7 +64,7 @@ class Finding:
     _answers: Sequence[NearestPrices]
     _alone: Sequence[Alone]
     _slack: NDArray[np.float64]
-    _allowance: Allowance
+    _allowance: Allowance = field(compare=False)
 
     def __repr__(self) -> str:
         return f"<Finding: {self.name} is {self.status}, distance {self.distance:.6g}>"
@@ -131,8 +132,8 @@ class Finding:
         with self._allowance.spend(SHARE) as deadline:
             return make_book(self._bets, self._answers, TradingTerms(), called_off(self._alone), deadline)
 
-    def to_json(self) -> dict[str, Any]:
-        """The finding in plain values, for JSON."""
+    def as_dict(self) -> dict[str, Any]:
+        """The finding in plain values."""
         return {
             "name": self.name,
             "forecasts": self.forecasts,

@@ -26,16 +26,16 @@ MOMENT = 0.1
 """Seconds for a look at broken relations where there is no time at all."""
 HALF = 0.5
 """The part of the time left that a closer look at one cluster may take."""
-PROVED = 1e-6
+PROVED = 1e-3
 """The gap between the bounds of a distance, relative to it, up to which it counts as known."""
 
 
 class CheckStatus(StrEnum):
     """What is known of some forecasts."""
 
-    COHERENT = "coherent"
-    ROUNDING = "rounding"
     INCOHERENT = "incoherent"
+    ROUNDING = "rounding"
+    COHERENT = "coherent"
     UNDECIDED = "undecided"
 
     @property
@@ -78,13 +78,15 @@ class Verdict:
         return self.high - self.low <= PROVED * self.high + TOLERANCE
 
     @property
+    def finished(self) -> bool:
+        """Whether the distance and the status are known."""
+        return self.proved and self.status is not CheckStatus.UNDECIDED
+
+    @property
     def rank(self) -> tuple[int, float]:
-        """The key that sorts contradictions first, known distances before others and the greatest first."""
-        place = (CheckStatus.INCOHERENT, CheckStatus.UNDECIDED, CheckStatus.ROUNDING, CheckStatus.COHERENT).index(
-            self.status
-        )
-        known = self.proved or self.status is not CheckStatus.INCOHERENT
-        return (2 * place + (not known), -(self.distance if self.proved else self.low))
+        """The key that sorts contradictions first and the greatest distance first; what is not finished comes last."""
+        place = list(CheckStatus).index(self.status) + len(CheckStatus) * (not self.finished)
+        return place, -(self.distance if self.proved else self.low)
 
 
 FINE = Verdict(CheckStatus.COHERENT, 0.0, 0.0, 0.0, ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,9 +12,10 @@ from coherently.cli.options import (
     LabelsFile,
     Output,
     ReportFile,
+    Threads,
 )
 from coherently.cli.reading import Source
-from coherently.cli.reports import check_report, write_check
+from coherently.cli.reports import check_report, write_report
 from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from coherently.panel import Panel
 
 INCOHERENT = 1
-WORST_IN_JSON = 100
 
 
 @gathered
@@ -35,6 +35,7 @@ def check(
         float,
         typer.Option("--time-limit", metavar="SECONDS", help="For the whole check, the report included."),
     ] = 20.0,
+    threads: Threads = None,
     output: Output = None,
     report: ReportFile = None,
     as_json: AsJson = False,
@@ -45,8 +46,8 @@ def check(
 
     The exit code is 1 if anything is incoherent by more than the decimals of the numbers explain.
     """
-    from coherently.checks import check as run
     from coherently.panel import check_output, write_table
+    from coherently.report.dossier import make_dossier
 
     if output is not None:
         check_output(output)
@@ -55,15 +56,17 @@ def check(
     if judge is not None:
         panel = panel.judge(judge)
     with progress_bar("Checking", quiet=source.quiet) as progress:
-        found = run(panel, time_limit=time_limit, progress=progress)
+        dossier = make_dossier(panel, time_limit=time_limit, threads=threads, progress=progress)
+    found = dossier.check
+    assert found is not None
     for note in found.notes:
         say(f"note: {note}", quiet=source.quiet)
     if output is not None:
         write_table(found.columns(), output)
         say(f"{output}: {len(found.judges):,} rows written", quiet=source.quiet or as_json)
-    write_check(found, report, source.panel_file, quiet=source.quiet or as_json)
+    write_report(dossier, report, source.panel_file, quiet=source.quiet or as_json)
     if as_json:
-        show_json(_as_json(found))
+        show_json(found.as_dict())
     elif output is None:
         _show(found, panel)
     if found.incoherent:
@@ -83,18 +86,3 @@ def _show(found: Check, panel: Panel) -> None:
     show("", found.book.sentence())
     if found.book:
         show("", book_table(found.book, panel.labels))
-
-
-def _as_json(found: Check) -> dict[str, Any]:
-    from coherently.panel import records
-
-    judges = records(found.columns())
-    means = found.means.to_json()
-    book = found.book.to_json()
-    said = {name: list(found.judges[name].contradictions) for name in found.judges.worst(WORST_IN_JSON)}
-    return {
-        **{name: value for name, value in means.items() if name not in ("name", "forecasts")},
-        "book": book,
-        "judges": [{**row, "contradictions": said.get(row["judge"], [])} for row in judges],
-        "notes": list(found.notes),
-    }

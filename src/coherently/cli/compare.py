@@ -121,7 +121,7 @@ def _give(
         write_table(comparison.columns(over), output)
         say(f"{output}: {len(comparison.rows):,} rows written", quiet=quiet or as_json)
     if as_json:
-        show_json(comparison.as_json())
+        show_json(comparison.as_dict())
     elif output is None:
         _show(comparison, over, quiet=quiet)
 

@@ -9,7 +9,7 @@ from coherently.cli.terminal import progress_bar, say
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from coherently.checks import Check
+    from coherently.report.dossier import Dossier
     from coherently.report.page import Origin
     from coherently.result import Result
 
@@ -29,27 +29,23 @@ def write_result(result: Result, path: Path | None, panel_file: Path, *, time_li
     """Write the page of a result; a time limit of the method's holds for the check too."""
     if path is None:
         return
-    from coherently.checks import check
-    from coherently.errors import PanelError
-    from coherently.report.page import result_page, write_page
+    from coherently.report.dossier import make_dossier
 
+    seconds = SECONDS if time_limit is None else time_limit
     with progress_bar("Checking", quiet=quiet) as progress:
-        try:
-            found = check(result.panel, time_limit=SECONDS if time_limit is None else time_limit, progress=progress)
-        except PanelError as error:
-            say(f"note: the report has no judges by incoherence: {error}", quiet=quiet)
-            found = None
-    write_page(result_page(result, found, _origin(panel_file)), path)
-    say(f"{path}: report written", quiet=quiet)
+        dossier = make_dossier(result.panel, result, time_limit=seconds, progress=progress)
+    for note in dossier.notes:
+        say(f"note: {note}", quiet=quiet)
+    write_report(dossier, path, panel_file, quiet=quiet)
 
 
-def write_check(found: Check, path: Path | None, panel_file: Path, *, quiet: bool) -> None:
-    """Write the page of a check."""
+def write_report(dossier: Dossier, path: Path | None, panel_file: Path, *, quiet: bool) -> None:
+    """Write the page of a dossier, if a path is given."""
     if path is None:
         return
-    from coherently.report.page import check_page, write_page
+    from coherently.report.page import write_dossier, write_page
 
-    write_page(check_page(found, _origin(panel_file)), path)
+    write_page(write_dossier(dossier, _origin(panel_file)), path)
     say(f"{path}: report written", quiet=quiet)
 
 

@@ -39,7 +39,7 @@ def score(
         write_table(scores.columns(), output)
         say(f"{output}: {len(scores.judges):,} rows written", quiet=source.quiet or as_json)
     if as_json:
-        show_json(scores.as_json())
+        show_json(scores.as_dict())
     elif output is None:
         from coherently.report import calibration_table, scores_table
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import math
 import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from coherently.values import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,16 +35,7 @@ def show(*parts: RenderableType) -> None:
 
 def show_json(value: Any) -> None:
     """Print JSON; a number that is not finite is null."""
-    json.dump(_finite(value), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    print()
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    print(json_text(value))
 
 
 def _console() -> Console:

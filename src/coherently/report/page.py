@@ -1,4 +1,4 @@
-"""One self-contained HTML page about a result or a check, to hand over."""
+"""One self-contained HTML page about a dossier, to hand over."""
 
 from __future__ import annotations
 
@@ -12,19 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from coherently.errors import MissingDependencyError, PanelError
 from coherently.report import drawings, names, sections
-from coherently.scoring import score
-from coherently.verifier import verify
 
 if TYPE_CHECKING:
     import os
 
-    from coherently.checks import Check
-    from coherently.panel import Panel
-    from coherently.result import Result
+    from coherently.report.dossier import Dossier
 
 ENDINGS = (".html", ".htm")
 
@@ -69,13 +63,12 @@ def write_page(page: str, path: str | os.PathLike[str]) -> None:
         draft.unlink(missing_ok=True)
 
 
-def result_page(result: Result, found: Check | None, origin: Origin = NOWHERE) -> str:
-    """A page about a result: the forecasts, who contradicts what, scores where outcomes are known, the certificate.
-
-    `found` is what `coherently.check` says of the panel; None where none of its forecasts can be checked.
-    """
+def write_dossier(dossier: Dossier, origin: Origin = NOWHERE) -> str:
+    """The page of a dossier: who contradicts what, scores, and of a result its forecasts and its certificate."""
+    if dossier.result is None:
+        return _check_page(dossier, origin)
+    result, verification = dossier.result, dossier.verification
     trace, forecasts = result.trace, sections.forecasts(result)
-    verification = verify(result.panel, result)
     return _render(
         "result.html",
         result=result,
@@ -86,25 +79,19 @@ def result_page(result: Result, found: Check | None, origin: Origin = NOWHERE) -
         sweeps=0 if trace is None else len(trace.objective) - 1,
         certificate=sections.certificate(result),
         verification=verification,
-        rests_on=Counter(verification.bound_rests_on).most_common(),
-        **_about_panel(result.panel, result, found, origin),
+        rests_on=Counter(verification.bound_rests_on if verification is not None else ()).most_common(),
+        **_about_panel(dossier, origin),
     )
 
 
-def check_page(found: Check, origin: Origin = NOWHERE) -> str:
-    """A page about who contradicts what, with the book and the smallest repair."""
-    return _render(
-        "check.html",
-        forecasts=sections.repairs(found.book, found.panel.labels),
-        **_about_panel(found.panel, None, found, origin),
-    )
+def _check_page(dossier: Dossier, origin: Origin) -> str:
+    assert dossier.check is not None
+    repairs = sections.repairs(dossier.check.book, dossier.panel.labels)
+    return _render("check.html", forecasts=repairs, **_about_panel(dossier, origin))
 
 
-def _about_panel(panel: Panel, result: Result | None, found: Check | None, origin: Origin) -> dict[str, Any]:
-    resolved = panel.written.outcome >= 0
-    scores = score(panel) if resolved[panel.event_index].any() else None
-    answered = result is not None and bool(np.any(resolved & ~np.isnan(result.solution.value)))
-    replaced = score(panel, result) if scores is not None and answered else None
+def _about_panel(dossier: Dossier, origin: Origin) -> dict[str, Any]:
+    panel, found, scores, replaced = dossier.panel, dossier.check, dossier.scores, dossier.replaced
     return {
         "panel": panel,
         "origin": origin,

@@ -246,9 +246,9 @@ def _finding_cells(forecasts: int, verdict: Verdict) -> tuple[str, str, str, str
 
 def distance_words(verdict: Verdict) -> str:
     """A distance, or what is known of it: the least and the most that it can be."""
-    if verdict.proved:
-        return _small(verdict.high)
     low, high = _small(verdict.low), _small(verdict.high)
+    if verdict.proved:
+        return high if low == high else f"{verdict.high:#.3g}"
     if not np.isfinite(verdict.high):
         return f"at least {low}" if verdict.low > 0 else "-"
     return high if low == high else f"between {low} and {high}" if verdict.low > 0 else f"at most {high}"

@@ -40,7 +40,7 @@ class Candidate:
     note: str | None = None
     seconds: float = 0.0
 
-    def as_json(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """What is the same in every run: all but the time."""
         names = ("name", "meaning", "status", "coherence", "gap", "objective", "note")
         return {name: getattr(self, name) for name in names}

@@ -24,6 +24,7 @@ from coherently.scoring.bootstrap import (
 from coherently.scoring.candidates import Candidate, run_candidates
 from coherently.scoring.rules import RULES
 from coherently.scoring.scores import NO_OUTCOMES
+from coherently.values import Told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -97,7 +98,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Told):
     """Methods side by side: mean scores over judges, each with an interval, and their differences.
 
     Each judge is scored on the events that the judge forecast and that are resolved, the method's probabilities
@@ -182,7 +183,7 @@ class Comparison:
         names = ("method", "other", "score", "difference", "low", "high", "excludes_zero")
         return {name: [getattr(item, name) for item in found] for name in names}
 
-    def as_json(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Everything, in plain lists and numbers."""
         return {
             "judges": self.judges,
@@ -192,7 +193,7 @@ class Comparison:
             "remade": self.remade,
             "resamples": {over: len(drawn) for over, drawn in self.draws.items()},
             "notes": list(self.notes),
-            "methods": [row.as_json() for row in self.rows],
+            "methods": [row.as_dict() for row in self.rows],
             "scores": {over: records(self.columns(over)) for over in OVERS},
             "differences": {over: records(self.difference_columns(over)) for over in OVERS},
         }

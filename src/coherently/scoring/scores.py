@@ -11,6 +11,7 @@ from coherently.errors import MethodError, PanelError
 from coherently.panel import records, text_table, to_frame
 from coherently.scoring.calibration import Calibration, calibration
 from coherently.scoring.rules import RULES, brier
+from coherently.values import Told
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +26,7 @@ NO_OUTCOMES = (
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Scores:
+class Scores(Told):
     """One entry per judge: how many forecasts could be scored, and their scores (NaN where none could).
 
     `by_rule` has the scores by the names of the rules. `brier` and `log` are means over the judge's resolved forecasts,
@@ -73,7 +74,7 @@ class Scores:
         """One row per judge: judge, scored, brier, brier_sum, log, slope."""
         return to_frame(self.columns(), self.library)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Everything, in plain lists and numbers."""
         parts = ("brier", "reliability", "resolution", "uncertainty", "within_bin")
         return {

@@ -20,7 +20,7 @@ from coherently.solve.relaxation import Relaxation
 from coherently.solve.spectral import SpectralBound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,6 +38,12 @@ SEARCH_SHARE = 0.8
 """The part of the time that search may take before the rest goes to the bound."""
 FINISHED = 1e-12
 """The relative gap at which nothing is left to gain: at a mere tolerance probabilities are off by its root."""
+THOROUGH = ((8, 0.0),)
+"""The effort of a search that is to find all that it can."""
+HASTY = ((0, 1e-3), (1, 1e-4), (2, 1e-4), (3, 1e-5))
+"""Efforts of a search in haste, and the relative improvement at which each ends; after each the gap is looked at."""
+HASTY_BEFORE_ALL = ((2, 0.0),)
+"""The same before the best world of all is looked for, which proves the gap and finds what is missing."""
 SAFETY = 0.98
 """The part of a gap that is aimed at, so that rounding does not spoil it."""
 
@@ -97,13 +103,14 @@ class Nearest:
         """Whether rounding ended the work before the tolerance, though the best world of all was found each time."""
         return self.eliminated and not self.timed_out and not self.is_done(tolerance)
 
-    def improve(self, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
-        """Work until the gap is at most the tolerance, or until the deadline."""
-        run = _Run(self, tolerance, deadline, tell)
+    def improve(self, tolerance: float, deadline: float, tell: Callable[[], None], *, hasty: bool = False) -> None:
+        """Work until the gap is at most the tolerance, or until the deadline; in haste, no closer than needed."""
+        run = _Run(self, tolerance, deadline, tell, hasty=hasty)
         cost = _core.elimination_cost(*self.part.functions, MOST_STATES, self.space)
         if cost <= EAGER_STATES or self.reduced:
             run.eliminate()
         elif math.isfinite(cost):
+            run.ladder = HASTY_BEFORE_ALL if hasty else run.ladder
             if run.search():
                 run.eliminate()
         else:
@@ -127,9 +134,14 @@ class Nearest:
 class _Run:
     """The work on a component, in slices between which it can be stopped."""
 
-    def __init__(self, nearest: Nearest, tolerance: float, deadline: float, tell: Callable[[], None]) -> None:
+    def __init__(
+        self, nearest: Nearest, tolerance: float, deadline: float, tell: Callable[[], None], *, hasty: bool
+    ) -> None:
         self.nearest, self.core = nearest, nearest.core
         self.tolerance, self.deadline, self.tell = tolerance, deadline, tell
+        self.finished = tolerance if hasty else FINISHED
+        self.ladder: Sequence[tuple[int, float]] = HASTY if hasty else THOROUGH
+        self.slack = 0.25 * tolerance if hasty else 0.0  # of a mixed-integer program
         self.cut = False  # whether a search was, by its share of the time
 
     def left(self) -> float:
@@ -139,11 +151,16 @@ class _Run:
     def search(self, share: float = 1.0) -> bool:
         """Local search until it finds nothing or nothing is left to gain; false when its share of the time is over."""
         end = time.monotonic() + share * self.left()
-        while (left := min(self.left(), end - time.monotonic())) > 0:
-            if self.core.search(min(SLICE, left)) or self.nearest.is_done(FINISHED):
-                return True
-        self.cut = True
-        return False
+        for effort, enough in self.ladder:
+            over = False
+            while not over:
+                if (left := min(self.left(), end - time.monotonic())) <= 0:
+                    self.cut = True
+                    return False
+                over = self.core.search(min(SLICE, left), effort, enough)
+                if (over or self.finished == FINISHED) and self.nearest.is_done(self.finished):
+                    return True
+        return True
 
     def eliminate(self) -> None:
         """The best world of all, until none improves."""
@@ -215,7 +232,7 @@ class _Run:
             nearest.relaxed, nearest.proof = bound, Proof.CLUSTERS
         while self.search() and not nearest.is_done(self.tolerance):
             nearest.proof = Proof.PROGRAM
-            world, least = relaxation.best_world(core.gradient(), self.left())
+            world, least = relaxation.best_world(core.gradient(), self.left(), self.slack * nearest.scale)
             core.certify(least)
             if world is None or nearest.is_done(self.tolerance) or not core.offer(world):
                 return

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coherently.errors import PanelError
 from coherently.panel import Panel
 from coherently.problem import settled
+from coherently.values import Told
 from coherently.verifier.claims import BoundCheck, check_bound, check_improvement, check_local_bound, check_objective
 from coherently.verifier.locally import check_local
 from coherently.verifier.merging import means_as_written, merge
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Verification:
+class Verification(Told):
     """Whether a result keeps its promises: true as a bool where every promise that could be checked is kept.
 
     `problems` are sentences, one for each promise that is broken; without any the verification is true. `unchecked`
@@ -51,6 +52,10 @@ class Verification:
 
     def __bool__(self) -> bool:
         return not self.problems
+
+    def as_dict(self) -> dict[str, Any]:
+        """What was checked in plain values."""
+        return {"kept": bool(self), **asdict(self)}
 
     def __repr__(self) -> str:
         if self.problems:

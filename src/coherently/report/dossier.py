@@ -1,0 +1,70 @@
+"""All that is known about a panel, and about a result of it, as one value for terminal, JSON and page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.checks import check
+from coherently.errors import PanelError
+from coherently.scoring import score
+from coherently.values import Value
+from coherently.verifier import verify
+
+if TYPE_CHECKING:
+    from coherently.checks import Check
+    from coherently.panel import Panel
+    from coherently.result import Result
+    from coherently.scoring import Scores
+    from coherently.solve import Progress
+    from coherently.verifier import Verification
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dossier(Value):
+    """A panel; its check, None where nothing of it can be checked; the scores of its judges, where outcomes are known.
+
+    With a result there is its verification and, where outcomes are known, `replaced`: the scores of the result in each
+    judge's place. `notes` say what is missing, and why.
+    """
+
+    panel: Panel
+    check: Check | None
+    scores: Scores | None
+    result: Result | None = None
+    replaced: Scores | None = None
+    verification: Verification | None = None
+    notes: tuple[str, ...] = ()
+
+
+def make_dossier(
+    panel: Panel,
+    result: Result | None = None,
+    *,
+    time_limit: float,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Dossier:
+    """Check a panel, score it and verify its result; a panel that cannot be checked is an error without a result."""
+    try:
+        found = check(panel, time_limit=time_limit, threads=threads, progress=progress)
+    except PanelError as error:
+        if result is None:
+            raise
+        return put_together(panel, None, result, (f"the report has no judges by incoherence: {error}",))
+    return put_together(panel if result is not None else found.panel, found, result)
+
+
+def put_together(
+    panel: Panel, found: Check | None, result: Result | None = None, notes: tuple[str, ...] = ()
+) -> Dossier:
+    """The dossier with a check that was made before."""
+    resolved = panel.written.outcome >= 0
+    scores = score(panel) if resolved[panel.event_index].any() else None
+    if result is None:
+        return Dossier(panel, found, scores, notes=notes)
+    answered = scores is not None and bool(np.any(resolved & ~np.isnan(result.solution.value)))
+    replaced = score(panel, result) if answered else None
+    return Dossier(panel, found, scores, result, replaced, verify(panel, result), notes)
