@@ -308,7 +308,7 @@ def test_what_is_not_finished_comes_last_and_is_never_a_number():
     ]
 
 
-@pytest.mark.parametrize("variables", [6, 30])
+@pytest.mark.parametrize("variables", [10, 30])
 def test_threads_change_nothing(variables):
     panel = co.simulate(judges=8, variables=variables, seed=5)
     one, several = (co.check(panel, threads=threads, time_limit=500) for threads in (1, 3))
@@ -318,7 +318,7 @@ def test_threads_change_nothing(variables):
 
 
 def test_what_is_solved_is_solved_once(monkeypatch):
-    panel = co.simulate(judges=4, variables=6, seed=1)
+    panel = co.simulate(judges=4, variables=10, seed=1)
     found = co.check(panel)
     monkeypatch.setattr(distance.Approach, "improve", None)
     monkeypatch.setattr("coherently.checks.checking.bets_at_means", None)
@@ -328,13 +328,13 @@ def test_what_is_solved_is_solved_once(monkeypatch):
 
 @pytest.mark.parametrize("again", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy])
 def test_checks_and_books_are_values(again):
-    panel = co.simulate(judges=3, variables=5, seed=2)
+    panel = co.simulate(judges=3, variables=10, seed=2)
     found = co.check(panel)
     assert again(found) == found
     assert again(found).as_dict() == found.as_dict()
     assert again(found.means) == found.means
     assert again(found.judges) == found.judges
-    assert co.check(co.simulate(judges=3, variables=5, seed=3)) != found
+    assert co.check(co.simulate(judges=3, variables=10, seed=3)) != found
     book = co.dutch_book(panel, fee=0.001)
     assert again(book) == book
     assert again(book).to_json() == book.to_json()

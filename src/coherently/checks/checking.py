@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 TIME_LIMIT = 20.0
 WORST = 100
 """Judges whose contradictions a check tells as plain values."""
-JUDGES, MEANS = 0.75, 0.5
+JUDGES, MEANS = 0.65, 0.5
 """The part of the time left that the judges, and then the panel's means, may take."""
 REFINING = 0.4
 """The part of all the time until which distances that are known well enough are proved better."""
