@@ -100,7 +100,7 @@ def test_accuracy_and_calibration_where_outcomes_are_known():
     tree = parse(page_of(panel))
     scores, after = co.score(panel), co.score(panel, co.aggregate(panel))
     table = rows_of(tree, "accuracy")
-    assert table[0] == ["judge", "scored", "Brier", "after", "log", "slope"]
+    assert table[0] == ["judge", "scored", "Brier", "after", "log score", "slope"]
     assert [row[0] for row in table[1:]] == ["Alice", "Bob", "Chris", "average judge"]
     assert [float(row[2]) for row in table[1:]] == pytest.approx(
         [*sorted(scores.brier), scores.average()["brier"]], abs=5e-5

@@ -197,7 +197,7 @@ def test_what_cannot_be_compared_is_refused(panel, options, message):
 def test_names_that_are_not_compared_are_refused(comparison):
     with pytest.raises(co.MethodError, match="'raw' is not compared; the methods are Raw, "):
         comparison.difference("raw", "Individual")
-    with pytest.raises(co.MethodError, match="'auc' is no score"):
+    with pytest.raises(co.MethodError, match="unknown score 'auc'"):
         comparison.difference("Raw", "Individual", "auc")
     with pytest.raises(co.MethodError, match="'worlds' is not what intervals are over"):
         comparison.frame("worlds")

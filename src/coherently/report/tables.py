@@ -121,12 +121,12 @@ def consistency_table(scores: Consistency) -> Table:
 def scores_table(scores: Scores) -> Table:
     """Each judge with its scores, the best Brier score first, and the average judge."""
     order = np.argsort(scores.brier, kind="stable")
-    table = _table("judge", "scored", "Brier sum", *(rule.head for rule in RULES), caption=_cut(len(order)))
+    table = _table("judge", "scored", *(rule.head for rule in RULES), "Brier sum", caption=_cut(len(order)))
     for i in order[:LONGEST].tolist():
-        own = (scores.brier_sum[i], *(values[i] for values in scores.by_rule.values()))
+        own = (*(values[i] for values in scores.by_rule.values()), scores.brier_sum[i])
         table.add_row(_plain(scores.judges[i]), f"{scores.scored[i]:,}", *map(_number, own))
     table.add_section()
-    table.add_row("average judge", "", "", *map(_number, scores.average().values()))
+    table.add_row("average judge", "", *map(_number, scores.average().values()), "")
     return table
 
 
