@@ -237,6 +237,9 @@ def test_raising_every_bound_is_refused():
         (lambda r: r.update(status="fine"), "status is 'fine'; it must be one of averaged, optimal"),
         (lambda r: r.update(status=1), "status is 1; it must be a text"),
         (lambda r: r.update(coherence="sound"), "coherence is 'sound'; it must be one of none, local, global"),
+        (lambda r: r.update(coherence="local"), r"worlds is \[.*; it must be null where the coherence is local"),
+        (lambda r: r.update(worlds=None), "worlds is null; it must be a list where the coherence is global"),
+        (lambda r: r.update(groups="pairs"), "groups is 'pairs'; it must be null where the coherence is global"),
         (
             lambda r: r["components"][0].update(proof="luck"),
             r"components\[0\]\.proof is 'luck'; it must be one of nothing",
