@@ -7,8 +7,6 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from coherently.values import json_text
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -35,6 +33,8 @@ def show(*parts: RenderableType) -> None:
 
 def show_json(value: Any) -> None:
     """Print JSON; a number that is not finite is null."""
+    from coherently.values import json_text
+
     print(json_text(value))
 
 
