@@ -21,7 +21,7 @@ def test_bounds_hold_and_are_near(seed):
     panel = co.simulate(variables=10, judges=20, seed=seed)
     exact = co.aggregate(panel, "exact")
     bound = SpectralBound(only_part(panel))
-    found = bound.raise_until(time.monotonic() + 0.3, exact.objective, lambda: None)
+    found = bound.raise_until(time.monotonic() + 2.0, exact.objective, lambda: None)
     assert 0.9 * exact.objective <= found <= exact.objective * (1 + 1e-9)
 
 
