@@ -309,3 +309,15 @@ def test_malformed_records_say_what_is_wrong(change, message):
 def test_what_is_no_json_is_refused(text, message):
     with pytest.raises(co.ResultError, match=message):
         co.Result.from_json(text)
+
+
+def test_a_result_in_plain_values_is_what_json_says():
+    result = co.aggregate(co.Panel.from_records([("A", "p", 0.5), ("A", "p & q", 0.7)]), "exact")
+    assert json.loads(result.to_json()) == result.as_dict()
+
+    def check(value):
+        assert type(value) in (dict, list, str, int, float, bool, type(None)), type(value)
+        for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            check(inner)
+
+    check(result.as_dict())

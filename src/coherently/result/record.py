@@ -62,14 +62,19 @@ class Recorded:
 
 def write(result: Result) -> str:
     """Write a result; numbers are written so that they are read back exactly."""
+    return json.dumps(as_dict(result), ensure_ascii=False, allow_nan=False)
+
+
+def as_dict(result: Result) -> dict[str, Any]:
+    """All that is written of a result, in plain values."""
     loss = result.loss
     columns = {name: _nullable(result.columns()[name]) for name in ("event", "probability", "raw", "weight")}
     rows = _rows(result.panel)
-    record = {
+    return {
         "format": FORMAT,
         "version": VERSION,
-        "status": result.status,
-        "coherence": result.coherence,
+        "status": str(result.status),
+        "coherence": str(result.coherence),
         "method": result.method.name,
         "tolerance": getattr(result.method, "tolerance", None),
         "loss": loss.name,
@@ -84,7 +89,6 @@ def write(result: Result) -> str:
         "components": [_described(component) for component in result.components],
         "worlds": None if result.worlds is None else [_part(part, result.worlds.names) for part in result.worlds.parts],
     }
-    return json.dumps(record, ensure_ascii=False, allow_nan=False)
 
 
 def _rows(panel: Panel) -> dict[int, dict[str, list[dict[str, float | None]]]]:
@@ -126,9 +130,11 @@ def read(text: str) -> tuple[Panel, Recorded, Problem, Solution, float | None]:
 
 
 def _described(component: Component) -> dict[str, Any]:
-    fields = asdict(component)
-    conflict = fields.pop("conflict")
-    return _finite(fields if conflict is None else fields | {"route": f"{component.route}{CONFLICT}{conflict:.6g}"})
+    conflict = "" if component.conflict is None else f"{CONFLICT}{component.conflict:.6g}"
+    words = {"coherence": str(component.coherence), "route": f"{component.route}{conflict}"}
+    fields = asdict(component) | words | {"proof": str(component.proof)}
+    del fields["conflict"]
+    return _finite(fields)
 
 
 def _finite(fields: dict[str, Any]) -> dict[str, Any]:

@@ -58,6 +58,10 @@ class Result:
         """Everything that the result promises, for `from_json` and `coherently.verify`, numbers exactly."""
         return record.write(self)
 
+    def as_dict(self) -> dict[str, Any]:
+        """The same in plain values."""
+        return record.as_dict(self)
+
     def __repr__(self) -> str:
         return f"<Result: {len(self.panel.written):,} events by {self.method.name}, {self.status}>"
 
