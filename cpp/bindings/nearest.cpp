@@ -46,13 +46,13 @@ public:
           squares_(squares, weight_.size()),
           nearest_((check(), events_.view()), weight_, target_, seed, space_.get(), squares_.view()) {}
 
-    bool search(double seconds, int effort, double enough, double part) {
+    bool search(double seconds, int effort, double enough, double part, double goal) {
         nb::gil_scoped_release release;
-        return nearest_.search(after(seconds), effort, enough, part);
+        return nearest_.search(after(seconds), effort, enough, part, goal);
     }
-    bool eliminate(double seconds) {
+    bool eliminate(double seconds, double goal) {
         nb::gil_scoped_release release;
-        return nearest_.eliminate(after(seconds));
+        return nearest_.eliminate(after(seconds), goal);
     }
     bool offer(Vector<std::uint8_t> world) {
         if (world.size() != events_.n_variables) throw nb::value_error("arrays differ in length");
@@ -119,8 +119,8 @@ void bind_nearest(nb::module_& module) {
              nb::arg("weight"), nb::arg("target"), nb::arg("seed"), nb::arg("space").none() = nb::none(),
              nb::arg("squares") = nb::none())
         .def("search", &Nearest::search, nb::arg("seconds"), nb::arg("effort") = NearestMixture::most_effort,
-             nb::arg("enough") = 0.0, nb::arg("part") = 0.0)
-        .def("eliminate", &Nearest::eliminate, nb::arg("seconds"))
+             nb::arg("enough") = 0.0, nb::arg("part") = 0.0, nb::arg("goal") = 0.0)
+        .def("eliminate", &Nearest::eliminate, nb::arg("seconds"), nb::arg("goal") = 0.0)
         .def("offer", &Nearest::offer, nb::arg("world"))
         .def("include", &Nearest::include, nb::arg("worlds"))
         .def("energy", &Nearest::energy, nb::arg("world"))

@@ -1,6 +1,8 @@
 // Proofs about worlds, the same for everything that has an oracle.
 #pragma once
 
+#include <limits>
+
 #include "arrays.hpp"
 #include "coherently/deadline.hpp"
 #include "coherently/worlds/oracle.hpp"
@@ -27,11 +29,11 @@ void bind_proofs(nb::class_<Owner>& bound) {
             nb::arg("cutoff"), nb::arg("seconds") = 0.0)
         .def(
             "prove",
-            [](Owner& owner, double seconds) {
+            [](Owner& owner, double seconds, std::size_t nodes) {
                 nb::gil_scoped_release release;
-                return word_of(owner.oracle().proof().run(after(seconds)));
+                return word_of(owner.oracle().proof().run(after(seconds), nodes));
             },
-            nb::arg("seconds"))
+            nb::arg("seconds"), nb::arg("nodes") = std::numeric_limits<std::size_t>::max())
         .def("bound", [](Owner& owner) { return owner.oracle().proof().bound(); })
         .def("better", [](Owner& owner) {
             WorldOracle& oracle = owner.oracle();

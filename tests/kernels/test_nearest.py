@@ -168,6 +168,33 @@ def test_search_ends_at_the_nearest_mixture_of_few_worlds(seed, laws):
     assert core.objective() == pytest.approx(best, rel=1e-7, abs=1e-10)
 
 
+@pytest.mark.parametrize("work", ["search", "eliminate"])
+@pytest.mark.parametrize("seed", range(4))
+def test_work_in_slices_ends_where_work_at_once_does(seed, work):
+    rng = np.random.default_rng(seed)
+    some = draw(rng, 12, 80)
+    weight, target = rng.uniform(1, 2, len(some)), rng.random(len(some))
+    whole, sliced = (mixture_of(some, weight, target, seed=seed) for _ in range(2))
+    assert getattr(whole, work)(FOREVER)
+    slices = 1
+    while not getattr(sliced, work)(2e-5):
+        slices += 1
+    assert slices > 1
+    np.testing.assert_array_equal(sliced.x(), whole.x())
+    np.testing.assert_array_equal(sliced.worlds()[1], whole.worlds()[1])
+
+
+def test_work_ends_at_its_goal():
+    rng = np.random.default_rng(0)
+    some = draw(rng, 12, 80)
+    weight, target = rng.uniform(1, 2, len(some)), rng.random(len(some))
+    cores = [mixture_of(some, weight, target) for _ in range(3)]
+    best = cores[0].eliminate(FOREVER) and cores[0].objective()
+    for core, work in zip(cores[1:], ("search", "eliminate"), strict=True):
+        assert getattr(core, work)(FOREVER, goal=1.5 * best)
+        assert best * (1 + 1e-3) < core.objective() <= 1.5 * best
+
+
 @pytest.mark.parametrize("span", [1e-4, 1e-6, 1e-8])
 @pytest.mark.parametrize("seed", range(12))
 def test_worlds_that_differ_in_light_events_only_are_told_apart(seed, span):

@@ -157,6 +157,27 @@ def test_a_proof_that_is_stopped_bounds_what_is_left(seed, share):
         assert (np.diff(bounds) >= -ROUNDING).all()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_limit_on_nodes_ends_a_proof_at_the_same_node_however_it_is_sliced(seed):
+    rng = np.random.default_rng(seed)
+    some = links(rng, 30, "all")
+    coefficients = rng.normal(size=len(some))
+
+    def proof(seconds, slices, nodes):
+        oracle = oracle_of(some, seed)
+        oracle.set(coefficients)
+        oracle.start_proof(oracle.value(oracle.search(20, FOREVER)) - 1e-3)
+        outcomes = {oracle.prove(seconds, nodes) for _ in range(slices)}
+        return outcomes, oracle.bound()
+
+    few, bound = proof(FOREVER, 1, 30)
+    assert few == {"unfinished"}
+    assert proof(0.0, 10, 30) == (few, bound)
+    outcome, end = proof(FOREVER, 1, 2**62)
+    assert outcome == {"proved"}
+    assert end > bound
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_a_large_proof_that_is_stopped_bounds_what_is_left(seed):
     rng = np.random.default_rng(seed)

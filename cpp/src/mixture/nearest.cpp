@@ -95,8 +95,8 @@ World NearestMixture::cross() {
     return world;
 }
 
-bool NearestMixture::search(Deadline deadline, int effort, double enough, double part) {
-    while (effort_ <= effort) {
+bool NearestMixture::search(Deadline deadline, int effort, double enough, double part, double goal) {
+    while (effort_ <= effort && objective_ > goal) {
         if (has_passed(deadline)) return false;
         attempt();
         if (++attempt_ < round && (oracle_.search().is_sparse() || found_.size() < batch)) continue;
@@ -167,17 +167,20 @@ double NearestMixture::find_best() {
     return least;
 }
 
-bool NearestMixture::eliminate(Deadline deadline) {
-    for (int pass = 0;; ++pass) {
-        double before = std::numeric_limits<double>::infinity();
-        while (objective_ < before * (1 - rounding)) {
+bool NearestMixture::eliminate(Deadline deadline, double goal) {
+    for (;; ++pass_) {
+        while (objective_ < before_ * (1 - rounding)) {
             if (has_passed(deadline)) return false;
-            before = objective_;
+            before_ = objective_;
             const double least = find_best();
             certify(least);
-            if (!(least < level_ - rounding * total_weight_) || !take(many)) break;
+            if (objective_ <= goal || !(least < level_ - rounding * total_weight_) || !take(many)) break;
         }
-        if (pass == refinements) return true;
+        before_ = std::numeric_limits<double>::infinity();
+        if (pass_ == refinements || objective_ <= goal) {
+            pass_ = 0;
+            return true;
+        }
         mixture_.refine();
         update();
     }

@@ -33,8 +33,6 @@ ABSENT = 1e-6
 """The probability up to which a condition counts as impossible."""
 NOISE = 1e-13
 """Changes of a price that are rounding errors."""
-MOMENT = 0.1
-"""Seconds after which prices that are coherent but for rounding errors are not looked at any more."""
 SEARCHING = 0.5
 """The part of the time that search alone may take where the best world is not found by dynamic programming."""
 QUICK = (0, 1e-3)
@@ -110,7 +108,7 @@ class Approach:
                 return _unknown(bets, cluster, Proof.TOO_LARGE) if quoted else _locally_nearest(bets, cluster)
             if quoted or cluster.conditional.any():
                 return _nearest_given(bets, cluster, deadline)
-            self._points = self._points or Nearest(cluster.part, 0, TOLERANCE**2)
+            self._points = self._points or Nearest(cluster.part, 0, TOLERANCE**2, NOISE**2)
             self._improve_points(self._points, deadline, accuracy)
             return _nearest_points(cluster, bets.price[cluster.bets], self._points)
         except MethodError as error:
@@ -124,12 +122,7 @@ class Approach:
     def _improve_points(self, found: Nearest, deadline: float, accuracy: float) -> None:
         """Work on prices of which each bet has one and stands for sure."""
         begun, hasty = time.monotonic(), accuracy > ACCURACY
-        if found.is_eliminable:
-            soon = begun + MOMENT
-            found.improve(accuracy, min(soon, deadline), self.tell, hasty=hasty)
-            if time.monotonic() < soon:
-                return
-        else:
+        if not found.is_eliminable:
             # What else comes before the search for worlds there does not look at the clock.
             soon, (effort, enough) = begun + SEARCHING * (deadline - begun), QUICK if hasty else THOROUGH[0]
             while (left := soon - time.monotonic()) > 0 and not found.core.search(min(SLICE, left), effort, enough):
@@ -137,7 +130,7 @@ class Approach:
             if hasty:
                 # What was merged adds to the squared distance, of whose gap the accuracy speaks.
                 accuracy *= 1.0 + _scatter(self.cluster, self.bets.price[self.cluster.bets]) / found.scale
-        if found.objective > NOISE**2 and time.monotonic() < deadline:
+        if found.objective > found.noise and time.monotonic() < deadline:
             found.improve(accuracy, deadline, self.tell, hasty=hasty)
 
 

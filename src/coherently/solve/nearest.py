@@ -30,8 +30,8 @@ EAGER_STATES = 2**14
 """States of a junction tree up to which the best world of all is looked for every time."""
 DENSE_DEGREE = 12
 """Events a variable from which the semidefinite bound is likely to be better than a relaxation to clusters."""
-FEW_NODES = 100_000
-"""Nodes of a proof after which a coarser one comes first."""
+FEW_NODES, MANY_NODES = 100_000, 2**62
+"""Nodes of a proof after which a coarser one comes first, and as many as time allows."""
 COARSE = 1e-2
 """The relative gap of that."""
 SEARCH_SHARE = 0.8
@@ -51,11 +51,12 @@ SAFETY = 0.98
 class Nearest:
     """A component's answer so far; `bound` is proved, `route` says how it was found and `proof` on what it rests.
 
-    Tolerances are relative to the objective, or to `floor` where the objective is less.
+    Tolerances are relative to the objective, or to `floor` where the objective is less; an objective of up to `noise`
+    is made of rounding errors.
     """
 
-    def __init__(self, part: Merged, seed: int, floor: float) -> None:
-        self.part, self.floor = part, floor
+    def __init__(self, part: Merged, seed: int, floor: float, noise: float = 0.0) -> None:
+        self.part, self.floor, self.noise = part, floor, noise
         self.space, self.reduced = core_space(part)
         self.core = _core.NearestMixture(*part.functions, part.weight, np.nan_to_num(part.mean), seed, space=self.space)
         self.route, self.proof = Route.COLUMNS, Proof.NOTHING
@@ -98,6 +99,10 @@ class Nearest:
     def is_done(self, tolerance: float) -> bool:
         """Whether the gap is at most the tolerance."""
         return self.objective - self.bound <= tolerance * self.scale
+
+    def reached(self, tolerance: float) -> float:
+        """The objective at which, by the present bound, the gap is at most the tolerance."""
+        return max(self.bound / (1.0 - tolerance), self.bound + tolerance * self.floor, self.noise)
 
     def is_stuck(self, tolerance: float) -> bool:
         """Whether rounding ended the work before the tolerance, though the best world of all was found each time."""
@@ -151,15 +156,16 @@ class _Run:
     def search(self, share: float = 1.0) -> bool:
         """Local search until it finds nothing or nothing is left to gain; false when its share of the time is over."""
         end = time.monotonic() + share * self.left()
+        goal = self.nearest.reached(FINISHED)
         for effort, enough in self.ladder:
             over = False
             while not over:
                 if (left := min(self.left(), end - time.monotonic())) <= 0:
                     self.cut = True
                     return False
-                over = self.core.search(min(SLICE, left), effort, enough)
-                if (over or self.finished == FINISHED) and self.nearest.is_done(self.finished):
-                    return True
+                over = self.core.search(min(SLICE, left), effort, enough, goal=goal)
+            if self.nearest.is_done(self.finished):
+                return True
         return True
 
     def eliminate(self) -> None:
@@ -168,7 +174,7 @@ class _Run:
         self.nearest.route = Route.ENUMERATION if few else Route.JUNCTION_TREE
         self.nearest.proof = Proof.ALL_WORLDS
         while (left := self.left()) > 0:
-            if self.core.eliminate(min(SLICE, left)):
+            if self.core.eliminate(min(SLICE, left), self.nearest.noise):
                 self.nearest.eliminated = True
                 return
 
@@ -189,20 +195,20 @@ class _Run:
             return
         for gap, nodes in (
             (self.tolerance, FEW_NODES),
-            (max(COARSE, self.tolerance), math.inf),
-            (self.tolerance, math.inf),
+            (max(COARSE, self.tolerance), MANY_NODES),
+            (self.tolerance, MANY_NODES),
         ):
             while self.left() > 0 and not self.nearest.is_done(gap):
                 if not self._branch(0.5 * SAFETY * gap * self.nearest.scale, nodes):
                     break
 
-    def _branch(self, shortfall: float, nodes: float) -> bool:
+    def _branch(self, shortfall: float, nodes: int) -> bool:
         """Prove that no world falls short by so much, or take in one that does; false past the deadline or `nodes`."""
         core = self.core
         core.start_proof(core.level() - shortfall)
         core.certify(core.bound())
         while (left := self.left()) > 0 and core.nodes() < nodes:
-            outcome = core.prove(min(SLICE, left))
+            outcome = core.prove(min(SLICE, left), nodes)
             core.certify(core.bound())
             if outcome == "proved":
                 return True

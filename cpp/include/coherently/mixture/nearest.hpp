@@ -24,11 +24,12 @@ public:
 
     // Takes in worlds that local search finds; true when it finds none that improves, false at the deadline. The effort
     // is how often the length of a search is doubled before giving up, where a round of searches has not brought the
-    // objective down by `enough` of it, and by `part` of what all rounds have.
+    // objective down by `enough` of it, and by `part` of what all rounds have. Here and below, an objective of no more
+    // than `goal` is reached, and the work over. Work that a deadline cut goes on where it was: the answer is the same.
     static constexpr int most_effort = 8;
-    bool search(Deadline deadline, int effort = most_effort, double enough = 0, double part = 0);
+    bool search(Deadline deadline, int effort = most_effort, double enough = 0, double part = 0, double goal = 0);
     // Takes in the best world of all, by elimination, until none improves; false at the deadline.
-    bool eliminate(Deadline deadline);
+    bool eliminate(Deadline deadline, double goal = 0);
     // Takes in a world from elsewhere; false where it does not improve.
     bool offer(const World& world);
 
@@ -75,9 +76,11 @@ private:
     std::vector<Found> found_;
     std::size_t attempt_ = 0;  // of the round of searches
     std::size_t rounds_ = 0;
-    double begun_at_ = 0;  // the objective before the first round
-    int effort_ = 0;       // grows when a round finds little
-    World lowest_;         // the last world that was the best to take in
+    int pass_ = 0;                                             // of elimination
+    double before_ = std::numeric_limits<double>::infinity();  // the objective before its last world
+    double begun_at_ = 0;                                      // the objective before the first round
+    int effort_ = 0;                                           // grows when a round finds little
+    World lowest_;                                             // the last world that was the best to take in
 };
 
 }  // namespace coherently

@@ -229,10 +229,10 @@ bool DiagonalBound::expand(Node& node) {
     return false;
 }
 
-DiagonalBound::Outcome DiagonalBound::run(Deadline deadline) {
+DiagonalBound::Outcome DiagonalBound::run(Deadline deadline, std::size_t nodes) {
     for (int step = 1; !heap_.empty() || !stack_.empty(); ++step) {
         if (!better_.empty() && nodes_ >= enough_) return Outcome::better;
-        if (step % between_clocks == 0 && has_passed(deadline)) return Outcome::unfinished;
+        if (nodes_ >= nodes || (step % between_clocks == 0 && has_passed(deadline))) return Outcome::unfinished;
         Node node = pop();
         ++nodes_;
         if (expand(node)) branch(node);

@@ -27,7 +27,8 @@ public:
     // Begins with the energy's present coefficients. In some seconds the first bound becomes sharper, by which
     // branching gains nothing.
     void start(double cutoff, double seconds = 0);
-    Outcome run(Deadline deadline);
+    // Goes on until the deadline or until so many nodes were looked at since the start.
+    Outcome run(Deadline deadline, std::size_t nodes);
     // A valid bound on the energy of every world, at most the cutoff.
     double bound() const;
     // Worlds below the cutoff, if the outcome is better: those met in twice the time that the first one took.

@@ -24,7 +24,7 @@ public:
     bool is_possible() const { return !priced_ || priced_->is_quadratic(); }
     // Begins with the energy's present coefficients. In some seconds the first bound becomes sharper.
     void start(double cutoff, double seconds = 0);
-    Outcome run(Deadline deadline) { return bound_->run(deadline); }
+    Outcome run(Deadline deadline, std::size_t nodes) { return bound_->run(deadline, nodes); }
     // A valid bound on the energy of every possible world, at most the cutoff.
     double bound() const { return bound_->bound() + constant(); }
     // Worlds below the cutoff, if the outcome is better. Under laws they may break some.
