@@ -12,6 +12,10 @@ namespace {
 
 constexpr double tiny = 1e-14;
 
+bool is_inside_cube(std::span<const double> y) {
+    return std::all_of(y.begin(), y.end(), [](double value) { return 0 <= value && value <= 1; });
+}
+
 }  // namespace
 
 void project_conjunction(const double* weights, double* y, bool negate_first, bool negate_second, bool negate_last) {
@@ -294,7 +298,7 @@ void GroupProjector::sweep(std::span<double> x, std::span<double> increments) {
         load(g, x);
         const auto begin = static_cast<std::size_t>(groups_.starts[g]);
         for (std::size_t i = 0; i < local_.size(); ++i) increments[begin + i] = local_[i] += increments[begin + i];
-        project(g, false);
+        project(g, is_inside_cube(local_));
         for (std::size_t i = 0; i < local_.size(); ++i) {
             increments[begin + i] -= local_[i];
             x[static_cast<std::size_t>(groups_.members[begin + i])] = local_[i];
@@ -307,7 +311,7 @@ double GroupProjector::violation(std::span<const double> x) {
     for (std::size_t g = 0; g < groups_.pattern.size(); ++g) {
         load(g, x);
         std::fill(local_weights_.begin(), local_weights_.end(), 1.0);
-        project(g, false);
+        project(g, is_inside_cube(local_));
         const auto begin = static_cast<std::size_t>(groups_.starts[g]);
         for (std::size_t i = 0; i < local_.size(); ++i)
             worst = std::max(worst, std::abs(local_[i] - x[static_cast<std::size_t>(groups_.members[begin + i])]));

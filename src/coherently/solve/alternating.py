@@ -172,7 +172,7 @@ class AlternatingProjections:
         return replace(solution, value=way.back(solution.value), trace=trace)
 
     def _loop(self, run: _Run, tell: Callable[[int], None]) -> Local:
-        moved, status = 0.0, Status.SWEEP_LIMIT
+        moved, violation, status = 0.0, math.inf, Status.SWEEP_LIMIT
         x = run.start()
         try:
             for sweep in range(self.sweeps):
@@ -180,9 +180,11 @@ class AlternatingProjections:
                 moved += run.projector.sweep(x)
                 run.note(x)
                 tell(sweep + 1)
-                still = np.abs(x - before).max(initial=0.0) <= self.tolerance
+                if np.abs(x - before).max(initial=0.0) > self.tolerance:
+                    continue
                 # Groups that pins keep from ever agreeing come to rest too, each where it was left.
-                if still and run.projector.violation(x) <= max(self.tolerance, COHERENT):
+                violation = run.projector.violation(x)
+                if violation <= max(self.tolerance, COHERENT):
                     status = Status.CONVERGED
                     break
         except KeyboardInterrupt:
@@ -194,7 +196,7 @@ class AlternatingProjections:
             guaranteed_improvement=None if len(run.problem.merged.terms) else run.problem.scatter + moved,
             groups=run.groups.design,
             sweeps=run.sweeps,
-            violation=run.projector.violation(x),
+            violation=violation if status is Status.CONVERGED else run.projector.violation(x),
             trace=run.trace(),
             note=run.note_for(x),
             conditionals=run.form(),
