@@ -147,10 +147,10 @@ def _atoms(merged: Merged) -> NDArray[np.float64]:
     """Whether each event holds in each world, a column a world; events are about one or two variables."""
     worlds = np.arange(2**merged.n_variables)
     atoms = np.empty((len(merged), len(worlds)))
-    for i, first in enumerate(merged.starts[:-1].tolist()):
-        own = merged.variables[first : merged.starts[i + 1]].astype(np.int64)
+    for i in range(len(merged)):
+        own = merged.functions.of(i).astype(np.int64)
         entry = ((worlds[:, None] >> own & 1) << np.arange(len(own))).sum(axis=1)
-        atoms[i] = int(merged.tables[merged.table_starts[i]]) >> entry & 1
+        atoms[i] = int(merged.functions.words(i)[0]) >> entry & 1
     return atoms
 
 

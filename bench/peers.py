@@ -80,8 +80,8 @@ def facet_form(merged: Merged, design: str) -> Facets:
     """
     n, size = merged.n_variables, merged.sizes()
     alone, double = np.flatnonzero(size == 1), np.flatnonzero(size == 2)
-    ends = merged.variables[merged.starts[double][:, None] + np.arange(2)].astype(np.int64)
-    truth = merged.truth(double)[:, 0].astype(np.int64)
+    ends = merged.functions.variables[merged.functions.starts[double][:, None] + np.arange(2)].astype(np.int64)
+    truth = merged.functions.stacked_words(double)[:, 0].astype(np.int64)
     shift = np.zeros(len(merged))
     if design == "logical":
         group = lead = np.arange(len(double))
@@ -97,7 +97,7 @@ def facet_form(merged: Merged, design: str) -> Facets:
     count = len(not_first)
     events = _matrix(
         np.concatenate([alone, double, double, double]),
-        np.concatenate([merged.variables[merged.starts[alone]], n + group, ends[:, 0], ends[:, 1]]),
+        np.concatenate([merged.functions.variables[merged.functions.starts[alone]], n + group, ends[:, 0], ends[:, 1]]),
         np.concatenate([np.ones(len(alone)), *affine.T]),
         (len(merged), n + count),
     )
@@ -108,7 +108,7 @@ def facet_form(merged: Merged, design: str) -> Facets:
     linear = -2 * (events.T @ (weight * (target - shift)))
     lower = np.concatenate([np.full(n, -np.inf), np.zeros(count)])
     first = np.full(n + count, -1)
-    first[merged.variables[merged.starts[alone]]] = alone
+    first[merged.functions.variables[merged.functions.starts[alone]]] = alone
     first[n:] = double[lead]
     return Facets(quadratic, linear, rows, limits, lower, events, shift, first, weight, target)
 

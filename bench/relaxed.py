@@ -24,7 +24,7 @@ import numpy as np
 import coherently as co
 from bench.measure import peak_memory
 from bench.peers import PEERS, facet_form
-from coherently.problem import Merged, pose
+from coherently.problem import Functions, Merged, pose
 from coherently.solve.pairwise import solve_pairwise
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ class Figures:
 
 
 T = TypeVar("T")
-ARRAYS = [field.name for field in dataclasses.fields(Merged) if field.name not in ("space", "terms")]
+ARRAYS = ("event", "weight", "mean", "origin")
+FUNCTIONS = tuple(field.name for field in dataclasses.fields(Functions))
 Found: TypeAlias = dict[tuple[str, str, str, str], Figures]
 """By the problem, its weights, the panel and the solver."""
 
@@ -123,7 +124,8 @@ def _file(folder: str, size: str) -> str:
 
 def store(merged: Merged, file: str) -> None:
     """Write a problem without laws, conditionals and so on."""
-    np.savez(file, **{name: getattr(merged, name) for name in ARRAYS})
+    functions = {name: getattr(merged.functions, name) for name in FUNCTIONS}
+    np.savez(file, **functions, **{name: getattr(merged, name) for name in ARRAYS})
 
 
 def _peers(size: str) -> list[str]:
@@ -148,7 +150,8 @@ def _in_a_process(case: Case) -> Figures:
 def measure(case: Case) -> Figures:
     """Time a solver on a stored problem."""
     with np.load(case.file) as stored:
-        merged = Merged(**{name: stored[name] for name in ARRAYS})
+        functions = Functions(*(stored[name] for name in FUNCTIONS))
+        merged = Merged(functions=functions, **{name: stored[name] for name in ARRAYS})
     if case.flat:
         merged = dataclasses.replace(merged, weight=np.ones(len(merged)))
     return _measure_ours(merged, case) if case.solver == OURS else _measure_peer(merged, case)

@@ -45,7 +45,7 @@ def measure(variables: int, events: int, seed: int) -> tuple[float, list[float]]
     value, text = problem.as_written(answer), panel.written.text
     written = np.empty(len(problem.merged), np.int64)
     written[problem.coordinate] = np.arange(len(problem.coordinate))
-    ends = merged.variables.reshape(-1, 2)
+    ends = merged.functions.variables.reshape(-1, 2)
     found: list[float] = []
     free = np.ones(merged.n_variables, np.bool_)
     for v in range(merged.n_variables):

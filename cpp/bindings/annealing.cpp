@@ -2,14 +2,14 @@
 
 #include <limits>
 
-#include "arrays.hpp"
+#include "functions.hpp"
 
 namespace coherently::bindings {
 namespace {
 
-template <typename T>
-std::vector<T> copy(const Vector<T>& array) {
-    return {array.data(), array.data() + array.size()};
+WeightedFunctions weighted(const FunctionsHandle& functions, std::vector<double> weight, std::vector<double> target) {
+    return {functions.n_variables, functions.starts,  functions.variables, functions.word_starts,
+            functions.words,       std::move(weight), std::move(target)};
 }
 
 void check_starts(const std::vector<std::int64_t>& starts, std::size_t rows, std::size_t length) {
@@ -39,11 +39,9 @@ void check(const WeightedFunctions& functions, std::size_t columns) {
     }
 }
 
-void construct(Annealer* self, std::size_t n_variables, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
-               Vector<std::int64_t> word_starts, Vector<std::uint64_t> words, Vector<double> weight,
-               Vector<double> target, std::size_t columns, std::uint64_t seed) {
-    WeightedFunctions functions{n_variables, copy(starts), copy(variables), copy(word_starts),
-                                copy(words), copy(weight), copy(target)};
+void construct(Annealer* self, const FunctionsHandle& events, Vector<double> weight, Vector<double> target,
+               std::size_t columns, std::uint64_t seed) {
+    WeightedFunctions functions = weighted(events, copy(weight), copy(target));
     check(functions, columns);
     nb::gil_scoped_release release;
     new (self) Annealer(std::move(functions), columns, seed);
@@ -89,29 +87,23 @@ std::vector<RatioTerm> to_terms(const Matrix<std::int32_t>& about, const Matrix<
     return terms;
 }
 
-void construct_with_moves(Annealer* self, std::size_t n_variables, Vector<std::int64_t> starts,
-                          Vector<std::int32_t> variables, Vector<std::int64_t> word_starts, Vector<std::uint64_t> words,
-                          Vector<double> weight, Vector<double> target, std::size_t columns, std::uint64_t seed,
-                          Matrix<std::int32_t> terms, Matrix<double> said, Vector<std::int64_t> set_starts,
-                          Vector<std::int32_t> set_variables, Vector<std::int64_t> state_starts,
-                          Vector<std::uint8_t> states, Vector<std::int32_t> slots, Vector<std::int64_t> law_starts,
-                          Vector<std::int32_t> law_variables, Vector<std::int64_t> law_word_starts,
-                          Vector<std::uint64_t> law_words, Vector<std::uint8_t> law_truth,
-                          Matrix<std::uint8_t> worlds) {
-    WeightedFunctions functions{n_variables, copy(starts), copy(variables), copy(word_starts),
-                                copy(words), copy(weight), copy(target)};
+void construct_with_moves(Annealer* self, const FunctionsHandle& events, Vector<double> weight, Vector<double> target,
+                          std::size_t columns, std::uint64_t seed, Matrix<std::int32_t> terms, Matrix<double> said,
+                          Vector<std::int64_t> set_starts, Vector<std::int32_t> set_variables,
+                          Vector<std::int64_t> state_starts, Vector<std::uint8_t> states, Vector<std::int32_t> slots,
+                          const FunctionsHandle& laws, Vector<std::uint8_t> law_truth, Matrix<std::uint8_t> worlds) {
+    WeightedFunctions functions = weighted(events, copy(weight), copy(target));
     check(functions, columns);
     const std::vector<double> none(law_truth.size());
-    Moves moves{
-        copy(set_starts),
-        copy(set_variables),
-        copy(state_starts),
-        copy(states),
-        {},
-        copy(slots),
-        {n_variables, copy(law_starts), copy(law_variables), copy(law_word_starts), copy(law_words), none, none},
-        copy(law_truth),
-        {worlds.data(), worlds.data() + worlds.size()}};
+    Moves moves{copy(set_starts),
+                copy(set_variables),
+                copy(state_starts),
+                copy(states),
+                {},
+                copy(slots),
+                weighted(laws, none, none),
+                copy(law_truth),
+                {worlds.data(), worlds.data() + worlds.size()}};
     if (moves.starts.empty()) throw nb::value_error("starts must cover their array, one entry a set");
     check_moves(functions, columns, moves);
     std::size_t place = 0;
@@ -130,15 +122,12 @@ void construct_with_moves(Annealer* self, std::size_t n_variables, Vector<std::i
 void bind_annealing(nb::module_& module) {
     const auto without_gil = nb::call_guard<nb::gil_scoped_release>();
     nb::class_<Annealer>(module, "Annealer")
-        .def("__init__", &construct, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"),
-             nb::arg("word_starts"), nb::arg("words"), nb::arg("weight"), nb::arg("target"), nb::arg("columns"),
+        .def("__init__", &construct, nb::arg("functions"), nb::arg("weight"), nb::arg("target"), nb::arg("columns"),
              nb::arg("seed"))
-        .def("__init__", &construct_with_moves, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"),
-             nb::arg("word_starts"), nb::arg("words"), nb::arg("weight"), nb::arg("target"), nb::arg("columns"),
-             nb::arg("seed"), nb::arg("terms"), nb::arg("said"), nb::arg("set_starts"), nb::arg("set_variables"),
-             nb::arg("state_starts"), nb::arg("states"), nb::arg("slots"), nb::arg("law_starts"),
-             nb::arg("law_variables"), nb::arg("law_word_starts"), nb::arg("law_words"), nb::arg("law_truth"),
-             nb::arg("worlds"))
+        .def("__init__", &construct_with_moves, nb::arg("functions"), nb::arg("weight"), nb::arg("target"),
+             nb::arg("columns"), nb::arg("seed"), nb::arg("terms"), nb::arg("said"), nb::arg("set_starts"),
+             nb::arg("set_variables"), nb::arg("state_starts"), nb::arg("states"), nb::arg("slots"), nb::arg("laws"),
+             nb::arg("law_truth"), nb::arg("worlds"))
         .def("choices", &Annealer::choices)
         .def("roughness", &Annealer::roughness, nb::arg("samples"), without_gil)
         .def("advance", &Annealer::advance, nb::arg("steps"), nb::arg("temperature"), without_gil)

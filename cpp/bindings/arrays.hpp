@@ -24,6 +24,11 @@ std::span<const T> view(const Vector<T>& array) {
     return {array.data(), array.size()};
 }
 
+template <typename T>
+std::vector<T> copy(const Vector<T>& array) {
+    return {array.data(), array.data() + array.size()};
+}
+
 // Hands the vector's memory to NumPy.
 template <typename T>
 NewArray<T> give(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {

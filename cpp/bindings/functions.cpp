@@ -1,10 +1,11 @@
+#include "functions.hpp"
+
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
 
 #include "coherently/functions/components.hpp"
 #include "coherently/functions/satisfaction.hpp"
-#include "owned_events.hpp"
 
 namespace coherently::bindings {
 namespace {
@@ -23,18 +24,16 @@ void check_choices(const ChoiceView& choices, std::size_t n_variables) {
 
 // A world in which event j is true just if truth[j] is, which obeys the choices and has the known values (1, 0; -1 is
 // free); None if there is none.
-std::optional<NewArray<std::uint8_t>> satisfy(std::size_t n_variables, Vector<std::int64_t> starts,
-                                              Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
-                                              Vector<std::uint64_t> words, Vector<std::uint8_t> truth,
+std::optional<NewArray<std::uint8_t>> satisfy(const FunctionsHandle& functions, Vector<std::uint8_t> truth,
                                               Vector<std::int64_t> choice_starts, Vector<std::int32_t> choice_atoms,
                                               Vector<std::uint8_t> choice_ordered, Vector<std::uint8_t> choice_complete,
                                               Vector<std::int8_t> known) {
-    const OwnedEvents events(n_variables, starts, variables, word_starts, words);
+    const std::size_t n_variables = functions.n_variables;
     const ChoiceView choices{view(choice_starts), view(choice_atoms), view(choice_ordered), view(choice_complete)};
     check_choices(choices, n_variables);
-    if (truth.size() + 1 != starts.size() || known.size() != n_variables)
+    if (truth.size() != functions.size() || known.size() != n_variables)
         throw nb::value_error("arrays differ in length");
-    Satisfaction search(events.view(), view(truth), choices);
+    Satisfaction search(functions.view(), view(truth), choices);
     for (std::size_t v = 0; v < n_variables; ++v)
         if (known(v) >= 0) search.fix(static_cast<std::int32_t>(v), known(v) == 1);
     auto answer = Satisfaction::Answer::open;
@@ -45,6 +44,17 @@ std::optional<NewArray<std::uint8_t>> satisfy(std::size_t n_variables, Vector<st
     }
     if (answer == Satisfaction::Answer::impossible) return std::nullopt;
     return give(search.world());
+}
+
+NewArray<std::uint8_t> evaluate_worlds(const FunctionsHandle& functions, Matrix<std::uint8_t> worlds) {
+    const std::size_t n = functions.n_variables, m = functions.size();
+    if (worlds.shape(1) != n) throw nb::value_error("arrays differ in length");
+    std::vector<std::uint8_t> truth(worlds.shape(0) * m);
+    {
+        nb::gil_scoped_release release;
+        evaluate(functions.view(), {worlds.data(), worlds.size()}, truth);
+    }
+    return give(std::move(truth), {worlds.shape(0), m});
 }
 
 NewArray<std::int32_t> components(Vector<std::int64_t> starts, Vector<std::int32_t> members, std::size_t n_members) {
@@ -61,9 +71,14 @@ NewArray<std::int32_t> components(Vector<std::int64_t> starts, Vector<std::int32
 }  // namespace
 
 void bind_functions(nb::module_& module) {
+    nb::class_<FunctionsHandle>(module, "Functions")
+        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>,
+                      Vector<std::uint64_t>>(),
+             nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"))
+        .def_ro("n_variables", &FunctionsHandle::n_variables)
+        .def("evaluate", &evaluate_worlds, nb::arg("worlds"));
     module.def("connected_rows", &components, nb::arg("starts"), nb::arg("members"), nb::arg("n_members"));
-    module.def("satisfy", &satisfy, nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"),
-               nb::arg("word_starts"), nb::arg("words"), nb::arg("truth"), nb::arg("choice_starts"),
+    module.def("satisfy", &satisfy, nb::arg("functions"), nb::arg("truth"), nb::arg("choice_starts"),
                nb::arg("choice_atoms"), nb::arg("choice_ordered"), nb::arg("choice_complete"), nb::arg("known"));
 }
 

@@ -5,7 +5,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 
-#include "owned_events.hpp"
+#include "functions.hpp"
 #include "proofs.hpp"
 
 namespace coherently::bindings {
@@ -23,8 +23,8 @@ struct OwnedSquares {
     OwnedSquares(const std::optional<SquareArrays>& arrays, std::size_t events) {
         if (!arrays) return;
         const auto& [s, c, f, w, t] = *arrays;
-        starts = OwnedEvents::copy(s), coordinates = OwnedEvents::copy(c), factors = OwnedEvents::copy(f);
-        weight = OwnedEvents::copy(w), target = OwnedEvents::copy(t);
+        starts = copy(s), coordinates = copy(c), factors = copy(f);
+        weight = copy(w), target = copy(t);
         if (starts.size() != weight.size() + 1 || target.size() != weight.size() ||
             factors.size() != coordinates.size() || static_cast<std::size_t>(starts.back()) != factors.size())
             throw nb::value_error("arrays differ in length");
@@ -36,15 +36,14 @@ struct OwnedSquares {
 
 class Nearest {
 public:
-    Nearest(std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
-            Vector<std::int64_t> word_starts, Vector<std::uint64_t> words, Vector<double> weight, Vector<double> target,
-            std::uint64_t seed, std::shared_ptr<Space> space, const std::optional<SquareArrays>& squares)
-        : events_(n, starts, variables, word_starts, words),
+    Nearest(SharedFunctions functions, Vector<double> weight, Vector<double> target, std::uint64_t seed,
+            std::shared_ptr<Space> space, const std::optional<SquareArrays>& squares)
+        : functions_(std::move(functions)),
           space_(std::move(space)),
-          weight_(OwnedEvents::copy(weight)),
-          target_(OwnedEvents::copy(target)),
+          weight_(copy(weight)),
+          target_(copy(target)),
           squares_(squares, weight_.size()),
-          nearest_((check(), events_.view()), weight_, target_, seed, space_.get(), squares_.view()) {}
+          nearest_((check(), functions_->view()), weight_, target_, seed, space_.get(), squares_.view()) {}
 
     bool search(double seconds, int effort, double enough, double part, double goal) {
         nb::gil_scoped_release release;
@@ -55,11 +54,11 @@ public:
         return nearest_.eliminate(after(seconds), goal);
     }
     bool offer(Vector<std::uint8_t> world) {
-        if (world.size() != events_.n_variables) throw nb::value_error("arrays differ in length");
-        return nearest_.offer(OwnedEvents::copy(world));
+        if (world.size() != functions_->n_variables) throw nb::value_error("arrays differ in length");
+        return nearest_.offer(copy(world));
     }
     void include(Matrix<std::uint8_t> worlds) {
-        if (worlds.shape(1) != events_.n_variables) throw nb::value_error("arrays differ in length");
+        if (worlds.shape(1) != functions_->n_variables) throw nb::value_error("arrays differ in length");
         std::vector<World> rows;
         for (std::size_t i = 0; i < worlds.shape(0); ++i)
             rows.emplace_back(&worlds(i, 0), &worlds(i, 0) + worlds.shape(1));
@@ -67,8 +66,8 @@ public:
         nearest_.include(rows);
     }
     double energy(Vector<std::uint8_t> world) const {
-        if (world.size() != events_.n_variables) throw nb::value_error("arrays differ in length");
-        return nearest_.oracle().energy().value(OwnedEvents::copy(world));
+        if (world.size() != functions_->n_variables) throw nb::value_error("arrays differ in length");
+        return nearest_.oracle().energy().value(copy(world));
     }
     double objective() const { return nearest_.objective(); }
     void certify(double least) { nearest_.certify(least); }
@@ -88,19 +87,19 @@ public:
             truth.insert(truth.end(), mixture.world(i).begin(), mixture.world(i).end());
         }
         const std::size_t count = shares.size();
-        return {give(std::move(shares)), give(std::move(truth), {count, events_.n_variables})};
+        return {give(std::move(shares)), give(std::move(truth), {count, functions_->n_variables})};
     }
 
     WorldOracle& oracle() { return nearest_.oracle(); }
 
 private:
     void check() const {
-        if (weight_.size() + 1 != events_.starts.size() || target_.size() != weight_.size())
+        if (weight_.size() != functions_->size() || target_.size() != weight_.size())
             throw nb::value_error("arrays differ in length");
-        check_space(space_.get(), events_.n_variables);
+        check_space(space_.get(), functions_->n_variables);
     }
 
-    OwnedEvents events_;
+    SharedFunctions functions_;
     std::shared_ptr<Space> space_;
     std::vector<double> weight_, target_;
     OwnedSquares squares_;
@@ -112,12 +111,10 @@ private:
 void bind_nearest(nb::module_& module) {
     nb::class_<Nearest> nearest(module, "NearestMixture");
     nearest
-        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>,
-                      Vector<std::uint64_t>, Vector<double>, Vector<double>, std::uint64_t, std::shared_ptr<Space>,
+        .def(nb::init<SharedFunctions, Vector<double>, Vector<double>, std::uint64_t, std::shared_ptr<Space>,
                       const std::optional<SquareArrays>&>(),
-             nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
-             nb::arg("weight"), nb::arg("target"), nb::arg("seed"), nb::arg("space").none() = nb::none(),
-             nb::arg("squares") = nb::none())
+             nb::arg("functions"), nb::arg("weight"), nb::arg("target"), nb::arg("seed"),
+             nb::arg("space").none() = nb::none(), nb::arg("squares") = nb::none())
         .def("search", &Nearest::search, nb::arg("seconds"), nb::arg("effort") = NearestMixture::most_effort,
              nb::arg("enough") = 0.0, nb::arg("part") = 0.0, nb::arg("goal") = 0.0)
         .def("eliminate", &Nearest::eliminate, nb::arg("seconds"), nb::arg("goal") = 0.0)

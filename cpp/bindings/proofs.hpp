@@ -6,7 +6,7 @@
 #include "arrays.hpp"
 #include "coherently/deadline.hpp"
 #include "coherently/worlds/oracle.hpp"
-#include "owned_events.hpp"
+#include "functions.hpp"
 
 namespace coherently::bindings {
 

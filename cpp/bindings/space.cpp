@@ -2,7 +2,7 @@
 
 #include <nanobind/stl/shared_ptr.h>
 
-#include "owned_events.hpp"
+#include "functions.hpp"
 
 namespace coherently::bindings {
 namespace {
@@ -31,17 +31,13 @@ std::vector<Block> blocks_of(std::size_t n, Vector<std::int64_t> starts, Vector<
     return blocks;
 }
 
-std::shared_ptr<Space> make(std::size_t n, Vector<std::int64_t> block_starts, Vector<std::int32_t> block_variables,
-                            Vector<std::int64_t> state_starts, Vector<std::uint8_t> states,
-                            Vector<std::int64_t> law_starts, Vector<std::int32_t> law_variables,
-                            Vector<std::int64_t> law_word_starts, Vector<std::uint64_t> law_words,
+std::shared_ptr<Space> make(Vector<std::int64_t> block_starts, Vector<std::int32_t> block_variables,
+                            Vector<std::int64_t> state_starts, Vector<std::uint8_t> states, const FunctionsHandle& laws,
                             Vector<std::uint8_t> truth) {
-    OwnedEvents laws(n, law_starts, law_variables, law_word_starts, law_words);
-    if (truth.size() + 1 != laws.starts.size()) throw nb::value_error("arrays differ in length");
+    if (truth.size() != laws.size()) throw nb::value_error("arrays differ in length");
+    const std::size_t n = laws.n_variables;
     return std::make_shared<Space>(n, blocks_of(n, block_starts, block_variables, state_starts, states),
-                                   Functions{std::move(laws.starts), std::move(laws.word_starts),
-                                             std::move(laws.variables), std::move(laws.words)},
-                                   OwnedEvents::copy(truth));
+                                   Functions{laws.starts, laws.word_starts, laws.variables, laws.words}, copy(truth));
 }
 
 }  // namespace
@@ -49,16 +45,15 @@ std::shared_ptr<Space> make(std::size_t n, Vector<std::int64_t> block_starts, Ve
 void bind_space(nb::module_& module) {
     nb::exception<Contradiction>(module, "ContradictionError");
     nb::class_<Space>(module, "Space")
-        .def(nb::new_(&make), nb::arg("n_variables"), nb::arg("block_starts"), nb::arg("block_variables"),
-             nb::arg("state_starts"), nb::arg("states"), nb::arg("law_starts"), nb::arg("law_variables"),
-             nb::arg("law_word_starts"), nb::arg("law_words"), nb::arg("truth"))
+        .def(nb::new_(&make), nb::arg("block_starts"), nb::arg("block_variables"), nb::arg("state_starts"),
+             nb::arg("states"), nb::arg("laws"), nb::arg("truth"))
         .def("find_witness", &find_witness, nb::call_guard<nb::gil_scoped_release>())
         .def("witness", [](const Space& space) { return give(std::vector<std::uint8_t>(space.witness())); })
         .def(
             "set_witness",
             [](Space& space, Vector<std::uint8_t> world) {
                 if (world.size() != space.n_variables()) throw nb::value_error("arrays differ in length");
-                World own = OwnedEvents::copy(world);
+                World own = copy(world);
                 if (!space.allows(own)) throw nb::value_error("the world is not possible");
                 space.set_witness(std::move(own));
             },

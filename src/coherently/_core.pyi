@@ -33,11 +33,7 @@ class EventTable:
     def __len__(self) -> int: ...
 
 def satisfy(
-    n_variables: int,
-    starts: NDArray[np.int64],
-    variables: NDArray[np.int32],
-    word_starts: NDArray[np.int64],
-    words: NDArray[np.uint64],
+    functions: Functions,
     truth: NDArray[np.uint8],
     choice_starts: NDArray[np.int64],
     choice_atoms: NDArray[np.int32],
@@ -99,20 +95,28 @@ def solve_pairs(
     threads: int,
 ) -> tuple[NDArray[np.float64], float, float, int]: ...
 
+class Functions:
+    n_variables: int
+    def __init__(
+        self,
+        n_variables: int,
+        starts: NDArray[np.int64],
+        variables: NDArray[np.int32],
+        word_starts: NDArray[np.int64],
+        words: NDArray[np.uint64],
+    ) -> None: ...
+    def evaluate(self, worlds: NDArray[np.uint8]) -> NDArray[np.uint8]: ...
+
 class ContradictionError(Exception): ...
 
 class Space:
     def __init__(
         self,
-        n_variables: int,
         block_starts: NDArray[np.int64],
         block_variables: NDArray[np.int32],
         state_starts: NDArray[np.int64],
         states: NDArray[np.uint8],
-        law_starts: NDArray[np.int64],
-        law_variables: NDArray[np.int32],
-        law_word_starts: NDArray[np.int64],
-        law_words: NDArray[np.uint64],
+        laws: Functions,
         truth: NDArray[np.uint8],
     ) -> None: ...
     def find_witness(self) -> bool: ...
@@ -123,11 +127,7 @@ class Space:
 class NearestMixture:
     def __init__(
         self,
-        n_variables: int,
-        starts: NDArray[np.int64],
-        variables: NDArray[np.int32],
-        word_starts: NDArray[np.int64],
-        words: NDArray[np.uint64],
+        functions: Functions,
         weight: NDArray[np.float64],
         target: NDArray[np.float64],
         seed: int,
@@ -161,11 +161,7 @@ class NearestMixture:
 class WorldOracle:
     def __init__(
         self,
-        n_variables: int,
-        starts: NDArray[np.int64],
-        variables: NDArray[np.int32],
-        word_starts: NDArray[np.int64],
-        words: NDArray[np.uint64],
+        functions: Functions,
         seed: int,
         space: Space | None = None,
     ) -> None: ...
@@ -180,20 +176,8 @@ class WorldOracle:
     def bound(self) -> float: ...
     def better(self) -> NDArray[np.uint8]: ...
 
-def evaluate_worlds(
-    n_variables: int,
-    starts: NDArray[np.int64],
-    variables: NDArray[np.int32],
-    word_starts: NDArray[np.int64],
-    words: NDArray[np.uint64],
-    worlds: NDArray[np.uint8],
-) -> NDArray[np.uint8]: ...
 def elimination_cost(
-    n_variables: int,
-    starts: NDArray[np.int64],
-    variables: NDArray[np.int32],
-    word_starts: NDArray[np.int64],
-    words: NDArray[np.uint64],
+    functions: Functions,
     limit: float,
     space: Space | None = None,
 ) -> float: ...
@@ -202,11 +186,7 @@ class Annealer:
     @overload
     def __init__(
         self,
-        n_variables: int,
-        starts: NDArray[np.int64],
-        variables: NDArray[np.int32],
-        word_starts: NDArray[np.int64],
-        words: NDArray[np.uint64],
+        functions: Functions,
         weight: NDArray[np.float64],
         target: NDArray[np.float64],
         columns: int,
@@ -215,11 +195,7 @@ class Annealer:
     @overload
     def __init__(
         self,
-        n_variables: int,
-        starts: NDArray[np.int64],
-        variables: NDArray[np.int32],
-        word_starts: NDArray[np.int64],
-        words: NDArray[np.uint64],
+        functions: Functions,
         weight: NDArray[np.float64],
         target: NDArray[np.float64],
         columns: int,
@@ -231,10 +207,7 @@ class Annealer:
         state_starts: NDArray[np.int64],
         states: NDArray[np.uint8],
         slots: NDArray[np.int32],
-        law_starts: NDArray[np.int64],
-        law_variables: NDArray[np.int32],
-        law_word_starts: NDArray[np.int64],
-        law_words: NDArray[np.uint64],
+        laws: Functions,
         law_truth: NDArray[np.uint8],
         worlds: NDArray[np.uint8],
     ) -> None: ...

@@ -109,7 +109,7 @@ def test_a_bound_that_is_not_exact_counts_for_what_it_proves(monkeypatch, seed, 
 
         def least(self, coefficients, *_):
             worlds = all_worlds(self.part.n_variables)
-            values = oracle_module._core.evaluate_worlds(*self.part.functions, worlds) @ coefficients
+            values = self.part.functions.hold(worlds) @ coefficients
             place = int(values.argmax())
             scale = float(np.abs(coefficients).sum())
             return Least(worlds[place], float(values[place]), float(values.min()) - short * scale, False, "floats")

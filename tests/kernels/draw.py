@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import nnls
 
-from coherently.problem.spaces.space import Block, Functions, Space
+from coherently import _core
+from coherently.problem.spaces.space import Block, LawFunctions, Space
 from coherently.solve.lawful import without_witness
 
 
@@ -19,7 +20,12 @@ class Sum:
     space: Space = field(default_factory=Space)
 
     @property
-    def functions(self):
+    def handle(self):
+        """As the kernels take them."""
+        return _core.Functions(*self.arrays)
+
+    @property
+    def arrays(self):
         """As the core takes them: the number of variables, then rows of variables and of words."""
         words = [pack(table) for table in self.tables]
         return (
@@ -120,7 +126,7 @@ def with_laws(rng, some, blocks=1, laws=2, largest=2):
             own.append(Block.chain(taken) if kind == 2 else Block.one_of(taken, complete=bool(kind)))
         rows = [np.sort(rng.choice(some.n, int(rng.integers(1, largest + 1)), replace=False)) for _ in range(laws)]
         tables = [pack(table_of(rng, len(row))) for row in rows]
-        functions = Functions(
+        functions = LawFunctions(
             np.cumsum([0, *map(len, rows)]),
             np.concatenate([np.empty(0, np.int32), *rows]).astype(np.int32),
             np.cumsum([0, *map(len, tables)]),

@@ -39,7 +39,7 @@ def mixture_of(some, weight, target, terms=(), seed=0):
             np.array([w for _, w, _ in terms]),
             np.array([t for _, _, t in terms]),
         )
-    return _core.NearestMixture(*some.functions, weight, target, seed, some.core_space(), squares)
+    return _core.NearestMixture(some.handle, weight, target, seed, some.core_space(), squares)
 
 
 def slope(x, weight, target, terms):

@@ -97,10 +97,10 @@ def test_the_violation_is_the_largest_move_of_any_group_alone(seed, shape, loss)
 def test_bounds_of_the_problem_of_pairs_hold_at_any_iteration(seed, design):
     rng = np.random.default_rng(seed)
     part = max((p.merged for p in split(pose(random_panel(rng, 6, 20, 2)).merged)), key=len)
-    least = objective(part, by_clarabel(part, find_design(design)(part)))
+    least, own = objective(part, by_clarabel(part, find_design(design)(part))), part.functions
     for iterations, tolerance in ((0, 1e9), (1, 1e9), (2, 1e9), (4, 1e9), (1000, 1e9), (1000, 1e-9)):
         x, value, bound, _ = _core.solve_pairs(
-            part.weight, part.mean, part.starts, part.variables, part.n_variables, part.table_starts, part.tables,
+            part.weight, part.mean, own.starts, own.variables, part.n_variables, own.table_starts, own.tables,
             design == "pairs", False, tolerance, iterations, 1,
         )  # fmt: skip
         assert value == pytest.approx(objective(part, x), rel=1e-9, abs=1e-9)

@@ -196,7 +196,7 @@ def test_a_large_proof_that_is_stopped_bounds_what_is_left(seed):
 def test_functions_of_three_variables_under_laws_cannot_be_proved():
     rng = np.random.default_rng(0)
     three = draw(rng, 5, 0)
-    assert _core.WorldOracle(*three.functions, 0).can_prove()
+    assert _core.WorldOracle(three.handle, 0).can_prove()
     lawful = with_laws(rng, draw(rng, 5, 20, 3), 0, 2)
     assert max(map(len, lawful.variables)) == 3
     assert not oracle_of(lawful).can_prove()

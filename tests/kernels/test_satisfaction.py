@@ -50,7 +50,7 @@ def test_counts_and_tables_together(seed):
         np.where(np.arange(N) < 4, seed >> np.arange(N) % 4 & 1, -1).astype(np.int8),
     ):
         fits = kept & ((known < 0) | (known == WORLDS)).all(axis=1)
-        world = _core.satisfy(*functions, truth, *NONE, known)
+        world = _core.satisfy(_core.Functions(*functions), truth, *NONE, known)
         assert (world is not None) == fits.any()
         if world is not None:
             assert fits[int(world.astype(np.int64) @ (1 << np.arange(N)))]

@@ -10,7 +10,7 @@ FOREVER = 60.0
 
 
 def oracle_of(some, seed=0):
-    return _core.WorldOracle(*some.functions, seed, some.core_space())
+    return _core.WorldOracle(some.handle, seed, some.core_space())
 
 
 def sums(some, coefficients, worlds=None):
@@ -37,7 +37,7 @@ def test_values_and_truths_are_those_of_the_functions(seed, laws):
     some, coefficients = drawn(seed, laws=laws, most=5)
     worlds = all_worlds(some.n)
     truth = some.truth(worlds)
-    np.testing.assert_array_equal(_core.evaluate_worlds(*some.functions, worlds), truth)
+    np.testing.assert_array_equal(some.handle.evaluate(worlds), truth)
     oracle = oracle_of(some)
     oracle.set(coefficients)
     np.testing.assert_allclose([oracle.value(world) for world in worlds], truth @ coefficients, atol=1e-12)
@@ -53,7 +53,7 @@ def test_functions_of_many_variables_are_tables_of_several_words():
     rng = np.random.default_rng(0)
     some = Sum(9, [np.arange(7), np.arange(1, 9), np.arange(9)], [table_of(rng, size) for size in (7, 8, 9)])
     worlds = all_worlds(9)
-    np.testing.assert_array_equal(_core.evaluate_worlds(*some.functions, worlds), some.truth(worlds))
+    np.testing.assert_array_equal(some.handle.evaluate(worlds), some.truth(worlds))
     oracle = oracle_of(some)
     for coefficients in rng.normal(size=(20, 3)):
         oracle.set(coefficients)
@@ -158,11 +158,11 @@ def test_counts_of_very_many_variables_go_by_their_numbers(seed):
     allowed[np.count_nonzero(polarity == 0)] = 0
     single = [np.array([v]) for v in range(n)]
     some = Sum(n, [*single, np.arange(n)], [*[np.array([0, 1])] * n, [0]])
-    n_, starts, variables, _, _ = some.functions
+    n_, starts, variables, _, _ = some.arrays
     words = np.concatenate([*[np.array([2], np.uint64)] * n, pack_bits(polarity), pack_bits(allowed)])
     functions = (n_, starts, variables, np.append(np.arange(n + 1), n + 2), words)
     coefficients = np.append(rng.normal(size=n), 3.0 * rng.normal())
-    oracle = _core.WorldOracle(*functions, seed)
+    oracle = _core.WorldOracle(_core.Functions(*functions), seed)
     oracle.set(coefficients)
 
     def value(worlds):
@@ -193,7 +193,7 @@ def test_an_oracle_begins_with_coefficients_of_zero():
 
 @pytest.mark.parametrize("place", [1, 3])
 def test_rows_that_do_not_ascend_are_refused(place):
-    functions = list(draw(np.random.default_rng(1), 5, 8, 3).functions)
+    functions = list(draw(np.random.default_rng(1), 5, 8, 3).arrays)
     functions[place] = np.concatenate([functions[place][-1:], functions[place][1:]])
     with pytest.raises(ValueError, match="ascend"):
-        _core.WorldOracle(*functions, 0)
+        _core.Functions(*functions)

@@ -42,7 +42,7 @@ def solved(merged, groups):
 
 def about(merged):
     """The variables of each coordinate."""
-    return [tuple(merged.variables[a:b].tolist()) for a, b in zip(merged.starts, merged.starts[1:], strict=False)]
+    return [tuple(merged.functions.of(i).tolist()) for i in range(len(merged))]
 
 
 def truths(panel, merged, conjunctions=()):

@@ -65,7 +65,7 @@ def test_patterns_are_the_truth_vectors_of_any_events(panel, design):
 @given(panels(most=4, max_size=12))
 def test_logical_and_pair_groups_follow_the_complex_events(panel):
     merged = pose(panel).merged
-    support = [set(merged.variables[merged.starts[i] : merged.starts[i + 1]].tolist()) for i in range(len(merged))]
+    support = [set(merged.functions.of(i).tolist()) for i in range(len(merged))]
     complex_ = [i for i in range(len(merged)) if len(support[i]) != 1]
     alone = [{j for j, own in enumerate(support) if len(own) == 1 and own < support[i]} for i in range(len(merged))]
     logical = [alone[i] | {i} for i in complex_]

@@ -62,17 +62,17 @@ def test_variables_are_numbered_densely_and_known_by_their_origin(rows, apart):
     panel = co.Panel.from_records(rows)
     problem = pose_individually(panel) if apart else pose(panel)
     merged = problem.merged
-    assert np.array_equal(np.unique(merged.variables), np.arange(merged.n_variables))
+    assert np.array_equal(np.unique(merged.functions.variables), np.arange(merged.n_variables))
     starts, variables = panel.events.supports(merged.event // 2)
-    np.testing.assert_array_equal(merged.starts, starts)
-    np.testing.assert_array_equal(merged.origin[merged.variables], variables)
+    np.testing.assert_array_equal(merged.functions.starts, starts)
+    np.testing.assert_array_equal(merged.origin[merged.functions.variables], variables)
     judge = np.zeros(len(merged), np.int64)
     if apart:
         judge[problem.coordinate[problem.forecasts.unit]] = panel.judge_index
     owner = np.repeat(judge, merged.sizes())
     pairs = set(zip(owner.tolist(), variables.tolist(), strict=True))
     assert len(pairs) == merged.n_variables
-    assert len(set(zip(owner.tolist(), merged.variables.tolist(), strict=True))) == merged.n_variables
+    assert len(set(zip(owner.tolist(), merged.functions.variables.tolist(), strict=True))) == merged.n_variables
     assert merged.keep(merged.weight > 0).origin is merged.origin
 
 

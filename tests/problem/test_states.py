@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently.problem import Block, Space, States, TooManyStatesError, find_design, holds, pose
+from coherently.problem import Block, Space, States, TooManyStatesError, find_design, pose
 from tests.problem.test_terms import under
 from tests.solve.lawful import panels, worlds_of
 from tests.solve.reference import members_of
+from tests.truth import holds
 
 
 def sub(merged, variables):

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import coherently as co
-from coherently.problem import States, broken_symmetry, holds, pose, split
+from coherently.problem import States, broken_symmetry, pose, split
 from coherently.problem.groups.simple import all_worlds
 from coherently.solve.lawful import without_witness
+from tests.truth import holds
 
 
 def draw(rng):

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 import coherently as co
 from coherently.panel import Laws, Pins
-from coherently.problem import holds, pose, pose_individually, split
+from coherently.problem import pose, pose_individually, split
 from tests.problem.test_problem import EVENTS, rows_about
+from tests.truth import holds
 
 GIVEN = [*EVENTS, "p given q", "~p given q", "q given p | r", "p & q given q", "~s given ~p", "p given p & q"]
 

@@ -6,8 +6,9 @@ import cvxpy
 import numpy as np
 
 import coherently as co
-from coherently.problem import holds, pose, settled
+from coherently.problem import pose, settled
 from tests.problem.test_terms import under, worlds_of
+from tests.truth import holds
 
 EVENTS = ("a", "b", "c", "a & b", "a | b", "a & c", "b -> c", "a ^ c", "~b", "a & b & c", "d", "c & d")
 

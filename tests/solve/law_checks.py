@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 import coherently as co
-from coherently.problem import Block, Space, holds, pose
+from coherently.problem import Block, Space, pose
 from coherently.solve import nearest
 from tests.problem.test_terms import under, worlds_of
 from tests.solve.exact_checks import random_panel
 from tests.solve.reference import nearest_point
+from tests.truth import holds
 
 FORCED = {"elimination": {}, "search": {"EAGER_STATES": 0, "MOST_STATES": 0}, "both": {"EAGER_STATES": 1}}
 """What is changed in the solver so that it takes a route."""
@@ -24,15 +25,7 @@ def obeying(merged):
         own = np.ascontiguousarray(worlds[:, block.variables])
         kept &= np.array([row.tobytes() in states for row in own])
     laws = merged.space.laws
-    functions = replace(
-        merged,
-        event=np.zeros(len(laws), np.int32),
-        starts=laws.starts,
-        variables=laws.variables,
-        table_starts=laws.table_starts,
-        tables=laws.tables,
-    )
-    return worlds[kept & (holds(functions, worlds) == laws.truth).all(axis=1)]
+    return worlds[kept & (holds(laws, worlds) == laws.truth).all(axis=1)]
 
 
 def by_nnls(merged):

@@ -5,8 +5,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently.problem import holds
 from tests.problem.test_terms import under
+from tests.truth import holds
 
 NAMES = "abcdef"
 LAWS = [

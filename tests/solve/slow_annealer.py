@@ -43,7 +43,7 @@ class SlowAnnealer:
             row = [self.random.next() for _ in range(words)]
             self.truth[column] = [row[v // 64] >> v % 64 & 1 for v in range(n)]
         weighty = np.repeat(merged.weight > 0, merged.sizes())
-        self.active = np.unique(merged.variables[weighty]).tolist()
+        self.active = np.unique(merged.functions.variables[weighty]).tolist()
         self.quanta = 2.0 ** (60 - math.frexp(sum(merged.weight.tolist()))[1])
 
     def energy(self):

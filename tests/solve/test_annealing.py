@@ -205,15 +205,18 @@ def check_kernel(panel, columns, seed):
 
 
 def make_kernel(merged, columns, seed=0, **changes):
+    functions = merged.functions
     arrays = {
-        "starts": merged.starts,
-        "variables": merged.variables,
-        "word_starts": merged.table_starts,
-        "words": merged.tables,
+        "starts": functions.starts,
+        "variables": functions.variables,
+        "word_starts": functions.table_starts,
+        "words": functions.tables,
         "weight": merged.weight,
         "target": np.nan_to_num(merged.mean),
-    }
-    return _core.Annealer(merged.n_variables, **(arrays | changes), columns=columns, seed=seed)
+    } | changes
+    weights = {name: arrays.pop(name) for name in ("weight", "target")}
+    handle = _core.Functions(merged.n_variables, **arrays)
+    return _core.Annealer(handle, **weights, columns=columns, seed=seed)
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,14 @@ import pytest
 from scipy.optimize import linprog
 
 from coherently import _core
-from coherently.problem import append, find_loss, holds
+from coherently.problem import find_loss
 from coherently.solve import bounds as bounds_module
 from coherently.solve.bounds import Rows, extremes
 from coherently.solve.pricing import Priced, Pricing
 from tests.kernels.draw import pack, table_of
 from tests.solve.lawful import worlds_of
 from tests.solve.test_bound_rules import FOREVER, part_of
+from tests.truth import holds
 
 BRIER = find_loss("brier")
 
@@ -24,10 +25,10 @@ def asked(seed, *, laws, answer):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, min(3, part.n_variables) + 1))
     own = np.sort(rng.choice(part.n_variables, size, replace=False)).astype(np.int32)
-    part = append(part, 0, own, pack(table_of(rng, size)))
+    part = part.append(0, own, pack(table_of(rng, size)))
     if answer == "nearest":
         core = _core.NearestMixture(
-            *part.functions, part.weight, np.nan_to_num(part.mean), 0, space=Pricing(part).oracle.space
+            part.handle, part.weight, np.nan_to_num(part.mean), 0, space=Pricing(part).oracle.space
         )
         core.eliminate(FOREVER)
         weight, worlds = core.worlds()

@@ -5,10 +5,11 @@ import pytest
 
 import coherently as co
 from coherently.errors import ContradictionError
-from coherently.problem import holds, pose
+from coherently.problem import pose
 from coherently.solve.pins import bounds_of
 from tests.problem.test_terms import under
 from tests.solve.lawful import worlds_of
+from tests.truth import holds
 
 TEXTS = ["a", "b", "c", "a & b", "a & ~c", "b | c", "a & b & c"]
 TINY = [2e-8, 3e-7, 5e-6, 1e-4]

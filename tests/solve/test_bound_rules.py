@@ -13,7 +13,7 @@ import pytest
 
 import coherently as co
 from coherently import _core
-from coherently.problem import find_loss, holds, pose, split
+from coherently.problem import find_loss, pose, split
 from coherently.solve import nearest as nearest_module
 from coherently.solve import oracle as oracle_module
 from coherently.solve.composite import CompositeNearest
@@ -30,6 +30,7 @@ from tests.solve import composite_reference
 from tests.solve.exact_checks import random_panel
 from tests.solve.lawful import worlds_of
 from tests.solve.reference import briers, nearest_point, raw_briers
+from tests.truth import holds
 
 LAWS = ["v0 -> v1", "~(v1 & v2)", "v2 | v3", "exactly(1; v0, v3)", "v1 & v4 -> v3"]
 FOREVER = 60.0
@@ -250,7 +251,7 @@ def hold_back(monkeypatch, start, every=()):
 
 def almost(part, space=None):
     """The worlds of the best mixture without each of them in turn, and a few others."""
-    core = _core.NearestMixture(*part.functions, part.weight, np.nan_to_num(part.mean), 0, space=space)
+    core = _core.NearestMixture(part.handle, part.weight, np.nan_to_num(part.mean), 0, space=space)
     core.eliminate(FOREVER)
     support = core.worlds()[1]
     return [support[:0], *(np.delete(support, i, axis=0) for i in range(min(6, len(support))))]

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import coherently as co
-from coherently.problem import holds, pose
+from coherently.problem import pose
 from tests.panels import TABLE_2
 from tests.solve.reference import every_world, formulas, panels, truth
+from tests.truth import holds
 from tests.whole.language_checks import check_bounds, random_case, text
 
 TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}

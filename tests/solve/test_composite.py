@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently import _core
 from coherently.errors import ContradictionError, MethodError
-from coherently.problem import BRIER, find_loss, holds, pose, split
+from coherently.problem import BRIER, find_loss, pose, split
 from coherently.solve.composite import CompositeNearest
 from tests.problem.test_terms import under, worlds_of
 from tests.solve.composite_reference import Reference, random_panel
+from tests.truth import holds
 
 THREE = [("A", "p", 0.5), ("A", "q given p", 0.5), ("A", "p & q", 0.5)]
 ADRIFT = [("A", "a given h", 0.9), ("A", "b given h", 0.9), ("A", "a & b given h", 0.1)]
@@ -76,7 +77,7 @@ def check_worlds(result):
 
 def _about(merged, variables):
     """The coordinates about some variables."""
-    inside = np.isin(merged.variables, variables)
+    inside = np.isin(merged.functions.variables, variables)
     owner = np.repeat(np.arange(len(merged)), merged.sizes())
     return np.unique(owner[inside])
 

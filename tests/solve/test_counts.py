@@ -5,10 +5,11 @@ import pytest
 from scipy.optimize import linprog, nnls
 
 import coherently as co
-from coherently.problem import holds, pose
+from coherently.problem import pose
 from coherently.solve import lawful
 from coherently.solve.lawful import core_space
 from tests.problem.test_symmetry import draw
+from tests.truth import holds
 
 NAMES = [f"v{i}" for i in range(18)]
 LITERALS = ", ".join(NAMES)

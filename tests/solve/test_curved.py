@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently import _core
 from coherently.problem import pose, split
 from coherently.solve import examples
 from coherently.solve.curved import CurvedNearest
@@ -126,7 +125,7 @@ def test_nothing_is_proved_where_an_event_may_hold_in_worlds_that_were_not_found
         return replace(least, value=0.0, bound=found if coefficients.min() < 0 else least.bound)
 
     never = np.array([[0, 1, 0], [1, 0, 0]], np.uint8)
-    assert not _core.evaluate_worlds(*part.functions, never)[:, 0].any()
+    assert not part.functions.hold(never)[:, 0].any()
     monkeypatch.setattr(
         examples._core, "NearestMixture", lambda *_: SimpleNamespace(search=print, worlds=lambda: (None, never))
     )

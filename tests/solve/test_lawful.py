@@ -8,13 +8,14 @@ from scipy.optimize import isotonic_regression
 
 import coherently as co
 from coherently import _core
-from coherently.problem import Block, Space, holds, pose, split
+from coherently.problem import Block, Space, pose, split
 from coherently.solve.lawful import core_space, without_witness
 from coherently.solve.oracle import Oracle
 from coherently.solve.relaxation import Relaxation
 from tests.problem.test_terms import under
 from tests.solve import law_checks
 from tests.solve.exact_checks import random_panel
+from tests.truth import holds
 
 
 def test_random_laws_agree_with_enumeration():

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently.problem import holds, pose
+from coherently.problem import pose
 from coherently.solve.moves import plan
 from tests.problem.test_terms import under
 from tests.solve.lawful import nearest, panels, worlds_of
 from tests.solve.reference import joined
+from tests.truth import holds
 
 
 def anneal(panel, **options):

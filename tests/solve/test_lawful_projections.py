@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently.problem import holds, pose, settled
+from coherently.problem import pose, settled
 from tests.problem.test_terms import under
 from tests.solve.lawful import nearest, panels, worlds_of
+from tests.truth import holds
 
 WHOLE = ("global", "cliques")
 LOCAL = ("logical", "pairs", "triples")

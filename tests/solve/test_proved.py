@@ -11,13 +11,14 @@ from scipy.optimize import nnls
 
 import coherently as co
 from coherently import _core
-from coherently.problem import find_design, find_loss, holds, pose, settled, split
+from coherently.problem import find_design, find_loss, pose, settled, split
 from coherently.solve.bound import relaxed_bound
 from coherently.solve.composite import CompositeNearest
 from coherently.solve.curved import CurvedNearest
 from coherently.solve.ellipsoid import _lower
 from tests.problem.test_terms import worlds_of
 from tests.solve.composite_reference import Reference, random_panel
+from tests.truth import holds
 
 PLAIN = ("a", "b", "c", "a & b", "a | c", "b -> c", "a ^ b", "a & b & c")
 
@@ -58,7 +59,7 @@ def test_the_squared_distance_is_bounded_by_the_distance_of_a_hyperplane():
         rng = np.random.default_rng(seed)
         part = components(plain_panel(seed))[0]
         target = rng.uniform(-1, 2, len(part))  # as those of quadratic models are: the rule must hold for them too
-        core = _core.NearestMixture(*part.functions, part.weight, target, seed, space=None)
+        core = _core.NearestMixture(part.handle, part.weight, target, seed, space=None)
         f, level = core.objective(), core.level()
         np.testing.assert_allclose(core.gradient(), part.weight * (core.x() - target), atol=1e-12)
         assert level == pytest.approx(float(core.gradient() @ core.x()), abs=1e-12)

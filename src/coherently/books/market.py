@@ -107,7 +107,7 @@ class Market:
         """The worlds of the mixture that is nearest to the middle of the quotes, and some that show every event."""
         part = at_quotes(self.bets, self.cluster)
         model = Objective(scores_of(part, BRIER, linearised=True), len(part)).linearised()
-        core = _core.NearestMixture(*part.functions, *model[:2], 0, self.oracle.space, model[2])
+        core = _core.NearestMixture(part.handle, *model[:2], 0, self.oracle.space, model[2])
         ready = False
         while not ready and (left := deadline - time.monotonic()) > 0:
             ready = core.eliminate(min(SLICE, left)) if self.oracle.is_exact else core.search(min(SLICE, left))

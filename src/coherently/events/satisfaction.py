@@ -39,16 +39,10 @@ def find_world(
     """
     sides = np.ascontiguousarray(sides, np.int32)
     chosen = events.choices() if choices is None else choices
-    starts, variables = events.supports(sides // 2)
-    word_starts, words = events.tables(sides // 2)
     count = events.n_variables
     atoms = [choice.atoms for choice in chosen]
     found = _core.satisfy(
-        count,
-        starts,
-        variables,
-        word_starts,
-        words,
+        _core.Functions(count, *events.supports(sides // 2), *events.tables(sides // 2)),
         ((sides & 1) == 0).astype(np.uint8),
         np.cumsum([0, *map(len, atoms)], dtype=np.int64),
         np.concatenate([np.empty(0, np.int32), *atoms]),

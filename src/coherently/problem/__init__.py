@@ -1,5 +1,6 @@
 """What is to be solved, in arrays: distinct events with merged forecasts, and the way back to the panel."""
 
+from coherently.problem.functions import LARGEST_TABLE, Functions, decode
 from coherently.problem.groups.attached import Attached, attach, distance, with_points, without_weightless
 from coherently.problem.groups.clusters import lawful_clusters
 from coherently.problem.groups.named import DESIGNS, SHARING, Design, find_design
@@ -11,10 +12,9 @@ from coherently.problem.parts import Part, split
 from coherently.problem.pose import pose, pose_again, pose_individually
 from coherently.problem.problem import Forecasts, Merged, Problem, Way
 from coherently.problem.settled import settled
-from coherently.problem.spaces.space import FREE, LARGEST_TABLE, Block, Functions, Space, decode
+from coherently.problem.spaces.space import FREE, Block, LawFunctions, Space
 from coherently.problem.spaces.states import States, TooManyStatesError
 from coherently.problem.spaces.symmetry import broken_symmetry
-from coherently.problem.spaces.truths import append, holds
 from coherently.problem.terms import ABSENT, NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
 from coherently.problem.units import drawn_together, in_units, unit_of
 
@@ -38,6 +38,7 @@ __all__ = [
     "Functions",
     "Groups",
     "Intervals",
+    "LawFunctions",
     "Limits",
     "Log",
     "Loss",
@@ -51,7 +52,6 @@ __all__ = [
     "Terms",
     "TooManyStatesError",
     "Way",
-    "append",
     "attach",
     "broken_symmetry",
     "clusters",
@@ -60,7 +60,6 @@ __all__ = [
     "drawn_together",
     "find_design",
     "find_loss",
-    "holds",
     "in_units",
     "lawful_clusters",
     "pose",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.problem.spaces.space import LARGEST_TABLE
+from coherently.problem.functions import LARGEST_TABLE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ def _of_blocks(problem: Problem) -> list[NDArray[np.int64]]:
     plain = np.flatnonzero(~problem.conditional & ~problem.complemented)
     plain = plain[merged.sizes()[problem.coordinate[plain]] == 1]
     place = np.full(merged.n_variables, -1, np.int64)
-    place[merged.variables[merged.starts[problem.coordinate[plain]]]] = plain
+    place[merged.functions.variables[merged.functions.starts[problem.coordinate[plain]]]] = plain
     return [place[variables] for variables in blocks if (place[variables] >= 0).all()]
 
 
@@ -64,7 +64,7 @@ def _over_the_same(problem: Problem) -> list[list[int]]:
         if conditional:
             groups.setdefault(j, []).append(unit)
         elif small[j]:
-            groups.setdefault(merged.variables[merged.starts[j] : merged.starts[j + 1]].tobytes(), []).append(unit)
+            groups.setdefault(merged.functions.of(j).tobytes(), []).append(unit)
     return [units for units in groups.values() if len(units) > 1]
 
 
@@ -76,15 +76,14 @@ def _truth(problem: Problem, unit: int) -> int:
 
 
 def _number(merged: Merged, j: int) -> int:
-    words = merged.tables[merged.table_starts[j] : merged.table_starts[j + 1]]
+    words = merged.functions.words(j)
     return int.from_bytes(words.astype("<u8").tobytes(), "little")
 
 
 def _everything(problem: Problem, unit: int) -> int:
     if problem.conditional[unit]:
         return 3
-    starts, j = problem.merged.starts, int(problem.coordinate[unit])
-    return (1 << (1 << int(starts[j + 1] - starts[j]))) - 1
+    return (1 << (1 << len(problem.merged.functions.of(int(problem.coordinate[unit]))))) - 1
 
 
 def _covers(truths: dict[int, int], everything: int) -> list[list[int]]:

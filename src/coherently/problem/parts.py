@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.problem.problem import Merged
-from coherently.problem.spaces.space import FREE, take_rows
+from coherently.problem.spaces.space import FREE
 from coherently.problem.terms import NO_TERMS
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def split(merged: Merged) -> list[Part]:
     own_cuts = np.concatenate([[0], np.cumsum(np.bincount(home[used], minlength=len(cuts) - 1))]).astype(np.int64)
     number = np.zeros(merged.n_variables, np.int64)
     number[used] = np.arange(len(used)) - own_cuts[home[used]]
-    starts, variables = take_rows(merged.starts, number[merged.variables].astype(np.int32), order)
-    table_starts, tables = take_rows(merged.table_starts, merged.tables, order)
+    functions = merged.functions.take(order)
+    functions = functions.renumbered(number[functions.variables].astype(np.int32))
     place = np.empty(len(merged), np.int64)
     place[order] = np.arange(len(merged)) - np.repeat(cuts[:-1], np.diff(cuts))
     count = len(cuts) - 1
@@ -63,11 +63,8 @@ def split(merged: Merged) -> list[Part]:
             merged.event[mine],
             merged.weight[mine],
             merged.mean[mine],
-            starts[a : b + 1] - starts[a],
-            variables[starts[a] : starts[b]],
+            functions.part(a, b),
             used[own_cuts[c] : own_cuts[c + 1]].astype(np.int32),
-            table_starts[a : b + 1] - table_starts[a],
-            tables[table_starts[a] : table_starts[b]],
             space,
             own,
         )
@@ -82,5 +79,5 @@ def _homes(merged: Merged, tied: NDArray[np.int32]) -> NDArray[np.int64]:
     if not merged.space.is_free:
         starts, members = merged.space.rows()
         home[members] = np.repeat(tied[len(merged) :], np.diff(starts))
-    home[merged.variables] = np.repeat(tied[: len(merged)], merged.sizes())
+    home[merged.functions.variables] = np.repeat(tied[: len(merged)], merged.sizes())
     return home

@@ -9,6 +9,7 @@ import numpy as np
 
 from coherently.events import CERTAIN
 from coherently.panel import by_appearance
+from coherently.problem.functions import Functions
 from coherently.problem.losses import BRIER, merged_mean
 from coherently.problem.problem import Forecasts, Merged, Problem
 from coherently.problem.spaces.possible import number_variables
@@ -114,10 +115,8 @@ def _structure(
         2 * kinds,
         np.zeros(len(kinds)),
         np.full(len(kinds), np.nan),
-        starts,
-        numbering.number(np.repeat(home, np.diff(starts)), variables),
+        Functions(starts, numbering.number(np.repeat(home, np.diff(starts)), variables), *panel.events.tables(kinds)),
         numbering.origin,
-        *panel.events.tables(kinds),
         numbering.space,
         _terms(pins, pin, places) if len(some) or len(pin) else NO_TERMS,
     )

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
-from coherently.problem.spaces.space import FREE, Space, take_rows
+from coherently.problem.spaces.space import FREE, Space
 from coherently.problem.terms import NO_TERMS, Terms
 from coherently.values import Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.problem.functions import Functions
     from coherently.problem.losses import Loss
 
 
@@ -22,23 +23,19 @@ if TYPE_CHECKING:
 class Merged(Value):
     """Distinct events, an event and its complement being one, with the forecasts of both sides merged.
 
-    An entry a coordinate: `event` is a side (see `coherently.events.Reading`), `weight` is the total weight N,
+    One entry per coordinate: `event` is a side (see `coherently.events.Reading`), `weight` is the total weight N,
     `mean` the weighted mean q of the forecasts turned to this side (NaN where N is 0). Events that only conditionals
-    and pins are about are coordinates without weight, after the others. `starts` and `variables` list the variables of
-    each coordinate, `table_starts` and `tables` its truth table or, for large cardinalities, the counts that make it
-    true (see `coherently.events.Events.tables`). `origin` is the panel's variable behind each variable; with judges
-    apart each has variables of his own, and a panel's variable may occur several times. `space` tells the worlds
-    that are possible, and `terms` what was said beside the numbers for events.
+    and pins are about are coordinates without weight, after the others. `functions` are the Boolean functions of the
+    coordinates. `origin` is the panel's variable behind each variable; with judges apart each has variables of his own,
+    and a panel's variable may occur several times. `space` tells the worlds that are possible, and `terms` what was
+    said beside the numbers for events.
     """
 
     event: NDArray[np.int32]
     weight: NDArray[np.float64]
     mean: NDArray[np.float64]
-    starts: NDArray[np.int64]
-    variables: NDArray[np.int32]
+    functions: Functions
     origin: NDArray[np.int32]
-    table_starts: NDArray[np.int64]
-    tables: NDArray[np.uint64]
     space: Space = field(default_factory=lambda: FREE)
     terms: Terms = field(default_factory=lambda: NO_TERMS)
 
@@ -48,37 +45,25 @@ class Merged(Value):
         return len(self.origin)
 
     @property
-    def functions(self) -> tuple[int, NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.uint64]]:
+    def handle(self) -> _core.Functions:
         """What a kernel needs to tell which events hold in a world."""
-        return self.n_variables, self.starts, self.variables, self.table_starts, self.tables
+        return self.functions.handle(self.n_variables)
 
     def __len__(self) -> int:
         return len(self.event)
 
     def sizes(self) -> NDArray[np.int64]:
         """The number of variables of each coordinate."""
-        return np.diff(self.starts)
-
-    def truth(self, coordinates: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """The truth tables of coordinates that have equally many variables, a row each."""
-        first = self.table_starts[coordinates]
-        length = self.table_starts[coordinates[:1] + 1] - first[:1]
-        return self.tables[first[:, None] + np.arange(length[0] if len(length) else 0)]
+        return self.functions.sizes()
 
     def keep(self, kept: NDArray[np.bool_]) -> Merged:
         """The coordinates of a mask alone, in their order; conditionals and pins go with their events."""
-        index = np.flatnonzero(kept)
-        starts, variables = take_rows(self.starts, self.variables, index)
-        table_starts, tables = take_rows(self.table_starts, self.tables, index)
         return replace(
             self,
             event=self.event[kept],
             weight=self.weight[kept],
             mean=self.mean[kept],
-            starts=starts,
-            variables=variables,
-            table_starts=table_starts,
-            tables=tables,
+            functions=self.functions.take(np.flatnonzero(kept)),
             terms=self.terms.part(np.where(kept, np.cumsum(kept) - 1, -1)),
         )
 
@@ -92,8 +77,19 @@ class Merged(Value):
             inside = np.flatnonzero(np.add.reduceat(number[members] < 0, starts[:-1]) == 0)
             blocks = len(space.blocks)
             space = space.part(inside[inside < blocks].tolist(), inside[inside >= blocks] - blocks, number)
-        variables = number[self.variables].astype(np.int32)
-        return replace(self, variables=variables, origin=self.origin[used], space=space)
+        functions = self.functions.renumbered(number[self.functions.variables].astype(np.int32))
+        return replace(self, functions=functions, origin=self.origin[used], space=space)
+
+    def append(self, new: int, variables: NDArray[np.int32], words: NDArray[np.uint64]) -> Merged:
+        """Append a coordinate without weight, by its variables, ascending, and its words; `new` variables come too."""
+        return replace(
+            self,
+            event=np.append(self.event, np.int32(-1)),
+            weight=np.append(self.weight, 0.0),
+            mean=np.append(self.mean, np.nan),
+            functions=self.functions.append(variables, words),
+            origin=np.concatenate([self.origin, np.full(new, -1, np.int32)]),
+        )
 
     def times(self, factor: float) -> Merged:
         """The same with all weights multiplied."""
@@ -110,7 +106,7 @@ class Merged(Value):
 
     def tied(self) -> NDArray[np.int32]:
         """The components of the coordinates, of the blocks and of the laws, one after the other."""
-        starts, variables, count = self.starts, self.variables, self.n_variables
+        starts, variables, count = self.functions.starts, self.functions.variables, self.n_variables
         coordinate, term = self.terms.ties()
         if len(coordinate):
             order = np.argsort(

@@ -11,7 +11,7 @@ import numpy as np
 
 from coherently.errors import EventError, MethodError, ResultError
 from coherently.events import CERTAIN, NEVER, find_world, quote_name
-from coherently.problem import append, pose, settled, split, unit_of
+from coherently.problem import pose, settled, split, unit_of
 from coherently.result.worlds import join
 from coherently.solve import Coherence
 from coherently.solve.bounds import ENOUGH, absent, extremes
@@ -135,11 +135,9 @@ def _touched(merged: Merged, asked: int) -> Merged:
     place = int(np.cumsum(needed)[asked] - 1)
     part = next(part for part in split(kept) if (part.coordinates == place).any())
     own = int(np.flatnonzero(part.coordinates == place)[0])
-    a, b = part.merged.starts[own : own + 2]
-    c, d = part.merged.table_starts[own : own + 2]
     rest = np.ones(len(part.merged), np.bool_)
     rest[own] = _known(part.merged)[own]
-    found = append(part.merged.keep(rest), 0, part.merged.variables[a:b], part.merged.tables[c:d])
+    found = part.merged.keep(rest).append(0, part.merged.functions.of(own), part.merged.functions.words(own))
     return replace(found, origin=kept.origin[part.merged.origin])
 
 
@@ -155,7 +153,7 @@ def _strange(result: Result, events: Events, part: Merged) -> str | None:
     """A note on the variables of the last coordinate that the panel does not have."""
     known = set(_owners(result.panel.events))
     owners = _owners(events)
-    used = [owners[v] for v in part.origin[part.variables[part.starts[-2] :]].tolist()]
+    used = [owners[v] for v in part.origin[part.functions.of(len(part) - 1)].tolist()]
     strange = [quote_name(name) for name in dict.fromkeys(used) if name not in known]
     return f"the panel says nothing of {', '.join(strange)}" if strange else None
 

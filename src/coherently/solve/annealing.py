@@ -132,7 +132,7 @@ class Annealing:
 
     def _start(self, merged: Merged) -> tuple[_core.Annealer, int]:
         """The worlds to begin with, and the number of their bits: how many flips or moves make a round."""
-        given = (*merged.functions, merged.weight, np.nan_to_num(merged.mean), self.columns, self.seed)
+        given = (merged.handle, merged.weight, np.nan_to_num(merged.mean), self.columns, self.seed)
         if merged.space.is_free and not len(merged.terms):
             return _core.Annealer(*given), self.columns * merged.n_variables
         sets = plan(merged, self.columns, self.seed)
@@ -145,10 +145,7 @@ class Annealing:
             np.cumsum([0, *map(len, sets.states)], dtype=np.int64),
             np.concatenate([none, *(rows.ravel() for rows in sets.states)]),
             sets.slots(),
-            sets.laws.starts,
-            sets.laws.variables,
-            sets.laws.table_starts,
-            sets.laws.tables,
+            sets.laws.handle(merged.n_variables),
             sets.laws.truth.astype(np.uint8),
             sets.worlds,
         )

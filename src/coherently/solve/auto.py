@@ -76,7 +76,7 @@ def locally(part: Problem) -> Local:
     objective = _objectives(part, solution, labels)
     bound = [solution.lower_bound or 0.0] if len(sizes) == 1 else [0.0] * len(sizes)
     home = np.full(part.merged.n_variables, -1, np.int64)
-    home[part.merged.variables] = np.repeat(labels, part.merged.sizes())
+    home[part.merged.functions.variables] = np.repeat(labels, part.merged.sizes())
     known = np.bincount(home[home >= 0], minlength=len(sizes))
     proof = Proof.PAIR_GROUPS if design == "pairs" else Proof.LOGICAL_GROUPS
     facts = Coherence.LOCAL, Route.PROJECTIONS, proof

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem import ABSENT, Sides, holds
+from coherently.problem import ABSENT, Sides
 from coherently.solve.pricing import Pricing
 
 if TYPE_CHECKING:
@@ -100,9 +100,9 @@ def extremes(
 
 def _nearby(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss) -> Extremes:
     """What follows from the events about no other variables than the last one's: less, but in no time."""
-    used = np.unique(part.variables[part.starts[-2] :]).astype(np.int64)
-    strange = np.append(0, np.cumsum(~np.isin(part.variables, used)))
-    kept = np.diff(strange[part.starts]) == 0
+    used = np.unique(part.functions.of(len(part) - 1)).astype(np.int64)
+    strange = np.append(0, np.cumsum(~np.isin(part.functions.variables, used)))
+    kept = np.diff(strange[part.functions.starts]) == 0
     if kept.all() or len(used) > FEW:
         return Extremes(0.0, 1.0, certified=False)
     part = replace(part, terms=part.terms.on(kept))
@@ -129,7 +129,7 @@ class _Run:
     ) -> None:
         self.part, self.pricing = pricing.part, pricing
         part = self.part
-        truth = holds(part, worlds)
+        truth = part.functions.hold(worlds)
         x = np.clip(weight @ truth, 0.0, 1.0)
         self.rows = rows_of(part, x, heed_absent=heed_absent)
         self.program = _Program(self.rows, truth)
@@ -163,7 +163,7 @@ class _Run:
         if world.tobytes() in self.known:
             return False
         self.known.add(world.tobytes())
-        self.program.add(holds(self.part, world[None])[0])
+        self.program.add(self.part.functions.hold(world[None])[0])
         return True
 
 
@@ -262,7 +262,7 @@ def _ratio(joint: Sides, condition: Sides, factor: NDArray[np.float64], width: i
 def absent(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64]) -> bool:
     """Whether anything that has weight is forecast given an event that a mixture makes impossible."""
     given, intervals = part.terms.conditionals, part.terms.intervals
-    x = np.clip(weight @ holds(part, worlds), 0.0, 1.0)
+    x = np.clip(weight @ part.functions.hold(worlds), 0.0, 1.0)
     told = given.weight > 0
     told[intervals.about[intervals.conditional & (intervals.weight > 0)]] = True
     return bool((told & (given.condition.probability(x) <= ABSENT)).any())

@@ -203,7 +203,7 @@ class CompositeNearest:
                 return
             before = self.objective
             share, worlds = self._model(deadline, tell, ROUGH if rough else THOROUGH)
-            truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
+            truth = self.part.functions.hold(worlds).astype(np.float64)
             aim = np.clip(share @ truth, 0.0, 1.0)
             length = 1.0 if self.sum.value(aim) <= (1.0 + STEADY) * before else self._length(self.x, aim)
             if length <= LEAST:
@@ -233,7 +233,7 @@ class CompositeNearest:
     def _set(self, worlds: Truth, share: Vector) -> None:
         self.worlds = np.ascontiguousarray(worlds, np.uint8)
         self.share = share
-        self.truth = _core.evaluate_worlds(*self.part.functions, self.worlds).astype(np.float64)
+        self.truth = self.part.functions.hold(self.worlds).astype(np.float64)
 
     def _step(self, deadline: float, tell: Callable[[], None]) -> None:
         """Go towards the best mixture of the quadratic model, or to the best of all worlds where there are limits."""
@@ -242,7 +242,7 @@ class CompositeNearest:
             self._join(worlds)
             self._settle(FIRST_AIM, deadline)
             return
-        truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
+        truth = self.part.functions.hold(worlds).astype(np.float64)
         x = self.x
         length = self._length(x, np.clip(share @ truth, 0.0, 1.0))
         kept = self.share > FORGOTTEN
@@ -270,7 +270,7 @@ class CompositeNearest:
     ) -> tuple[Vector, Truth]:
         """The best mixture for a sum of squares, as far as local search of this effort finds it."""
         weight, target, squares = model
-        core = _core.NearestMixture(*self.part.functions, weight, target, self.seed, self.oracle.space, squares)
+        core = _core.NearestMixture(self.part.handle, weight, target, self.seed, self.oracle.space, squares)
         if known is not None:
             core.include(known)
         while (left := deadline - time.monotonic()) > 0:
@@ -308,7 +308,7 @@ class CompositeNearest:
         if new:
             rows = np.ascontiguousarray(np.vstack(new), np.uint8)
             self.worlds = np.vstack([self.worlds, rows])
-            self.truth = np.vstack([self.truth, _core.evaluate_worlds(*self.part.functions, rows)])
+            self.truth = np.vstack([self.truth, self.part.functions.hold(rows)])
             self.share = np.concatenate([self.share, np.zeros(len(rows))])
 
     def _forget(self) -> None:
@@ -328,11 +328,11 @@ class CompositeNearest:
             return worlds
         x = self.x
         gradient = self.sum.gradient(x) - self.limits.gradient(self.prices, len(x))
-        return worlds[_core.evaluate_worlds(*self.part.functions, worlds) @ gradient < gradient @ x]
+        return worlds[self.part.functions.hold(worlds) @ gradient < gradient @ x]
 
     def _missing(self) -> Truth:
         """Examples of the events that hold in no world within."""
-        shown = _core.evaluate_worlds(*self.part.functions, self.examples).astype(np.bool_)
+        shown = self.part.functions.hold(self.examples)
         return self.examples[shown[:, ~self.truth.any(axis=0)].any(axis=1)]
 
     def _settle(self, aim: float, deadline: float) -> None:
@@ -394,7 +394,7 @@ class CompositeNearest:
     def degenerate(self) -> NDArray[np.int64]:
         """The conditionals whose conditions are impossible or certain here, though nobody and no law says so."""
         given, limits, x = self.part.terms.conditionals, self.part.terms.limits, self.x
-        shown = _core.evaluate_worlds(*self.part.functions, self.examples).astype(np.bool_)
+        shown = self.part.functions.hold(self.examples)
         varies = np.asarray(shown.any(axis=0) & ~shown.all(axis=0))
         coordinate, p = given.condition.coordinate, given.condition.probability(x)
         known = given.condition.probability(np.where(self.part.weight > 0, self.part.mean, 0.5))

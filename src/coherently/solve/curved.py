@@ -118,7 +118,7 @@ class CurvedNearest:
         """The nearest mixture by the Brier loss of what moves, with a little of worlds that show every event true."""
         part = self.part
         core = _core.NearestMixture(
-            *self.part.functions,
+            self.part.handle,
             np.where(self.moves, part.weight, 0.0),
             np.nan_to_num(part.mean),
             0,
@@ -133,7 +133,7 @@ class CurvedNearest:
 
     def _set_truth(self, worlds: Truth) -> None:
         self.worlds = worlds
-        self.truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
+        self.truth = self.part.functions.hold(worlds).astype(np.float64)
 
     def _divergence(self, x: Vector) -> float:
         part = self.part
@@ -166,13 +166,13 @@ class CurvedNearest:
     def _model(
         self, weight: Vector, target: Vector, deadline: float, tell: Callable[[], None]
     ) -> tuple[Vector, Truth, Vector]:
-        core = _core.NearestMixture(*self.part.functions, weight, target, self.seed, space=self.oracle.space)
+        core = _core.NearestMixture(self.part.handle, weight, target, self.seed, space=self.oracle.space)
         core.include(np.ascontiguousarray(self.worlds[self.share > 0]))
         work = core.eliminate if self.oracle.is_exact else core.search
         while (left := deadline - time.monotonic()) > 0 and not work(min(SLICE, left)):
             tell()
         share, worlds = core.worlds()
-        return share / share.sum(), worlds, _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
+        return share / share.sum(), worlds, self.part.functions.hold(worlds).astype(np.float64)
 
     def _length(self, x: Vector, aim: Vector, gradient: Vector) -> float:
         """The longest of 1, 1/2, 1/4 ... of the way at which the divergence has fallen enough (Armijo 1966)."""
@@ -193,7 +193,7 @@ class CurvedNearest:
         if self.is_done(FINISHED if least.exact else tolerance) or (self.worlds == least.world).all(axis=1).any():
             return True
         self.worlds = np.vstack([self.worlds, least.world])
-        self.truth = np.vstack([self.truth, _core.evaluate_worlds(*self.part.functions, least.world[None])])
+        self.truth = np.vstack([self.truth, self.part.functions.hold(least.world[None])])
         self.share = np.append(self.share, 0.0)
         return False
 

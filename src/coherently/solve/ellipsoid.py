@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.problem import holds
 from coherently.solve.facts import Proof
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ class NearestByMetric:
     def _add(self, world: NDArray[np.uint8]) -> None:
         truth = world.astype(np.bool_)[None, :]
         self.truth = np.vstack([self.truth, truth])
-        self.events = np.vstack([self.events, holds(self.merged, truth).astype(np.float64)])
+        self.events = np.vstack([self.events, self.merged.functions.hold(truth).astype(np.float64)])
 
     def _drop(self) -> NDArray[np.bool_]:
         """Leave out worlds without a share; says which stay."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import SHOWN, MethodError
-from coherently.problem import holds, split
+from coherently.problem import split
 from coherently.problem.spaces.enumerated import multiplicity, possible_worlds
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance
@@ -92,7 +92,7 @@ class DempsterShafer:
         for part, (truth, weight, open_share) in zip(parts, combined, strict=True):
             kept = weight > 0
             worlds.append(Worlds(part.merged.origin, weight[kept], truth[kept]))
-            x[part.coordinates] = np.clip(weight @ holds(part.merged, truth), 0.0, 1.0)
+            x[part.coordinates] = np.clip(weight @ part.merged.functions.hold(truth), 0.0, 1.0)
             components.append(_described(part.merged, x[part.coordinates], 1.0 - open_share))
         return Global(
             problem.as_written(x),
@@ -194,7 +194,7 @@ def _component(merged: Merged, evidence: NDArray[np.float64]) -> _Combined:
     """Its frame of worlds, their probabilities, and 1 - K."""
     truth = _frame(merged)
     every = (1 << len(truth)) - 1
-    events = np.packbits(holds(merged, truth), axis=0, bitorder="little")
+    events = np.packbits(merged.functions.hold(truth), axis=0, bitorder="little")
     masses, log_open = {every: 1.0}, 0.0
     for column, (for_it, against, open_) in zip(events.T, evidence.tolist(), strict=True):
         event = int.from_bytes(column.tobytes(), "little")

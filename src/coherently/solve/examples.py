@@ -38,11 +38,11 @@ def example_worlds(part: Merged, oracle: Oracle) -> Examples:
         worlds = np.unique(np.vstack([np.zeros(part.n_variables, np.uint8), *_true_examples(part)]), axis=0)
         return Examples(worlds, doubtful)
     half = np.full(len(part), 0.5)
-    core = _core.NearestMixture(*part.functions, np.ones(len(part)), half, 0, oracle.space)
+    core = _core.NearestMixture(part.handle, np.ones(len(part)), half, 0, oracle.space)
     core.search(_PATIENCE, *_EFFORT)
     worlds = core.worlds()[1]
     found = [worlds]
-    truth = _core.evaluate_worlds(*part.functions, worlds).astype(np.bool_)
+    truth = part.functions.hold(worlds)
     for wanted, seen in ((-1.0, truth.any(axis=0)), (1.0, ~truth.all(axis=0))):
         for j in np.flatnonzero(~seen).tolist():
             coefficients = np.zeros(len(part))
@@ -59,8 +59,8 @@ def _true_examples(part: Merged) -> list[Truth]:
     """A world for each event in which it is true: events are false where all of their variables are."""
     worlds = []
     for j in range(len(part)):
-        own = part.variables[part.starts[j] : part.starts[j + 1]]
-        words = part.tables[part.table_starts[j] : part.table_starts[j + 1]]
+        own = part.functions.of(j)
+        words = part.functions.words(j)
         world = np.zeros(part.n_variables, np.uint8)
         if len(own):
             world[own] = _satisfying(words, len(own))

@@ -54,7 +54,7 @@ def _fewer_worlds(part: Merged, space: _core.Space | None) -> _core.Space | None
     if broken is None:
         return None
     fewer = without_witness(broken, part.n_variables)
-    cost, least = (_core.elimination_cost(*part.functions, MOST_STATES, some) for some in (space, fewer))
+    cost, least = (_core.elimination_cost(part.handle, MOST_STATES, some) for some in (space, fewer))
     return fewer if least < cost / FEWER and fewer.find_witness() else None
 
 
@@ -62,15 +62,11 @@ def without_witness(space: Space, n_variables: int) -> _core.Space:
     """The space in the core's arrays."""
     blocks, laws = space.blocks, space.laws
     return _core.Space(
-        n_variables,
         _starts([len(block.variables) for block in blocks]),
         np.concatenate([np.empty(0, np.int32), *(block.variables for block in blocks)]).astype(np.int32),
         _starts([block.states.size for block in blocks]),
         np.concatenate([np.empty(0, np.uint8), *(block.states.ravel() for block in blocks)]).astype(np.uint8),
-        laws.starts,
-        laws.variables,
-        laws.table_starts,
-        laws.tables,
+        laws.handle(n_variables),
         laws.truth.astype(np.uint8),
     )
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.problem import holds
 from coherently.solve.solution import Global
 
 if TYPE_CHECKING:
@@ -49,13 +48,13 @@ def probabilities(problem: Problem, solution: Solution) -> NDArray[np.float64]:
     home = np.full(merged.n_variables + 1, -1, np.int64)
     for i, part in enumerate(solution.worlds):
         home[part.variables] = i
-    first = np.append(merged.variables, merged.n_variables)[merged.starts[:-1]]
+    first = np.append(merged.functions.variables, merged.n_variables)[merged.functions.starts[:-1]]
     first[merged.sizes() == 0] = merged.n_variables
     for i, part in enumerate(solution.worlds):
         mine = home[first] == i
         truth = np.zeros((len(part.weight), merged.n_variables), np.bool_)
         truth[:, part.variables] = part.truth
-        x[mine] = np.clip(part.weight @ holds(merged.keep(mine), truth), 0.0, 1.0)
+        x[mine] = np.clip(part.weight @ merged.functions.take(np.flatnonzero(mine)).hold(truth), 0.0, 1.0)
     return x
 
 

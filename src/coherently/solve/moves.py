@@ -14,7 +14,7 @@ from coherently.problem import States, TooManyStatesError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.problem import Functions, Merged, Space
+    from coherently.problem import LawFunctions, Merged, Space
 
 FEW_STATES = 256
 """States up to which laws that are linked to each other are moved together."""
@@ -34,7 +34,7 @@ class Sets:
 
     variables: list[NDArray[np.int64]]
     states: list[NDArray[np.uint8]]
-    laws: Functions
+    laws: LawFunctions
     worlds: NDArray[np.uint8]
 
     def slots(self) -> NDArray[np.int32]:
@@ -93,7 +93,7 @@ def _matters(merged: Merged) -> NDArray[np.integer]:
     told[terms.ties()[0]] = True
     told[terms.intervals.about[~terms.intervals.conditional]] = True
     told[terms.limits.joint.coordinate] = True
-    return np.unique(merged.variables[np.repeat(told, merged.sizes())])
+    return np.unique(merged.functions.variables[np.repeat(told, merged.sizes())])
 
 
 def _components(space: Space) -> list[tuple[NDArray[np.int64], list[int], list[int]]]:
@@ -150,11 +150,7 @@ def _world(space: Space, blocks: list[int], laws: list[int], count: int) -> NDAr
     atoms = [block.variables for block in chosen]
     ordered = [bool(block.states[0].all()) and len(block.variables) > 1 for block in chosen]
     found = _core.satisfy(
-        count,
-        some.starts,
-        some.variables,
-        some.table_starts,
-        some.tables,
+        some.handle(count),
         some.truth.astype(np.uint8),
         np.cumsum([0, *map(len, atoms)], dtype=np.int64),
         np.concatenate([np.empty(0, np.int32), *atoms]),

@@ -58,7 +58,7 @@ class Nearest:
     def __init__(self, part: Merged, seed: int, floor: float, noise: float = 0.0) -> None:
         self.part, self.floor, self.noise = part, floor, noise
         self.space, self.reduced = core_space(part)
-        self.core = _core.NearestMixture(*part.functions, part.weight, np.nan_to_num(part.mean), seed, space=self.space)
+        self.core = _core.NearestMixture(part.handle, part.weight, np.nan_to_num(part.mean), seed, space=self.space)
         self.route, self.proof = Route.COLUMNS, Proof.NOTHING
         self.relaxed, self.timed_out, self.eliminated = 0.0, True, False
 
@@ -94,7 +94,7 @@ class Nearest:
     @property
     def is_eliminable(self) -> bool:
         """Whether the best world of all can be found by dynamic programming."""
-        return math.isfinite(_core.elimination_cost(*self.part.functions, MOST_STATES, self.space))
+        return math.isfinite(_core.elimination_cost(self.part.handle, MOST_STATES, self.space))
 
     def is_done(self, tolerance: float) -> bool:
         """Whether the gap is at most the tolerance."""
@@ -111,7 +111,7 @@ class Nearest:
     def improve(self, tolerance: float, deadline: float, tell: Callable[[], None], *, hasty: bool = False) -> None:
         """Work until the gap is at most the tolerance, or until the deadline; in haste, no closer than needed."""
         run = _Run(self, tolerance, deadline, tell, hasty=hasty)
-        cost = _core.elimination_cost(*self.part.functions, MOST_STATES, self.space)
+        cost = _core.elimination_cost(self.part.handle, MOST_STATES, self.space)
         if cost <= EAGER_STATES or self.reduced:
             run.eliminate()
         elif math.isfinite(cost):

@@ -51,8 +51,8 @@ class Oracle:
 
     def __init__(self, part: Merged, seed: int = 0) -> None:
         self.part, self.space = part, core_space(part).space
-        self.is_exact = math.isfinite(_core.elimination_cost(*part.functions, MOST_STATES, self.space))
-        self._core = _core.WorldOracle(*part.functions, seed, self.space)
+        self.is_exact = math.isfinite(_core.elimination_cost(part.handle, MOST_STATES, self.space))
+        self._core = _core.WorldOracle(part.handle, seed, self.space)
         self._relaxation: Relaxation | None = None
 
     def least(self, coefficients: NDArray[np.float64], seconds: float, tolerance: float = 0.0) -> Least:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from coherently import _core
 from coherently.errors import ContradictionError
 from coherently.solve.scores import Affine
 
@@ -150,7 +149,7 @@ def _least_violation(part: Merged, bounds: Bounds, oracle: Oracle, worlds: Truth
     With prices y of the rows in [-1, 1], no mixture violates them by less than the least of - <y, rows> over worlds.
     """
     while True:
-        truth = _core.evaluate_worlds(*part.functions, worlds).astype(np.float64)
+        truth = part.functions.hold(worlds).astype(np.float64)
         share, prices, least = _elastic(bounds.in_worlds(truth), bounds.equal)
         blamed = np.abs(prices) > KEPT
         if least <= KEPT:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from coherently.problem import LARGEST_GROUP, append, holds
+from coherently.problem import LARGEST_GROUP
 from coherently.solve.oracle import DENSE_VARIABLES, Oracle
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Pricing:
             self.oracle.is_exact or max(largest, other) <= LARGEST_GROUP or (dense and max(largest, other) <= 2)
         )
         if dense and other <= 2 < largest <= FEW and not self.oracle.is_exact:
-            self.held = part.variables[part.starts[-2] :].astype(np.int64)
+            self.held = part.functions.of(len(part) - 1).astype(np.int64)
             self.works, self.oracle = True, Oracle(_with_singles(part, self.held))
 
     def least(self, coefficients: NDArray[np.float64], deadline: float, tolerance: float) -> Priced:
@@ -64,7 +64,7 @@ class Pricing:
             found = self.oracle.least(np.concatenate([plain, np.where(truth, -price, price)]), seconds, tolerance)
             world = found.world.astype(np.bool_)
             world[self.held] = truth
-            gain = last * float(holds(self.part, world[None])[0, -1])
+            gain = last * float(self.part.functions.hold(world[None])[0, -1])
             ends.append((found.value + gain + float(price @ truth), world))
             bound = min(bound, found.bound + gain + float(price @ truth))
         ends.sort(key=lambda end: end[0])
@@ -74,7 +74,9 @@ class Pricing:
         """For each held variable more than the coefficients of its events together."""
         part = self.part
         load = np.repeat(np.abs(plain), part.sizes()[:-1])
-        total = np.bincount(part.variables[: part.starts[-2]], load, part.n_variables).astype(np.float64)
+        total = np.bincount(part.functions.variables[: part.functions.starts[-2]], load, part.n_variables).astype(
+            np.float64
+        )
         prices: NDArray[np.float64] = 1.0 + 1.01 * total[self.held]
         return prices
 
@@ -84,5 +86,5 @@ def _with_singles(part: Merged, variables: NDArray[np.int64]) -> Merged:
     single = np.array([2], np.uint64)
     found = part.keep(np.arange(len(part)) < len(part) - 1)
     for v in variables.tolist():
-        found = append(found, 0, np.array([v], np.int32), single)
+        found = found.append(0, np.array([v], np.int32), single)
     return found

@@ -72,7 +72,7 @@ class Relaxation:
         part = self.part
         alone = np.flatnonzero(part.sizes() == 1)
         found = np.full(part.n_variables, -1, np.int64)
-        found[part.variables[part.starts[alone]]] = alone
+        found[part.functions.variables[part.functions.starts[alone]]] = alone
         missing = found < 0
         found[missing] = len(part) + np.arange(missing.sum())
         return found

@@ -40,7 +40,7 @@ class SpectralBound:
     def __init__(self, part: Merged) -> None:
         self.part = part
         self.target = np.nan_to_num(part.mean)
-        self.oracle = _core.WorldOracle(*part.functions, 0)
+        self.oracle = _core.WorldOracle(part.handle, 0)
         self.bound = 0.0
 
     def raise_until(self, deadline: float, objective: float, tell: Callable[[], None]) -> float:
@@ -154,11 +154,14 @@ def _expectations(part: Merged) -> tuple[Vector, Any]:
     from scipy import sparse
 
     size = part.n_variables + 1
-    event, last = np.arange(len(part)), part.starts[1:] - 1
+    event, functions = np.arange(len(part)), part.functions
+    first, last = functions.starts[:-1], functions.starts[1:] - 1
     two = part.sizes() == 2
-    a = part.variables[part.starts[:-1]].astype(np.int64) + 1
-    b = np.where(two, part.variables[last].astype(np.int64) + 1, 0)
-    row = (part.tables[part.table_starts[:-1]].astype(np.int64)[:, None] >> np.arange(4) & 1).astype(np.float64)
+    a = functions.variables[first].astype(np.int64) + 1
+    b = np.where(two, functions.variables[last].astype(np.int64) + 1, 0)
+    row = (functions.tables[functions.table_starts[:-1]].astype(np.int64)[:, None] >> np.arange(4) & 1).astype(
+        np.float64
+    )
     row[~two, 2:] = row[~two, :2]
     signs = np.array([[1, 1, 1, 1], [-1, 1, -1, 1], [-1, -1, 1, 1], [1, -1, -1, 1]])
     constant, first, second, both = 0.25 * signs @ row.T

@@ -9,7 +9,7 @@
 
 namespace coherently {
 
-using World = std::vector<std::uint8_t>;  // 0 or 1 a variable
+using World = std::vector<std::uint8_t>;  // 0 or 1 for each variable
 
 // Event j is about variables[starts[j] .. starts[j + 1]); its words are a truth table up to 16 variables, past that a
 // count function (see boolean_function.hpp). Every event is false where all of its variables are.
@@ -67,6 +67,9 @@ struct Functions {
     void add(std::span<const std::int32_t> own, std::span<const std::uint64_t> table);
     EventView view(std::size_t n_variables) const { return {n_variables, starts, variables, word_starts, words}; }
 };
+
+// Tells which functions hold in which worlds; both matrices have one row per world.
+void evaluate(const EventView& functions, std::span<const std::uint8_t> worlds, std::span<std::uint8_t> truth);
 
 // A function of a view, by its rows.
 inline LargeEvent function_of(const EventView& events, std::size_t j) {

@@ -90,7 +90,7 @@ class Rules:
         if len(shared) < len(own) or len(own) > MOST_VARIABLES:
             return everything
         laws = self._space.laws
-        table = table_of(laws.tables[laws.table_starts[rule - blocks] : laws.table_starts[rule - blocks + 1]])
+        table = table_of(laws.words(rule - blocks))
         found = expanded(table, places, len(variables))
         return found if laws.truth[rule - blocks] else everything ^ found
 
@@ -172,17 +172,16 @@ def _events(
         given[int(bets.coordinate[bet])].append(bet)
     events = []
     for coordinate, own in given.items():
-        a, b = merged.starts[coordinate], merged.starts[coordinate + 1]
-        if a == b:
+        variables = tuple(merged.functions.of(coordinate).tolist())
+        if not variables:
             # The coordinate never happens: no literal of it can.
             constants += [
                 Relation("all", (Literal(bet, bool(bets.complemented[bet])),), (float(sold[bet]),)) for bet in own
             ]
-        elif b - a <= MOST_VARIABLES:
-            table = table_of(merged.tables[merged.table_starts[coordinate] : merged.table_starts[coordinate + 1]])
+        elif len(variables) <= MOST_VARIABLES:
+            table = table_of(merged.functions.words(coordinate))
             high, low = own[int(np.argmax(sold[own]))], own[int(np.argmin(bought[own]))]
             top, bottom = (Literal(bet, bool(bets.complemented[bet])) for bet in (high, low))
-            variables = tuple(merged.variables[a:b].tolist())
             events.append(Event(variables, table, float(sold[high]), top, float(bought[low]), bottom))
     return events, constants
 

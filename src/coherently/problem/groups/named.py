@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import itertools
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -47,8 +46,7 @@ def find_design(design: Design) -> Callable[[Merged], Groups]:
 
 
 def _custom(design: Callable[[list[tuple[int, ...]]], list[list[int]]], merged: Merged) -> Groups:
-    cuts = merged.starts.tolist()
-    events = [tuple(merged.variables[a:b].tolist()) for a, b in itertools.pairwise(cuts)]
+    events = [tuple(merged.functions.of(i).tolist()) for i in range(len(merged))]
     groups = [sorted(set(group)) for group in design(events)]
     wrong = [group for group in groups if not group or group[0] < 0 or group[-1] >= len(events)]
     name = getattr(design, "__name__", "custom")

@@ -42,7 +42,7 @@ class Setting:
         self.merged = merged
         self.states = States(merged.space, merged.n_variables)
         self.about: defaultdict[int, list[int]] = defaultdict(list)
-        starts, variables = merged.starts.tolist(), merged.variables.tolist()
+        starts, variables = merged.functions.starts.tolist(), merged.functions.variables.tolist()
         self.own: list[Variables] = [tuple(variables[a:b]) for a, b in pairwise(starts)]
         for i, own in enumerate(self.own):
             for v in own:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
+from coherently.problem.functions import Functions
 from coherently.problem.groups.restricted import Nodes, Setting, node_drafts, shared_by
 from coherently.problem.groups.restricted import subsets as subsets_of_nodes
 from coherently.problem.groups.simple import MAX_VARIABLES, Groups, all_worlds, check_size, drafted, is_plain, unpack
@@ -44,9 +45,9 @@ Key: TypeAlias = tuple[tuple[int, int, int], ...]
 def with_auxiliary(design: Callable[[Merged], Groups], merged: Merged) -> Groups:
     """The groups of a design, with the variables of two or more events that nobody forecast alone."""
     within = np.repeat(merged.sizes(), merged.sizes())
-    events = np.bincount(merged.variables[within > 1], minlength=merged.n_variables)
+    events = np.bincount(merged.functions.variables[within > 1], minlength=merged.n_variables)
     events += np.bincount(merged.space.rows()[1], minlength=merged.n_variables)
-    events[merged.variables[within == 1]] = 0
+    events[merged.functions.variables[within == 1]] = 0
     unforecast = [(v,) for v in np.flatnonzero(events > 1).tolist()]
     groups = design(_extend(merged, unforecast))
     return replace(groups, auxiliary=len(unforecast) + groups.auxiliary)
@@ -160,7 +161,7 @@ def _sharing(
 def _by_variables(merged: Merged) -> dict[Variables, list[int]]:
     """The coordinates about exactly the same variables."""
     found: defaultdict[Variables, list[int]] = defaultdict(list)
-    starts, variables = merged.starts.tolist(), merged.variables.tolist()
+    starts, variables = merged.functions.starts.tolist(), merged.functions.variables.tolist()
     for i in range(len(merged)):
         found[tuple(variables[starts[i] : starts[i + 1]])].append(i)
     return dict(found)
@@ -294,26 +295,28 @@ def _gives_conjunction(merged: Merged, coordinate: int) -> bool:
 
     That is where their product has a coefficient in the event's multilinear form; of two variables, always.
     """
-    size = int(merged.starts[coordinate + 1] - merged.starts[coordinate])
+    size = len(merged.functions.of(coordinate))
     if size <= 2:
         return True
     sign = 1 - 2 * (all_worlds(size).sum(axis=1) % 2).astype(np.int64)
-    return bool(sign @ unpack(merged.truth(np.array([coordinate]))[0], 2**size))
+    return bool(sign @ unpack(merged.functions.words(coordinate), 2**size))
 
 
 def _extend(merged: Merged, conjunctions: Sequence[Variables]) -> Merged:
     """Append conjunctions of variables as coordinates without weight."""
-    none = np.full(len(conjunctions), -1, np.int32)
+    none, functions = np.full(len(conjunctions), -1, np.int32), merged.functions
     tables = [_conjunction(len(variables)) for variables in conjunctions]
     return replace(
         merged,
         event=np.concatenate([merged.event, none]),
         weight=np.concatenate([merged.weight, np.zeros(len(none))]),
         mean=np.concatenate([merged.mean, np.full(len(none), np.nan)]),
-        starts=_continued(merged.starts, [len(variables) for variables in conjunctions]),
-        variables=np.concatenate([merged.variables, np.fromiter(chain.from_iterable(conjunctions), np.int32)]),
-        table_starts=_continued(merged.table_starts, [len(table) for table in tables]),
-        tables=np.concatenate([merged.tables, *tables]),
+        functions=Functions(
+            _continued(functions.starts, [len(variables) for variables in conjunctions]),
+            np.concatenate([functions.variables, np.fromiter(chain.from_iterable(conjunctions), np.int32)]),
+            _continued(functions.table_starts, [len(table) for table in tables]),
+            np.concatenate([functions.tables, *tables]),
+        ),
     )
 
 
@@ -371,11 +374,11 @@ class _Columns:
 
     def __init__(self, merged: Merged) -> None:
         self.size = merged.sizes().tolist()
-        starts, numbers = merged.table_starts.tolist(), dict[tuple[int, bytes], int]()
+        numbers = dict[tuple[int, bytes], int]()
         self.table = []
         self.bits: list[NDArray[np.uint8]] = []
         for i, size in enumerate(self.size):
-            words = merged.tables[starts[i] : starts[i + 1]]
+            words = merged.functions.words(i)
             self.table.append(numbers.setdefault((size, words.tobytes()), len(numbers)))
             if len(numbers) > len(self.bits):
                 self.bits.append(unpack(words, 2**size))

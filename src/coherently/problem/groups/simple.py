@@ -94,7 +94,7 @@ def pairs(merged: Merged) -> Groups:
     complex_ = np.flatnonzero(size != 1)
     alike: dict[tuple[int, ...], list[int]] = {}
     for coordinate in complex_.tolist():
-        variables = tuple(merged.variables[merged.starts[coordinate] : merged.starts[coordinate + 1]].tolist())
+        variables = tuple(merged.functions.of(coordinate).tolist())
         key = variables if len(variables) == 2 else (*variables, -1 - coordinate)
         alike.setdefault(key, []).append(coordinate)
     single = _coordinate_of_variable(merged)
@@ -117,7 +117,7 @@ def _coordinate_of_variable(merged: Merged) -> NDArray[np.int64]:
     """The coordinate that is the variable alone, -1 where nobody forecast it."""
     alone = np.flatnonzero(merged.sizes() == 1)
     found = np.full(merged.n_variables, -1, np.int64)
-    found[merged.variables[merged.starts[alone]]] = alone
+    found[merged.functions.variables[merged.functions.starts[alone]]] = alone
     return found
 
 
@@ -138,10 +138,10 @@ def all_worlds(count: int) -> NDArray[np.uint8]:
 
 def _logical_block(merged: Merged, coordinates: NDArray[np.int64], size: int, single: NDArray[np.int64]) -> _Block:
     """The logical groups of events with the same number of variables, all at once."""
-    variables = merged.variables[merged.starts[coordinates][:, None] + np.arange(size)]
+    variables = merged.functions.variables[merged.functions.starts[coordinates][:, None] + np.arange(size)]
     own = single[variables]
     present = own >= 0
-    tables = merged.truth(coordinates)
+    tables = merged.functions.stacked_words(coordinates)
     mask = (present << np.arange(size)).sum(axis=1) if size else np.zeros(len(coordinates), np.int64)
     key = np.concatenate([tables, mask[:, None].astype(np.uint64)], axis=1)
     _, first, pattern = np.unique(key, axis=0, return_index=True, return_inverse=True)
@@ -214,13 +214,13 @@ def number_patterns(design: str, members: Sequence[Sequence[int]], matrices: Ite
 
 def _truth_vectors(merged: Merged, group: list[int]) -> NDArray[np.float64]:
     """The distinct truth vectors of some coordinates, a row each."""
-    own = [merged.variables[merged.starts[i] : merged.starts[i + 1]] for i in group]
+    own = [merged.functions.of(i) for i in group]
     variables = np.unique(np.concatenate(own)) if own else np.empty(0, np.int32)
     check_size(np.array(group[:1]), np.array([len(variables)]))
     worlds = all_worlds(len(variables))
     columns = []
     for coordinate, mine in zip(group, own, strict=True):
-        table = unpack(merged.truth(np.array([coordinate]))[0], 2 ** len(mine))
+        table = unpack(merged.functions.words(coordinate), 2 ** len(mine))
         at = worlds[:, np.searchsorted(variables, mine)].astype(np.int64) @ (1 << np.arange(len(mine)))
         columns.append(table[at])
     return np.unique(np.column_stack(columns), axis=0).astype(np.float64)

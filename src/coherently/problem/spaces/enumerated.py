@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.problem.spaces.truths import holds
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -36,7 +34,7 @@ def possible_worlds(merged: Merged, most: int) -> NDArray[np.bool_] | None:
     laws = space.laws
     if not len(laws):
         return worlds
-    obeyed: NDArray[np.bool_] = (holds(laws, worlds) == laws.truth).all(axis=1)
+    obeyed: NDArray[np.bool_] = (laws.hold(worlds) == laws.truth).all(axis=1)
     return worlds[obeyed]
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from coherently import _core
 from coherently.panel.texts import SPARSE
-from coherently.problem.spaces.space import FREE, Block, Functions, Space, take_rows
+from coherently.problem.functions import take_rows
+from coherently.problem.spaces.space import FREE, Block, LawFunctions, Space
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +36,7 @@ def possible(panel: Panel) -> Space:
         return FREE
     blocks = [_declared(choice) for choice in choices]
     side = panel.laws.side
-    laws = Functions(*panel.events.supports(side // 2), *panel.events.tables(side // 2), side % 2 == 0)
+    laws = LawFunctions(*panel.events.supports(side // 2), *panel.events.tables(side // 2), side % 2 == 0)
     taken = {v for block in blocks for v in block.variables.tolist()}
     rest = []
     for i in range(len(laws)):
@@ -56,7 +57,7 @@ def _declared(choice: Choice) -> Block:
     return Block.one_of(choice.atoms, complete=choice.complete, unnamed=len(choice.values) - len(choice.atoms))
 
 
-def _exclusive(laws: Functions, i: int) -> bool | None:
+def _exclusive(laws: LawFunctions, i: int) -> bool | None:
     """Whether a law is that exactly one of its variables is true (True), at most one (False), or neither (None)."""
     size = len(laws.of(i))
     truth = bool(laws.truth[i])

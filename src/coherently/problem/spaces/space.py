@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.problem.functions import Functions
 from coherently.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
-
-T = TypeVar("T", bound=np.generic)
-
-LARGEST_TABLE = 16
-"""Variables of a function that has a truth table; a larger one is a cardinality."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,51 +49,26 @@ class Block(Value):
         return Block(variables.astype(np.int32), np.triu(np.ones((len(variables) + 1, len(variables)), np.uint8)))
 
 
-def _starts() -> NDArray[np.int64]:
-    return np.zeros(1, np.int64)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Functions(Value):
-    """Boolean functions of numbered variables, as in `Merged`, and the truth that each must have."""
+class LawFunctions(Functions):
+    """Boolean functions, and the truth that each must have."""
 
-    starts: NDArray[np.int64] = field(default_factory=_starts)
-    variables: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
-    table_starts: NDArray[np.int64] = field(default_factory=_starts)
-    tables: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
     truth: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
 
-    def __len__(self) -> int:
-        return len(self.truth)
-
-    def of(self, i: int) -> NDArray[np.int32]:
-        """The variables of one function."""
-        return self.variables[self.starts[i] : self.starts[i + 1]]
-
-    def decoded(self, i: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """The literals and bits of one function (see `decode`)."""
-        return decode(self.tables[self.table_starts[i] : self.table_starts[i + 1]], len(self.of(i)))
-
-    def take(self, index: NDArray[np.integer]) -> Functions:
-        """Some of the functions, in the order of an index."""
-        starts, variables = take_rows(self.starts, self.variables, index)
-        table_starts, tables = take_rows(self.table_starts, self.tables, index)
-        return Functions(starts, variables, table_starts, tables, self.truth[index])
-
-    def renumbered(self, variables: NDArray[np.int32]) -> Functions:
-        """The same with other variables in their places."""
-        return Functions(self.starts, variables, self.table_starts, self.tables, self.truth)
+    def take(self, index: NDArray[np.integer]) -> LawFunctions:
+        """Some of the laws, in the order of an index."""
+        return replace(Functions.take(self, index), truth=self.truth[index])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Space(Value):
     """The worlds that are possible: every block is in one of its states, every law has its truth, the rest is free.
 
-    Blocks have no variable in common. Laws may be about variables of blocks.
+    Blocks have no variable in common. LawFunctions may be about variables of blocks.
     """
 
     blocks: tuple[Block, ...] = ()
-    laws: Functions = field(default_factory=Functions)
+    laws: LawFunctions = field(default_factory=LawFunctions)
 
     @property
     def is_free(self) -> bool:
@@ -127,28 +98,7 @@ class Space(Value):
 FREE = Space()
 
 
-def decode(words: NDArray[np.uint64], size: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """The literals and the bits of a function of `size` variables (see `coherently.events.Events.tables`).
-
-    There are no literals where the bits are a truth table. Of a cardinality they tell whether the truth of each
-    variable is counted or its falsity; a bit for each number from 0 then tells whether the function is true at it.
-    """
-    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
-    if size <= LARGEST_TABLE:
-        return bits[:0], bits[: 2**size]
-    return bits[:size], bits[64 * -(-size // 64) :][: size + 1]
-
-
 def rows_by_home(home: NDArray[np.integer], count: int) -> list[NDArray[np.int64]]:
     """The rows of each of the first `count` homes, ascending."""
     order = np.argsort(home, kind="stable")
     return np.split(order, np.searchsorted(home[order], np.arange(1, count + 1)))[:count]
-
-
-def take_rows(
-    starts: NDArray[np.int64], values: NDArray[T], index: NDArray[np.integer]
-) -> tuple[NDArray[np.int64], NDArray[T]]:
-    """Take rows of different lengths in the order of an index."""
-    sizes = np.diff(starts)[index]
-    new = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return new, values[np.arange(new[-1]) + np.repeat(starts[index] - new[:-1], sizes)]

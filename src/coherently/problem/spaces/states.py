@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently import _core
 from coherently.errors import MethodError
-from coherently.problem.spaces.space import take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem.problem import Merged
-    from coherently.problem.spaces.space import Functions, Space
+    from coherently.problem.spaces.space import LawFunctions, Space
 
 MAX_STATES = 4096
 """Joint states that the variables of a group may have: its truth vectors are enumerated."""
@@ -51,6 +50,7 @@ class States:
         for i, block in enumerate(space.blocks):
             self.block[block.variables] = i
             self.place[block.variables] = np.arange(len(block.variables))
+        self.parts: dict[tuple[int, bytes], NDArray[np.uint8]] = {}
         self.laws: defaultdict[int, list[int]] = defaultdict(list)
         for i in range(len(space.laws)):
             for v in space.laws.of(i).tolist():
@@ -69,16 +69,38 @@ class States:
         found = [(np.array([v]), free) for v in variables[home < 0].tolist()]
         for b in np.unique(home[home >= 0]).tolist():
             own = variables[home == b].astype(np.int64)
-            states = self.space.blocks[b].states[:, self.place[own]]
-            whole = len(own) == len(self.space.blocks[b].variables)
-            found.append((own, states if whole else np.unique(states, axis=0)))
+            found.append((own, self._part(b, own)))
         return found
+
+    def _part(self, block: int, own: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """The states of some of a block's variables."""
+        key = (block, own.tobytes())
+        if key not in self.parts:
+            states = self.space.blocks[block].states[:, self.place[own]]
+            whole = len(own) == len(self.space.blocks[block].variables)
+            self.parts[key] = states if whole else np.unique(states, axis=0)
+        return self.parts[key]
+
+    def is_inside(self, variables: Sequence[int]) -> bool:
+        """Whether one block has all of the variables."""
+        home = self.block[list(variables)]
+        return bool(home[0] >= 0 and (home == home[0]).all())
+
+    def count(self, variables: Sequence[int]) -> int:
+        """The joint states that blocks allow, before laws."""
+        return math.prod(len(states) for _, states in self.pieces(np.array(variables)))
 
     def inside(self, variables: NDArray[np.integer]) -> list[int]:
         """The laws that are about some of the variables alone."""
         own = set(variables.tolist())
         met = {i for v in own for i in self.laws.get(v, ())}
         return sorted(i for i in met if own.issuperset(self.space.laws.of(i).tolist()))
+
+    def lawful(self, variables: NDArray[np.integer], states: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Those of some joint states, a column each, that the laws about no other variables allow."""
+        for i in self.inside(variables):
+            states = states[may_hold(self.space.laws, i, variables, states)]
+        return states
 
     def of(self, variables: NDArray[np.integer]) -> NDArray[np.uint8]:
         """The possible joint states of variables, ascending; a row a state and a column a variable."""
@@ -115,7 +137,7 @@ def _in_order(
     return found
 
 
-def may_hold(laws: Functions, i: int, own: NDArray[np.int64], states: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def may_hold(laws: LawFunctions, i: int, own: NDArray[np.integer], states: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which states of the variables `own`, a column each, leave a law possible."""
     variables = laws.of(i)
     place = {v: k for k, v in enumerate(own.tolist())}
@@ -154,7 +176,5 @@ def truths(
 ) -> NDArray[np.uint8]:
     """The truth of coordinates where some variables, a column each, ascending, have the truth that rows tell."""
     index = np.array(members, np.int64)
-    starts, own = take_rows(merged.starts, merged.variables, index)
-    table_starts, tables = take_rows(merged.table_starts, merged.tables, index)
-    place = np.searchsorted(variables, own).astype(np.int32)
-    return _core.evaluate_worlds(len(variables), starts, place, table_starts, tables, np.ascontiguousarray(worlds))
+    some = merged.functions.take(index)
+    return some.renumbered(np.searchsorted(variables, some.variables).astype(np.int32)).hold(worlds).view(np.uint8)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from coherently.problem.functions import LARGEST_TABLE
 from coherently.problem.groups.simple import unpack
-from coherently.problem.spaces.space import LARGEST_TABLE, Block
+from coherently.problem.spaces.space import Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,7 +96,7 @@ def broken_symmetry(merged: Merged) -> Space | None:
     >>> [(block.variables.tolist(), block.states.tolist()) for block in broken_symmetry(pose(panel).merged).blocks]
     [([1, 2, 3, 4], [[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0]])]
     """
-    if max(merged.sizes().max(initial=0), np.diff(merged.space.laws.starts).max(initial=0)) < LEAST:
+    if max(merged.sizes().max(initial=0), merged.space.laws.sizes().max(initial=0)) < LEAST:
         return None
     blocks, entries = [], 0
     for some, functions in _classes(merged):
@@ -132,11 +133,8 @@ def _classes(merged: Merged) -> Iterable[tuple[Variables, list[_Function]]]:
 
 def _functions(merged: Merged) -> list[_Function]:
     """All events and laws."""
-    laws = merged.space.laws
     return [
-        _Function(source.variables[a:b].astype(np.int64), source.tables[c:d])
-        for source in (merged, laws)
-        for a, b, c, d in zip(
-            source.starts[:-1], source.starts[1:], source.table_starts[:-1], source.table_starts[1:], strict=True
-        )
+        _Function(source.of(i).astype(np.int64), source.words(i))
+        for source in (merged.functions, merged.space.laws)
+        for i in range(len(source))
     ]

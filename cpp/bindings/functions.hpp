@@ -1,8 +1,9 @@
-// Events whose arrays the core keeps for itself.
+// Functions whose arrays the core keeps for itself; kernels hold them by a shared pointer, so that none is copied.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "arrays.hpp"
@@ -11,15 +12,15 @@
 
 namespace coherently::bindings {
 
-struct OwnedEvents {
+struct FunctionsHandle {
     std::size_t n_variables;
     std::vector<std::int64_t> starts;
     std::vector<std::int32_t> variables;
     std::vector<std::int64_t> word_starts;
     std::vector<std::uint64_t> words;
 
-    OwnedEvents(std::size_t n, Vector<std::int64_t> s, Vector<std::int32_t> v, Vector<std::int64_t> ws,
-                Vector<std::uint64_t> w)
+    FunctionsHandle(std::size_t n, Vector<std::int64_t> s, Vector<std::int32_t> v, Vector<std::int64_t> ws,
+                    Vector<std::uint64_t> w)
         : n_variables(n), starts(copy(s)), variables(copy(v)), word_starts(copy(ws)), words(copy(w)) {
         if (starts.empty() || starts.size() != word_starts.size() ||
             static_cast<std::size_t>(starts.back()) != variables.size() ||
@@ -31,13 +32,19 @@ struct OwnedEvents {
         for (const std::int32_t variable : variables)
             if (variable < 0 || static_cast<std::size_t>(variable) >= n)
                 throw nb::index_error("a variable is out of range");
+        for (std::size_t j = 0; j < size(); ++j) {
+            const auto own = static_cast<std::size_t>(starts[j + 1] - starts[j]);
+            const std::size_t needed =
+                own <= max_table_variables ? table_words(own) : words_for(own) + words_for(own + 1);
+            if (static_cast<std::size_t>(word_starts[j + 1] - word_starts[j]) != needed)
+                throw nb::value_error("a function has the wrong number of words");
+        }
     }
-    template <typename T>
-    static std::vector<T> copy(const Vector<T>& array) {
-        return {array.data(), array.data() + array.size()};
-    }
+    std::size_t size() const { return starts.size() - 1; }
     EventView view() const { return {n_variables, starts, variables, word_starts, words}; }
 };
+
+using SharedFunctions = std::shared_ptr<FunctionsHandle>;
 
 // A space must be of the same variables and have a world to begin with.
 inline void check_space(const Space* space, std::size_t n_variables) {
@@ -45,7 +52,7 @@ inline void check_space(const Space* space, std::size_t n_variables) {
     if (space && space->witness().empty() && n_variables > 0) throw nb::value_error("the space has no witness");
 }
 
-// A row a world.
+// One row per world.
 inline NewArray<std::uint8_t> stack(const std::vector<World>& worlds, std::size_t n_variables) {
     std::vector<std::uint8_t> rows;
     for (const World& world : worlds) rows.insert(rows.end(), world.begin(), world.end());

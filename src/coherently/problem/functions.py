@@ -1,0 +1,136 @@
+"""Boolean functions of numbered variables: the one place that knows how they are stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self, TypeVar
+
+import numpy as np
+
+from coherently import _core
+from coherently.values import Value
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+T = TypeVar("T", bound=np.generic)
+
+LARGEST_TABLE = 16
+"""The most variables of a function that has a truth table; a larger function is a cardinality."""
+
+
+class _WithHandle:
+    """A place for the compiled core's copy of the arrays, which is made once."""
+
+    __slots__ = ("_handle",)
+
+
+def _starts() -> NDArray[np.int64]:
+    return np.zeros(1, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Functions(_WithHandle, Value):
+    """Boolean functions of numbered variables, each false where all of its variables are.
+
+    Function i is about `variables[starts[i]:starts[i + 1]]`, ascending. Its words are
+    `tables[table_starts[i]:table_starts[i + 1]]`: a truth table or, of more than 16 variables, the counts of true
+    literals that make it true (see `decode`).
+
+    >>> both = np.array([0, 1], np.int32)
+    >>> either = Functions(np.array([0, 2]), both, np.array([0, 1]), np.array([0b1110], np.uint64))
+    >>> either.hold(np.array([[False, False], [False, True]])).tolist()
+    [[False], [True]]
+    """
+
+    starts: NDArray[np.int64] = field(default_factory=_starts)
+    variables: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    table_starts: NDArray[np.int64] = field(default_factory=_starts)
+    tables: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of variables of each function."""
+        return np.diff(self.starts)
+
+    def of(self, i: int) -> NDArray[np.int32]:
+        """The variables of one function."""
+        return self.variables[self.starts[i] : self.starts[i + 1]]
+
+    def words(self, i: int) -> NDArray[np.uint64]:
+        """The words of one function."""
+        return self.tables[self.table_starts[i] : self.table_starts[i + 1]]
+
+    def decoded(self, i: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """The literals and bits of one function (see `decode`)."""
+        return decode(self.words(i), len(self.of(i)))
+
+    def stacked_words(self, index: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """The words of functions that have equally many variables, one row per function."""
+        first = self.table_starts[index]
+        length = self.table_starts[index[:1] + 1] - first[:1]
+        return self.tables[first[:, None] + np.arange(length[0] if len(length) else 0)]
+
+    def take(self, index: NDArray[np.integer]) -> Self:
+        """Some of the functions, in the order of an index."""
+        starts, variables = take_rows(self.starts, self.variables, index)
+        table_starts, tables = take_rows(self.table_starts, self.tables, index)
+        return replace(self, starts=starts, variables=variables, table_starts=table_starts, tables=tables)
+
+    def part(self, first: int, end: int) -> Functions:
+        """The functions from one number up to another, without copying them."""
+        starts, words = self.starts[first : end + 1], self.table_starts[first : end + 1]
+        return Functions(
+            starts - starts[0],
+            self.variables[starts[0] : starts[-1]],
+            words - words[0],
+            self.tables[words[0] : words[-1]],
+        )
+
+    def renumbered(self, variables: NDArray[np.int32]) -> Self:
+        """The same functions of other variables."""
+        return replace(self, variables=variables)
+
+    def append(self, variables: NDArray[np.int32], words: NDArray[np.uint64]) -> Functions:
+        """These functions and one more."""
+        return Functions(
+            np.append(self.starts, self.starts[-1] + len(variables)),
+            np.concatenate([self.variables, variables]),
+            np.append(self.table_starts, self.table_starts[-1] + len(words)),
+            np.concatenate([self.tables, words]),
+        )
+
+    def handle(self, n_variables: int) -> _core.Functions:
+        """The compiled core's copy, for kernels that work on worlds of so many variables."""
+        known: _core.Functions | None = getattr(self, "_handle", None)
+        if known is None or known.n_variables != n_variables:
+            known = _core.Functions(n_variables, self.starts, self.variables, self.table_starts, self.tables)
+            object.__setattr__(self, "_handle", known)
+        return known
+
+    def hold(self, worlds: NDArray[np.bool_] | NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Tell which functions hold in which worlds: one row per world, one column per variable or function."""
+        return self.handle(worlds.shape[1]).evaluate(np.ascontiguousarray(worlds).view(np.uint8)).view(np.bool_)
+
+
+def decode(words: NDArray[np.uint64], size: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """The literals and the bits of a function of `size` variables (see `coherently.events.Events.tables`).
+
+    There are no literals where the bits are a truth table. Of a cardinality they tell whether the truth of each
+    variable is counted or its falsity; a bit for each number from 0 then tells whether the function is true at it.
+    """
+    bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+    if size <= LARGEST_TABLE:
+        return bits[:0], bits[: 2**size]
+    return bits[:size], bits[64 * -(-size // 64) :][: size + 1]
+
+
+def take_rows(
+    starts: NDArray[np.int64], values: NDArray[T], index: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[T]]:
+    """Take rows of different lengths in the order of an index."""
+    sizes = np.diff(starts)[index]
+    new = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return new, values[np.arange(new[-1]) + np.repeat(starts[index] - new[:-1], sizes)]
