@@ -96,7 +96,8 @@ def solve_pairs(
 ) -> tuple[NDArray[np.float64], float, float, int]: ...
 
 class Functions:
-    n_variables: int
+    @property
+    def n_variables(self) -> int: ...
     def __init__(
         self,
         n_variables: int,

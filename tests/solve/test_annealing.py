@@ -222,12 +222,12 @@ def make_kernel(merged, columns, seed=0, **changes):
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
-        ({"starts": np.array([0, 1, 2, 5])}, "starts must cover"),
+        ({"starts": np.array([0, 1, 2, 5])}, "differ in length"),
         ({"starts": np.array([0, 2, 1, 4])}, "starts must ascend"),
         ({"word_starts": np.array([0, 0, 2, 3])}, "number of words"),
         ({"target": np.zeros(2)}, "wrong length"),
         ({"variables": np.array([0, 1, 1, 1], np.int32)}, "ascend within range"),
-        ({"variables": np.array([0, 1, 0, 2], np.int32)}, "ascend within range"),
+        ({"variables": np.array([0, 1, 0, 2], np.int32)}, "out of range"),
         ({"columns": 0}, "1 or more"),
     ],
 )

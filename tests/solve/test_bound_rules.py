@@ -231,13 +231,13 @@ class Held:
     def __getattr__(self, name):
         return getattr(self._core, name)
 
-    def search(self, *_):
+    def search(self, *_, **__):
         return True
 
     def offer(self, _):
         return False
 
-    def eliminate(self, _):
+    def eliminate(self, *_):
         self._core.certify(min(self._core.energy(world) for world in self.every))
         return True
 
@@ -385,7 +385,7 @@ class Poor:
     def __getattr__(self, name):
         return getattr(self._core, name)
 
-    def search(self, *_):
+    def search(self, *_, **__):
         return self._world
 
 

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from coherently.problem.functions import LARGEST_TABLE
-from coherently.problem.groups.simple import unpack
 from coherently.problem.spaces.space import Block
 
 if TYPE_CHECKING:
@@ -34,34 +32,26 @@ Variables: TypeAlias = "NDArray[np.int64]"
 
 
 class _Function(NamedTuple):
-    """An event or a law: its variables, ascending, and its words."""
+    """An event or a law: its variables, ascending, and what `decode` tells of it."""
 
     variables: Variables
-    words: NDArray[np.uint64]
+    literals: NDArray[np.uint8]
+    bits: NDArray[np.uint8]
 
     @property
     def is_count(self) -> bool:
-        return len(self.variables) > LARGEST_TABLE
-
-    def literals(self) -> NDArray[np.uint8]:
-        """Of a count, the truth of each variable that is counted."""
-        return unpack(self.words, len(self.variables))
-
-    def allowed(self) -> NDArray[np.uint8]:
-        """Of a count, whether it holds for each number."""
-        return unpack(self.words[-(-len(self.variables) // 64) :], len(self.variables) + 1)
+        return len(self.literals) > 0
 
     def table(self) -> NDArray[np.uint8]:
         """The truth table, with an axis for each variable."""
-        size = len(self.variables)
         # The first axis of a reshaped table is that of the last variable.
-        return unpack(self.words, 2**size).reshape((2,) * size).transpose()
+        return self.bits.reshape((2,) * len(self.variables)).transpose()
 
     def split(self, some: Variables) -> Iterable[Variables]:
         """Take apart variables that may not change places here."""
         place = np.searchsorted(self.variables, some)
         if self.is_count:
-            counted = self.literals()[place]
+            counted = self.literals[place]
             return [some[counted == truth] for truth in (0, 1)]
         table = self.table()
         found: list[list[int]] = []
@@ -78,8 +68,8 @@ class _Function(NamedTuple):
         """Number what the function is of the other variables, for each number of true variables of a class."""
         place, size = np.searchsorted(self.variables, some), len(some)
         if self.is_count:
-            windows = np.lib.stride_tricks.sliding_window_view(self.allowed(), len(self.variables) - size + 1)
-            rows = windows if self.literals()[place[0]] else windows[::-1]
+            windows = np.lib.stride_tricks.sliding_window_view(self.bits, len(self.variables) - size + 1)
+            rows = windows if self.literals[place[0]] else windows[::-1]
         else:
             rest = np.moveaxis(self.table(), place, np.arange(size))
             rows = np.array([rest[(1,) * k + (0,) * (size - k)].ravel() for k in range(size + 1)])
@@ -134,7 +124,7 @@ def _classes(merged: Merged) -> Iterable[tuple[Variables, list[_Function]]]:
 def _functions(merged: Merged) -> list[_Function]:
     """All events and laws."""
     return [
-        _Function(source.of(i).astype(np.int64), source.words(i))
+        _Function(source.of(i).astype(np.int64), *source.decoded(i))
         for source in (merged.functions, merged.space.laws)
         for i in range(len(source))
     ]
