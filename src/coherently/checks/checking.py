@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from coherently.books.distance import NearestPrices
     from coherently.books.dutch import Book
     from coherently.checks.verdicts import Verdict
-    from coherently.panel import Columns, Panel
-    from coherently.solve import Progress
+    from coherently.panel import Columns, Panel, Progress
 
 TIME_LIMIT = 20.0
 WORST = 100

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
-    from coherently.solve import Progress
+    from coherently.panel import Progress
 
 SMALLEST = 0.05
 """Seconds that a cluster may take while there is time at all."""

@@ -15,10 +15,9 @@ from coherently.verifier import verify
 
 if TYPE_CHECKING:
     from coherently.checks import Check
-    from coherently.panel import Panel
+    from coherently.panel import Panel, Progress
     from coherently.result import Result
     from coherently.scoring import Scores
-    from coherently.solve import Progress
     from coherently.verifier import Verification
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Event
 from typing import TYPE_CHECKING
 
 from coherently.errors import ContradictionError, PanelError
@@ -12,12 +13,13 @@ from coherently.problem import find_loss, pose, settled, unit_of
 from coherently.result.idle import with_idle
 from coherently.result.notes import clipped, pins_in_conflict, with_notes, without_promise
 from coherently.result.result import Result
-from coherently.solve import InfeasiblePinsError, choose
+from coherently.solve import Budget, InfeasiblePinsError, choose
 
 if TYPE_CHECKING:
+    from coherently.panel import Progress
     from coherently.panel.weights import Weights
     from coherently.problem import Loss
-    from coherently.solve import Method, Progress
+    from coherently.solve import Method, Signal
 
 
 def aggregate(
@@ -27,6 +29,7 @@ def aggregate(
     *,
     weights: Weights | None = None,
     progress: Progress | None = None,
+    cancel: Signal | None = None,
 ) -> Result:
     """Combine a panel's forecasts into one coherent set.
 
@@ -37,8 +40,8 @@ def aggregate(
     "lindley" (errors with a covariance) or "dempster-shafer" (evidence). `loss` says what near means: "brier", "log"
     (or `co.Log(clip=...)`) or "spherical". `weights` says how much each judge counts: a mapping or a file (judge,
     weight), or a weighting such as `co.CoherenceWeights()`; the result is then one of the weighted panel,
-    `result.panel`. `progress` is called with the fraction of the work that is done; an interruption (Ctrl-C) ends the
-    work with the answer so far.
+    `result.panel`. `progress` is called with the fraction of the work that is done. Ctrl-C ends the work with the
+    answer so far, and so does `cancel`, a `threading.Event` that another thread sets.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])
@@ -54,11 +57,13 @@ def aggregate(
         )
     chosen, measure = choose(method), find_loss(loss)
     given, panel = panel, panel if weights is None else weighted(panel, weights)
+    budget = Budget(progress=progress or (lambda _: None), cancel=cancel or Event())
     unit = unit_of(panel.weight)
     plain = settled(panel)
     problem = pose(plain, measure, unit)
     try:
-        solution = chosen.solve(problem, progress).in_weights(unit)
+        with budget.heeding_interrupts():
+            solution = chosen.solve(problem, budget).in_weights(unit)
         answered, solution = with_idle(panel, problem.in_weights(), solution)
     except InfeasiblePinsError as error:
         raise ContradictionError(pins_in_conflict(panel, error.pins)) from None

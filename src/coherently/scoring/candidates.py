@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.solve import Coherence, Progress
+    from coherently.panel import Progress
+    from coherently.solve import Coherence
 
 Asked: TypeAlias = "str | Method | Result | Panel"
 

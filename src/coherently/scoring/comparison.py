@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.panel import Columns
+    from coherently.panel import Columns, Progress
     from coherently.scoring.bootstrap import Units
     from coherently.scoring.candidates import Asked
-    from coherently.solve import Progress
 
 DRAWN = {
     "both": "judges and events",

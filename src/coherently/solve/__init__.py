@@ -3,6 +3,7 @@
 from coherently.solve.alternating import AlternatingProjections
 from coherently.solve.annealing import Annealing
 from coherently.solve.auto import Auto
+from coherently.solve.budget import Budget, Signal
 from coherently.solve.evidence import DempsterShafer
 from coherently.solve.exact import Exact
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
@@ -11,7 +12,7 @@ from coherently.solve.linear import LinearAverage
 from coherently.solve.pins import InfeasiblePinsError
 from coherently.solve.pools import Pool
 from coherently.solve.registry import METHODS, choose, promises_of, with_trace
-from coherently.solve.solution import Averages, Component, Global, Local, Method, Progress, Solution, Trace, Worlds
+from coherently.solve.solution import Averages, Component, Global, Local, Method, Solution, Trace, Worlds
 
 __all__ = [
     "METHODS",
@@ -19,6 +20,7 @@ __all__ = [
     "Annealing",
     "Auto",
     "Averages",
+    "Budget",
     "Coherence",
     "Component",
     "DempsterShafer",
@@ -30,10 +32,10 @@ __all__ = [
     "Local",
     "Method",
     "Pool",
-    "Progress",
     "Promise",
     "Proof",
     "Route",
+    "Signal",
     "Solution",
     "Status",
     "Trace",

@@ -22,6 +22,7 @@ from coherently.problem import (
 )
 from coherently.solve.bound import relaxed_bound
 from coherently.solve.bregman import BregmanRun
+from coherently.solve.budget import Budget
 from coherently.solve.facts import Promise, Status
 from coherently.solve.interior import interior_point
 from coherently.solve.measure import without_rounding
@@ -30,12 +31,9 @@ from coherently.solve.recovered import remark, written
 from coherently.solve.solution import Local, Trace, promised
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from coherently.problem import Attached, Design, Problem
-    from coherently.solve.solution import Progress
 
 Correction: TypeAlias = Literal["none", "dykstra"]
 
@@ -130,9 +128,9 @@ class AlternatingProjections:
         """The same with a trace, if keeping one changes nothing else: without correction."""
         return replace(self, trace=self.trace or self.correction == "none")
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Local:
-        """Answer the problem; an interruption gives the answer so far."""
-        merged = problem.merged
+    def solve(self, problem: Problem, budget: Budget | None = None) -> Local:
+        """Answer the problem; a stop gives the answer so far."""
+        merged, budget = problem.merged, budget or Budget()
         brier = problem.loss.is_quadratic
         if not brier and not isinstance(problem.loss, KERNELS):
             known = ", ".join(kind.name for kind in KERNELS)
@@ -148,47 +146,46 @@ class AlternatingProjections:
             if _is_close(found, EXACT) or (len(merged) > SMALL and _is_close(found, self.tolerance)):
                 return self._wrap(problem, found, str(self.groups), 0.0, problem.as_written(found.x))
         if (self.correction == "none" or not brier) and np.any(merged.weight == 0) and not len(merged.terms):
-            return self._without_weightless(problem, progress)
+            return self._without_weightless(problem, budget)
         if self.correction == "none":
             merged = with_points(merged)
         design = find_design(self.groups)
         groups = with_auxiliary(design, merged) if self.auxiliary else design(merged)
-        tell = (lambda sweep: progress(sweep / self.sweeps)) if progress else (lambda _: None)
         if not brier:
             if groups.auxiliary:
                 raise MethodError(f"events that nobody forecast need the loss brier, not {problem.loss.name}")
             corrected = self.correction == "dykstra"
-            return BregmanRun(problem, groups, corrected, self.tolerance).solve(self.sweeps, tell, traced=self.trace)
+            return BregmanRun(problem, groups, corrected, self.tolerance).solve(self.sweeps, budget, traced=self.trace)
         attached = attach(merged, groups)
         if self.correction == "none":
-            return self._loop(_Run(problem, without_weightless(attached), traced=self.trace, corrected=False), tell)
-        return self._dykstra(_Run(problem, attached, traced=self.trace, corrected=True), tell)
+            return self._loop(_Run(problem, without_weightless(attached), traced=self.trace, corrected=False), budget)
+        return self._dykstra(_Run(problem, attached, traced=self.trace, corrected=True), budget)
 
-    def _without_weightless(self, problem: Problem, progress: Progress | None) -> Local:
+    def _without_weightless(self, problem: Problem, budget: Budget) -> Local:
         """The loop knows nothing of events whose forecasts have no weight: they stay NaN and are in no group."""
         part, way = problem.keep(problem.merged.weight > 0)
-        solution = self.solve(part, progress)
+        solution = self.solve(part, budget)
         trace = solution.trace and replace(solution.trace, value=way.back(solution.trace.value))
         return replace(solution, value=way.back(solution.value), trace=trace)
 
-    def _loop(self, run: _Run, tell: Callable[[int], None]) -> Local:
+    def _loop(self, run: _Run, budget: Budget) -> Local:
         moved, violation, status = 0.0, math.inf, Status.SWEEP_LIMIT
         x = run.start()
-        try:
-            for sweep in range(self.sweeps):
-                before = x.copy()
-                moved += run.projector.sweep(x)
-                run.note(x)
-                tell(sweep + 1)
-                if np.abs(x - before).max(initial=0.0) > self.tolerance:
-                    continue
-                # Groups that pins keep from ever agreeing come to rest too, each where it was left.
-                violation = run.projector.violation(x)
-                if violation <= max(self.tolerance, COHERENT):
-                    status = Status.CONVERGED
-                    break
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+        for sweep in range(self.sweeps):
+            if budget.is_stopped:
+                status = Status.INTERRUPTED
+                break
+            before = x.copy()
+            moved += run.projector.sweep(x)
+            run.note(x)
+            budget.tell((sweep + 1) / self.sweeps)
+            if np.abs(x - before).max(initial=0.0) > self.tolerance:
+                continue
+            # Groups that pins keep from ever agreeing come to rest too, each where it was left.
+            violation = run.projector.violation(x)
+            if violation <= max(self.tolerance, COHERENT):
+                status = Status.CONVERGED
+                break
         return Local(
             run.written(x),
             status,
@@ -202,7 +199,7 @@ class AlternatingProjections:
             conditionals=run.form(),
         )
 
-    def _dykstra(self, run: _Run, tell: Callable[[int], None]) -> Local:
+    def _dykstra(self, run: _Run, budget: Budget) -> Local:
         groups = run.groups
         x, increments = run.start(), np.zeros(len(groups.members))
         vectors = sum(len(groups.patterns[i]) for i in groups.pattern.tolist())
@@ -219,32 +216,30 @@ class AlternatingProjections:
         wide = int(np.diff(groups.starts).max(initial=0)) > WIDE and (disjoint or run.projector.is_quick())
         direct = weightless or (vectors <= FEW and not self.trace and not wide)
         limit = 0 if direct else min(self.sweeps, PATIENCE) if small else self.sweeps
-        interrupted = False
-        try:
-            for sweep in range(1, limit + 1):
-                run.projector.dykstra(x, increments)
-                run.note(x)
-                tell(sweep)
-                if sweep % 10 == 0 or sweep == 1:
-                    found, violation = run.judge(x, increments), run.projector.violation(x)
-                    if _is_close(found, EXACT) and violation <= EXACT:
-                        return self._finish(run, found, violation)
-                    strict = 0.1 * self.tolerance
-                    if _is_close(found, strict) and violation <= strict and sweep > 1:
-                        break
-        except KeyboardInterrupt:
-            interrupted = True
-        if small and not interrupted:
-            return self._interior(run)
+        for sweep in range(1, limit + 1):
+            if budget.is_stopped:
+                break
+            run.projector.dykstra(x, increments)
+            run.note(x)
+            budget.tell(sweep / self.sweeps)
+            if sweep % 10 == 0 or sweep == 1:
+                found, violation = run.judge(x, increments), run.projector.violation(x)
+                if _is_close(found, EXACT) and violation <= EXACT:
+                    return self._finish(run, found, violation)
+                strict = 0.1 * self.tolerance
+                if _is_close(found, strict) and violation <= strict and sweep > 1:
+                    break
+        if small and not budget.is_stopped:
+            return self._interior(run, budget)
         found = run.judge(x, increments)
-        return self._finish(run, found, run.projector.violation(x), interrupted=interrupted)
+        return self._finish(run, found, run.projector.violation(x), interrupted=budget.is_stopped)
 
-    def _interior(self, run: _Run) -> Local:
-        inner = interior_point(run.weight, run.target, run.groups)
+    def _interior(self, run: _Run, budget: Budget) -> Local:
+        inner = interior_point(run.weight, run.target, run.groups, budget)
         bound = relaxed_bound(run.weight, run.target, run.groups, inner.forces)
         x = run.attached.completed(inner.x)
         found = Relaxed(x, run.objective(x), bound, run.sweeps + inner.iterations)
-        return self._finish(run, found, run.projector.violation(x))
+        return self._finish(run, found, run.projector.violation(x), interrupted=budget.is_stopped)
 
     def _finish(self, run: _Run, found: Relaxed, violation: float, *, interrupted: bool = False) -> Local:
         found = _without_rounding(found, run.weight, run.target)

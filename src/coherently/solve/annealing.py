@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MethodError
 from coherently.problem import LARGEST_TABLE
+from coherently.solve.budget import Budget
 from coherently.solve.facts import Promise, Status
 from coherently.solve.moves import losses, plan, terms_of
 from coherently.solve.solution import Global, Worlds
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged, Problem
-    from coherently.solve.solution import Progress
 
 MAX_COLUMNS = 100_000
 """Equally likely worlds that an answer may be made of."""
@@ -104,17 +103,18 @@ class Annealing:
         """Random flips follow the order, and probabilities are multiples of 1/columns."""
         return frozenset({Promise.IGNORES_ORDER, Promise.KEEPS_COHERENT})
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Global:
-        """Answer the problem; an interruption gives the answer so far."""
-        merged, begun = problem.merged, time.monotonic()
+    def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
+        """Answer the problem; a stop gives the answer so far."""
+        merged, budget = problem.merged, (budget or Budget()).within(self.time_limit)
+        cooling = budget.share(COOLING)
         self._check(problem)
         annealer, bits = self._start(merged)
-        try:
-            cooled = self._cool(annealer, merged, bits, progress or (lambda _: None), begun + COOLING * self.time_limit)
-            status = self._descend(annealer, merged, begun + self.time_limit)
-            status = status if cooled else Status.TIME_LIMIT
-        except KeyboardInterrupt:
+        cooled = self._cool(annealer, merged, bits, cooling)
+        status = self._descend(annealer, merged, budget)
+        if budget.is_stopped:
             status = Status.INTERRUPTED
+        elif not cooled:
+            status = Status.TIME_LIMIT
         value = annealer.counts() / self.columns
         weighty = merged.weight > 0
         objective = float(np.sum(merged.weight[weighty] * (value - merged.mean)[weighty] ** 2))
@@ -162,28 +162,28 @@ class Annealing:
                 f"{MAX_BITS:,} is the most: choose at most {MAX_BITS // merged.n_variables:,} columns"
             )
 
-    def _cool(self, annealer: _core.Annealer, merged: Merged, bits: int, tell: Progress, deadline: float) -> bool:
-        """Take the steps; false if the deadline came before the last."""
+    def _cool(self, annealer: _core.Annealer, merged: Merged, bits: int, budget: Budget) -> bool:
+        """Take the steps; false if the budget was over before the last."""
         steps = STEPS_PER_BIT * bits if self.steps is None else self.steps
         temperature = self.temperature * annealer.roughness(SAMPLES)
         for stage in range(STAGES):
             begin, end = steps * stage // STAGES, steps * (stage + 1) // STAGES
             for done, size in _slices(begin, end, merged):
-                if time.monotonic() >= deadline:
+                if budget.is_over():
                     return False
                 annealer.advance(size, temperature)
-                tell(done / steps)
+                budget.tell(done / steps)
             temperature *= self.cooling
         return True
 
-    def _descend(self, annealer: _core.Annealer, merged: Merged, deadline: float) -> Status:
+    def _descend(self, annealer: _core.Annealer, merged: Merged, budget: Budget) -> Status:
         """Make every flip that lessens the energy, as far as passes and time go."""
         annealer.harden()
         calm = annealer.descend(0)
         for _, size in _slices(0, self.passes * annealer.choices(), merged):
             if calm:
                 break
-            if time.monotonic() >= deadline:
+            if budget.is_over():
                 return Status.TIME_LIMIT
             calm = annealer.descend(size)
         return Status.CONVERGED if calm else Status.PASS_LIMIT

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Problem
-    from coherently.solve.solution import Global, Local, Progress, Solution
+    from coherently.solve.budget import Budget
+    from coherently.solve.solution import Global, Local, Solution
 
 LARGEST = 20_000
 """Distinct events of a component beyond which it is made locally coherent only."""
@@ -50,27 +51,27 @@ class Auto:
         """The word for it."""
         return "auto"
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
-        """Answer the problem; an interruption gives the answer so far."""
+    def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:
+        """Answer the problem; a stop gives the answer so far."""
         merged = problem.merged
         component = merged.components()
         large = np.bincount(component)[component] > LARGEST if len(component) else np.zeros(0, np.bool_)
         exact = Exact(self.tolerance, self.time_limit, self.seed)
         if not large.any():
-            return exact.solve(problem, progress)
+            return exact.solve(problem, budget)
         part, way = problem.keep(large)
-        local = locally(part)
+        local = locally(part, budget)
         if large.all():
             return local
         rest, rest_way = problem.keep(~large)
-        found = exact.solve(rest, progress)
+        found = exact.solve(rest, budget)
         return _join(local, found, way.back(local.value, rest_way.back(found.value)))
 
 
-def locally(part: Problem) -> Local:
+def locally(part: Problem, budget: Budget | None = None) -> Local:
     """The components of a problem, those beyond the limit, made coherent within groups of events."""
     design = "pairs" if part.loss.is_quadratic and fits(part.merged, "pairs") else "logical"
-    solution = AlternatingProjections(groups=design, correction="dykstra").solve(part)
+    solution = AlternatingProjections(groups=design, correction="dykstra").solve(part, budget)
     labels = part.merged.components()
     sizes = np.bincount(labels).tolist()
     objective = _objectives(part, solution, labels)

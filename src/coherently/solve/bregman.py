@@ -13,23 +13,22 @@ from coherently.solve.facts import Status
 from coherently.solve.solution import Local, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from coherently.problem import Groups, Problem
+    from coherently.solve.budget import Budget
 
 
 @dataclass(slots=True, eq=False)
 class BregmanRun:
-    """Sweeps over groups: `z` is phi' of the answer and `increments` Dykstra's, an entry a membership."""
+    """Sweeps over groups: `z` is phi' of the answer and `increments` Dykstra's, one entry per membership."""
 
     problem: Problem
     groups: Groups
     corrected: bool
     tolerance: float
 
-    def solve(self, sweeps: int, tell: Callable[[int], None], *, traced: bool) -> Local:
+    def solve(self, sweeps: int, budget: Budget, *, traced: bool) -> Local:
         """Sweep until converged: no probability moves, or with correction the bound proves the objective."""
         loss, merged, groups = self.problem.loss, self.problem.merged, self.groups
         projector = _core.BregmanProjector(
@@ -38,22 +37,22 @@ class BregmanRun:
         z, increments = loss.gradient(merged.mean), np.zeros(len(groups.members))
         x, status, sweep = merged.mean, Status.SWEEP_LIMIT, 0
         noted = [(x, projector.violation(z))] if traced else []
-        try:
-            while sweep < sweeps and status is Status.SWEEP_LIMIT:
-                before = x
-                if self.corrected:
-                    projector.dykstra(z, increments)
-                else:
-                    projector.sweep(z)
-                sweep += 1
-                x = loss.inverse(z)
-                if traced:
-                    noted.append((x, projector.violation(z)))
-                tell(sweep)
-                if self._is_done(np.abs(x - before).max(initial=0.0), x, increments, projector.violation(z)):
-                    status = Status.CONVERGED
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+        while sweep < sweeps and status is Status.SWEEP_LIMIT:
+            if budget.is_stopped:
+                status = Status.INTERRUPTED
+                break
+            before = x
+            if self.corrected:
+                projector.dykstra(z, increments)
+            else:
+                projector.sweep(z)
+            sweep += 1
+            x = loss.inverse(z)
+            if traced:
+                noted.append((x, projector.violation(z)))
+            budget.tell(sweep / sweeps)
+            if self._is_done(np.abs(x - before).max(initial=0.0), x, increments, projector.violation(z)):
+                status = Status.CONVERGED
         return Local(
             self.problem.as_written(x),
             status,

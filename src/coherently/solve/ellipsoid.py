@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,11 +11,10 @@ import numpy as np
 from coherently.solve.facts import Proof
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from coherently.problem import Merged
+    from coherently.solve.budget import Budget
     from coherently.solve.oracle import Oracle
 
 FINISHED = 1e-13
@@ -85,44 +83,40 @@ class NearestByMetric:
         self.events = np.zeros((0, len(merged)))
         self.weight = np.zeros(0)
 
-    def solve(self, metric: Metric, tolerance: float, deadline: float, tell: Callable[[], None]) -> Nearby:
+    def solve(self, metric: Metric, budget: Budget) -> Nearby:
         """Improve the mixture until the gap is at most the tolerance times the objective, or 1 if that is more."""
-        bound, proof, interrupted = 0.0, Proof.NOTHING, False
+        bound, proof, tolerance = 0.0, Proof.NOTHING, budget.tolerance
         if not len(self.weight):
             self._add(self.oracle.least(np.zeros(len(self.merged)), 1.0).world)
             self.weight = np.ones(1)
         points = metric.from_centre(self.events)
         shortfall, before = math.inf, math.inf
-        try:
-            while True:
-                self.weight = _least_norm(points, self.weight)
-                points = points[self._drop()]
-                point = self.weight @ points
-                objective, slope = float(point @ point), metric.slope(point, len(self.merged))
-                level, scale = float(slope @ (self.weight @ self.events)), max(1.0, objective)
-                # A proof need not be finer than what is left to gain.
-                slack = max(SHARE * tolerance * scale, 0.5 * min(shortfall, objective))
-                least = self.oracle.least(slope, max(0.0, deadline - time.monotonic()), slack)
-                shortfall, proof = level - least.bound, least.proof
-                bound = max(bound, _lower(objective, shortfall))
-                aim = FINISHED if least.exact else tolerance
-                if objective - bound <= aim * scale or time.monotonic() > deadline:
-                    break
-                if self._knows(least.world) and (least.exact or slack <= 2 * SHARE * tolerance * scale):
-                    break
-                if objective >= before * (1.0 - STEADY):  # the last world brought nothing but rounding
-                    break
-                tell()
-                if not self._knows(least.world):
-                    before = objective
-                    self._add(least.world)
-                    self.weight = np.append(self.weight, 0.0)
-                    points = np.vstack([points, metric.from_centre(self.events[-1:])])
-        except KeyboardInterrupt:
-            interrupted = True
+        while True:
+            self.weight = _least_norm(points, self.weight)
+            points = points[self._drop()]
+            point = self.weight @ points
+            objective, slope = float(point @ point), metric.slope(point, len(self.merged))
+            level, scale = float(slope @ (self.weight @ self.events)), max(1.0, objective)
+            # A proof need not be finer than what is left to gain.
+            slack = max(SHARE * tolerance * scale, 0.5 * min(shortfall, objective))
+            least = self.oracle.least(slope, budget.left(), slack)
+            shortfall, proof = level - least.bound, least.proof
+            bound = max(bound, _lower(objective, shortfall))
+            aim = FINISHED if least.exact else tolerance
+            if objective - bound <= aim * scale or budget.is_over():
+                break
+            if self._knows(least.world) and (least.exact or slack <= 2 * SHARE * tolerance * scale):
+                break
+            if objective >= before * (1.0 - STEADY):  # the last world brought nothing but rounding
+                break
+            if not self._knows(least.world):
+                before = objective
+                self._add(least.world)
+                self.weight = np.append(self.weight, 0.0)
+                points = np.vstack([points, metric.from_centre(self.events[-1:])])
         x = np.clip(self.weight @ self.events, 0.0, 1.0)
         objective = float(np.sum(metric.from_centre(x) ** 2))
-        return Nearby(self.weight, self.truth, x, objective, min(bound, objective), proof, interrupted)
+        return Nearby(self.weight, self.truth, x, objective, min(bound, objective), proof, budget.is_stopped)
 
     def _knows(self, world: NDArray[np.uint8]) -> bool:
         return bool((self.truth == world.astype(np.bool_)).all(axis=1).any())

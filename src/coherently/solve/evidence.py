@@ -12,6 +12,7 @@ import numpy as np
 from coherently.errors import SHOWN, MethodError
 from coherently.problem import split
 from coherently.problem.spaces.enumerated import multiplicity, possible_worlds
+from coherently.solve.budget import Budget
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance
 from coherently.solve.solution import Component, Global, Worlds
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged, Part, Problem
-    from coherently.solve.solution import Progress
 
     _Combined: TypeAlias = "tuple[NDArray[np.bool_], NDArray[np.float64], float]"
 
@@ -79,7 +79,7 @@ class DempsterShafer:
         """Evidence is about events alone, adds up where it agrees, and weights are shares of the reliability."""
         return frozenset({Promise.TAKES_MORE, Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS})
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Global:
+    def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
         """Combine the evidence of each component."""
         if problem.conditional.any():
             raise MethodError("a conditional forecast is evidence about no set of worlds; use the method linear")
@@ -87,7 +87,7 @@ class DempsterShafer:
             raise MethodError("dempster-shafer takes numbers for events, no intervals and no P(...) in laws")
         evidence = _evidence(problem, self._reliabilities(problem))
         parts, x = split(problem.merged), np.empty(len(problem.merged))
-        combined, left = _combine_all(parts, evidence, progress or (lambda _: None))
+        combined, left = _combine_all(parts, evidence, budget or Budget())
         worlds, components = [], []
         for part, (truth, weight, open_share) in zip(parts, combined, strict=True):
             kept = weight > 0
@@ -177,26 +177,28 @@ def _evidence(problem: Problem, reliability: NDArray[np.float64]) -> NDArray[np.
     return np.stack([np.bincount(own, log, count) for log in shared], axis=1)
 
 
-def _combine_all(parts: Sequence[Part], evidence: NDArray[np.float64], tell: Progress) -> tuple[list[_Combined], int]:
-    """The worlds of each component; after an interruption so many components are left without their evidence."""
+def _combine_all(parts: Sequence[Part], evidence: NDArray[np.float64], budget: Budget) -> tuple[list[_Combined], int]:
+    """The worlds of each component; after a stop so many components are left without their evidence."""
     found: list[_Combined] = []
-    try:
-        for part in parts:
-            found.append(_component(part.merged, evidence[part.coordinates]))
-            tell(len(found) / len(parts))
-    except KeyboardInterrupt:
-        left, nothing = parts[len(found) :], np.zeros_like(evidence)
-        return found + [_component(part.merged, nothing[part.coordinates]) for part in left], len(left)
-    return found, 0
+    for part in parts:
+        one = _component(part.merged, evidence[part.coordinates], budget)
+        if budget.is_stopped:
+            break
+        found.append(one)
+        budget.tell(len(found) / len(parts))
+    left = parts[len(found) :]
+    return found + [_component(part.merged, np.zeros((0, 3)), budget) for part in left], len(left)
 
 
-def _component(merged: Merged, evidence: NDArray[np.float64]) -> _Combined:
-    """Its frame of worlds, their probabilities, and 1 - K."""
+def _component(merged: Merged, evidence: NDArray[np.float64], budget: Budget) -> _Combined:
+    """Its frame of worlds, their probabilities, and 1 - K, by the evidence up to a stop."""
     truth = _frame(merged)
     every = (1 << len(truth)) - 1
     events = np.packbits(merged.functions.hold(truth), axis=0, bitorder="little")
     masses, log_open = {every: 1.0}, 0.0
-    for column, (for_it, against, open_) in zip(events.T, evidence.tolist(), strict=True):
+    for column, (for_it, against, open_) in zip(events.T, evidence.tolist(), strict=False):
+        if budget.is_stopped:
+            break
         event = int.from_bytes(column.tobytes(), "little")
         top = max(for_it, against)
         if top == -math.inf:

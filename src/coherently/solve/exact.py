@@ -11,6 +11,7 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.problem import BRIER, drawn_together, split
+from coherently.solve.budget import Budget
 from coherently.solve.composite import CompositeNearest
 from coherently.solve.curved import CurvedNearest
 from coherently.solve.facts import Coherence, Status
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Loss, Merged, Part, Problem
-    from coherently.solve.solution import Progress
 
     Vector: TypeAlias = "NDArray[np.float64]"
 
@@ -74,8 +74,8 @@ class Exact:
         """The word for it."""
         return "exact"
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Global:
-        """Answer the problem; an interruption gives the answer so far."""
+    def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
+        """Answer the problem; a stop gives the answer so far."""
         if self.conditionals == "linearised" and not problem.loss.is_quadratic:
             raise MethodError(f"linearised conditionals need the loss brier, not {problem.loss.name}")
         deadline = time.monotonic() + self.time_limit
@@ -83,7 +83,7 @@ class Exact:
         floor = 1.0 / max(1, len(parts))
         answers = [self._begin(drawn_together(part.merged), problem.loss, floor, deadline) for part in parts]
         share = self.tolerance if len(parts) == 1 else 0.5 * self.tolerance
-        interrupted = self._improve(answers, share, deadline, progress or (lambda _: None))
+        interrupted = self._improve(answers, share, (budget or Budget()).within(deadline - time.monotonic()))
         return self._solution(problem, parts, answers, interrupted=interrupted)
 
     def _begin(self, part: Merged, loss: Loss, floor: float, deadline: float) -> Answer:
@@ -94,13 +94,15 @@ class Exact:
             return Nearest(part, self.seed, floor)
         return CurvedNearest(part, loss, self.seed, floor)
 
-    def _improve(self, answers: list[Answer], tolerance: float, deadline: float, tell: Progress) -> bool:
+    def _improve(self, answers: list[Answer], tolerance: float, budget: Budget) -> bool:
         """Work on each component, the small ones first; whether that was interrupted."""
-        begun, total = time.monotonic(), len(answers)
+        begun, total, deadline = time.monotonic(), len(answers), budget.deadline
         done = 0
 
         def report() -> None:
-            tell(max(done / total, (time.monotonic() - begun) / max(1e-9, deadline - begun)))
+            budget.tell(max(done / total, (time.monotonic() - begun) / max(1e-9, deadline - begun)))
+            if budget.is_stopped:
+                raise KeyboardInterrupt
 
         try:
             for i in sorted(range(total), key=lambda i: len(answers[i].part)):

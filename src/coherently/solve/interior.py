@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem.groups.simple import Groups
+    from coherently.solve.budget import Budget
     from coherently.solve.lifted import Lifted, Vector
 
 PROXIMAL_MIXTURE = 1e-11
@@ -45,6 +46,7 @@ def interior_point(
     weight: NDArray[np.float64],
     target: NDArray[np.float64],
     groups: Groups,
+    budget: Budget | None = None,
     *,
     tolerance: float = 1e-12,
     max_iterations: int = 100,
@@ -54,7 +56,8 @@ def interior_point(
     `tolerance` is for the violation and for the gap, relative to the objective. An answer is finished on its face as
     soon as that is seen, for a gap alone leaves its root in the coordinates. Until then the iteration goes on, past
     the tolerance while that still halves the error, and ends without it where rounding forbids more: see `gap`.
-    Coordinates in no group stay at their target, at 1/2 where they have no weight.
+    Coordinates in no group stay at their target, at 1/2 where they have no weight. The best so far is the answer where
+    the budget is over.
     """
     scale = float(np.max(weight, initial=0.0)) or 1.0
     center = np.where(weight > 0, target, 0.5)
@@ -74,6 +77,8 @@ def interior_point(
         if error < least:
             best, least = found, error
         if iteration - best.iterations > PATIENCE or (least <= tolerance and error > 0.5 * previous):
+            break
+        if budget is not None and budget.is_over():
             break
         previous = error
         point = _advance(task.problem, point)

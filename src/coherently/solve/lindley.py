@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ import numpy as np
 from coherently.errors import MethodError
 from coherently.panel.matrices import read_covariance
 from coherently.problem import Problem
+from coherently.solve.budget import Budget
 from coherently.solve.ellipsoid import Metric, NearestByMetric
 from coherently.solve.exact import Exact
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
@@ -22,10 +22,7 @@ from coherently.solve.reports import Errors, Reports, merge_reports
 from coherently.solve.solution import Component, Global, Worlds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from coherently.solve.ellipsoid import Nearby
-    from coherently.solve.solution import Progress
 
 LARGEST = 2000
 """Distinct events up to which errors may be correlated, or of log-odds."""
@@ -96,7 +93,7 @@ class Lindley:
         moved = frozenset() if self.prior is None else frozenset({Promise.KEEPS_COHERENT})
         return moved | {Promise.TAKES_MORE}
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Global:
+    def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
         """Merge the reports of each event, then find the nearest coherent probabilities by their inverse covariance."""
         if not problem.loss.is_quadratic:
             raise MethodError(
@@ -109,34 +106,29 @@ class Lindley:
             problem.in_weights(), Errors(covariance, self.over, self.scale, self.prior, self.prior_variance)
         )
         if self.scale == "probability" and reports.is_plain:
-            return _by_precision(problem, self._weighted(problem, reports, progress))
+            return _by_precision(problem, self._weighted(problem, reports, budget))
         if len(reports.coordinates) > LARGEST:
             raise MethodError(
                 f"the panel has {len(reports.coordinates):,} distinct events; lindley takes up to {LARGEST:,} where "
                 f"errors are correlated or of log-odds: leave out correlations, or use another method"
             )
-        deadline = time.monotonic() + self.time_limit
-        tell = progress or (lambda _: None)
-
-        def report() -> None:
-            tell(1.0 - max(0.0, deadline - time.monotonic()) / max(1e-9, self.time_limit))
-
+        budget = replace((budget or Budget()).within(self.time_limit), tolerance=self.tolerance)
         search = NearestByMetric(problem.merged, Oracle(problem.merged))
         if self.scale == "probability":
             metric = Metric.of(reports.coordinates, reports.centre, reports.precision)
-            found = search.solve(metric, self.tolerance, deadline, report)
+            found = search.solve(metric, budget)
         else:
-            found = _by_log_odds(search, reports, self.tolerance, deadline, report)
-        return _by_precision(problem, self._solution(problem, found, in_time=time.monotonic() <= deadline))
+            found = _by_log_odds(search, reports, budget)
+        return _by_precision(problem, self._solution(problem, found, in_time=not budget.is_late()))
 
-    def _weighted(self, problem: Problem, reports: Reports, progress: Progress | None) -> Global:
+    def _weighted(self, problem: Problem, reports: Reports, budget: Budget | None) -> Global:
         """Errors that are independent of each other are weights, and the problem is that of the exact method."""
         merged = problem.merged
         weight, mean = np.zeros(len(merged)), np.full(len(merged), np.nan)
         weight[reports.coordinates], mean[reports.coordinates] = reports.precision, reports.centre
         every, no = np.arange(len(merged)), np.zeros(len(merged), np.bool_)
         posed = Problem.of(replace(merged, weight=weight, mean=mean), problem.loss, every, no, mean, weight)
-        found = Exact(self.tolerance, self.time_limit).solve(posed, progress)
+        found = Exact(self.tolerance, self.time_limit).solve(posed, budget)
         return replace(
             found,
             value=problem.as_written(found.value),
@@ -174,19 +166,15 @@ def _by_precision(problem: Problem, found: Global) -> Global:
     return replace(found, components=found.in_weights(1.0 / problem.weight_unit).components)
 
 
-def _by_log_odds(
-    search: NearestByMetric, reports: Reports, tolerance: float, deadline: float, tell: Callable[[], None]
-) -> Nearby:
+def _by_log_odds(search: NearestByMetric, reports: Reports, budget: Budget) -> Nearby:
     """Gauss-Newton: the nearest coherent point of the linearised problem, and as far towards it as that helps."""
     start = np.sqrt(np.diag(reports.precision)) if reports.precision.ndim == 2 else np.sqrt(reports.precision)
-    found = search.solve(
-        Metric(reports.coordinates, reports.from_scale(reports.centre), start), tolerance, deadline, tell
-    )
+    found = search.solve(Metric(reports.coordinates, reports.from_scale(reports.centre), start), budget)
     lost = reports.distance(found.x)
     for _ in range(STEPS):
         if found.interrupted:
             break
-        aim = search.solve(reports.linearised(found.x), tolerance, deadline, tell)
+        aim = search.solve(reports.linearised(found.x), budget)
         share = 1.0
         while share > 1e-6 and reports.distance((1 - share) * found.x + share * aim.x) >= lost:
             share *= 0.5
@@ -195,7 +183,7 @@ def _by_log_odds(
         moved = share * float(np.abs(aim.x - found.x).max())
         found = _between(found, aim, share)
         lost = reports.distance(found.x)
-        if moved <= STILL or time.monotonic() > deadline:
+        if moved <= STILL or budget.is_over():
             break
     return replace(found, objective=lost, bound=0.0, proof=Proof.NOT_CONVEX)
 

@@ -11,7 +11,8 @@ from coherently.solve.solution import Averages
 
 if TYPE_CHECKING:
     from coherently.problem import Problem
-    from coherently.solve.solution import Progress, Solution
+    from coherently.solve.budget import Budget
+    from coherently.solve.solution import Solution
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class LinearAverage:
         """The word for it."""
         return "linear"
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:  # noqa: ARG002
+    def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:  # noqa: ARG002
         """Answer with the means that the problem already holds."""
         if not problem.loss.is_quadratic:
             raise MethodError(

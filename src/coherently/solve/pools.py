@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Problem
-    from coherently.solve.solution import Progress
+    from coherently.solve.budget import Budget
 
 TRIM, EXPONENT, PRIOR, CLIP = 0.2, math.sqrt(3.0), 0.5, 1e-4
 """The share cut off each end, the exponent (the limit of Neyman and Roughgarden's factor), the prior, and the
@@ -109,7 +109,7 @@ class Pool:
         """What the kind does not promise, nor the method that follows."""
         return EXCEPTIONS.get(self.kind, frozenset()) | getattr(self.then, "exceptions", frozenset())
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
+    def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:
         """Average; a method that follows answers the problem whose forecasts are the averages."""
         if self.then is None:
             if not problem.loss.is_quadratic:
@@ -118,7 +118,7 @@ class Pool:
                 )
             return Averages(self._average(problem), Status.AVERAGED, note=self.note(problem))
         value = self._average(problem)
-        return _as_of_forecasts(problem, self.then.solve(pose_again(problem, value), progress), self)
+        return _as_of_forecasts(problem, self.then.solve(pose_again(problem, value), budget), self)
 
     def _average(self, problem: Problem) -> NDArray[np.float64]:
         given = problem.forecasts

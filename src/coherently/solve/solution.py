@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import sys
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, overload, runtime_checkable
 
 from coherently.solve.facts import Coherence, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
     from numpy.typing import NDArray
 
     from coherently.problem import Problem
+    from coherently.solve.budget import Budget
     from coherently.solve.facts import Proof, Route
-
-
-Progress: TypeAlias = "Callable[[float], None]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,5 +164,5 @@ class Method(Protocol):
     def name(self) -> str:
         """The word for it on the command line and in results."""
 
-    def solve(self, problem: Problem, progress: Progress | None = None) -> Solution:
-        """Answer the problem; `progress` is told the fraction of the work done."""
+    def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:
+        """Answer the problem; where the budget is over, by the answer so far."""

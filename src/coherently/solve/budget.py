@@ -1,0 +1,117 @@
+"""What a solver may spend: made once, at the door, and handed down."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coherently.panel import Progress
+
+SLICE = 0.05
+"""Seconds between two looks at the clock and at whether to stop."""
+
+
+class Signal(Protocol):
+    """What tells a solver to stop: a `threading.Event`, or anything with `is_set`."""
+
+    def is_set(self) -> bool:
+        """Whether the work should stop."""
+
+
+def _nobody(_: float) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A deadline by the monotonic clock, the gap that is enough, whom to tell of progress, and when to stop.
+
+    The gap is relative to the objective, or to `floor` where the objective is less. The work stops when `cancel` is
+    set, which may happen in another thread, and when `interrupted` is: by Ctrl-C, or by a KeyboardInterrupt from
+    `progress`.
+
+    >>> Budget(deadline=0.0).is_over(), Budget().is_over()
+    (True, False)
+    >>> button = threading.Event()
+    >>> budget = Budget(cancel=button)
+    >>> button.set()
+    >>> budget.is_stopped, budget.left()
+    (True, 0.0)
+    """
+
+    deadline: float = math.inf
+    tolerance: float = 1e-6
+    floor: float = 1.0
+    progress: Progress = _nobody
+    cancel: Signal = field(default_factory=threading.Event)
+    interrupted: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether somebody wants the work to end now, with the answer so far."""
+        return self.interrupted.is_set() or self.cancel.is_set()
+
+    def tell(self, done: float) -> None:
+        """Tell of progress: the fraction of the work that is done."""
+        try:
+            self.progress(done)
+        except KeyboardInterrupt:
+            self.interrupted.set()
+
+    def left(self) -> float:
+        """The seconds that are left; 0 once stopped."""
+        return 0.0 if self.is_stopped else max(0.0, self.deadline - time.monotonic())
+
+    def slice(self) -> float:
+        """The seconds until the next look at the clock; 0 if nothing is left."""
+        return min(SLICE, self.left())
+
+    def is_over(self) -> bool:
+        """Whether nothing is left."""
+        return self.left() <= 0
+
+    def is_late(self) -> bool:
+        """Whether the deadline is over, and not only a stop."""
+        return time.monotonic() >= self.deadline
+
+    def within(self, seconds: float) -> Budget:
+        """The same with no more than so many seconds from now."""
+        return replace(self, deadline=min(self.deadline, time.monotonic() + seconds))
+
+    def share(self, part: float) -> Budget:
+        """The same with a part of the time that is left."""
+        now = time.monotonic()
+        return replace(self, deadline=now + part * max(0.0, self.deadline - now))
+
+    def is_enough(self, gap: float, objective: float) -> bool:
+        """Whether a gap is at most the tolerance."""
+        return gap <= self.tolerance * max(objective, self.floor)
+
+    @contextmanager
+    def heeding_interrupts(self) -> Iterator[None]:
+        """Let the first Ctrl-C stop the work, which then has the answer so far; the next one raises as usual.
+
+        Only the main thread hears of Ctrl-C; a program that handles it by itself keeps its handler.
+        """
+        usual = signal.default_int_handler
+        if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not usual:
+            yield
+            return
+
+        def stop(*_: object) -> None:
+            self.interrupted.set()
+            signal.signal(signal.SIGINT, usual)
+
+        signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, usual)
