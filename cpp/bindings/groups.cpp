@@ -129,14 +129,15 @@ std::tuple<NewArray<double>, double, double, int> pairs(Vector<double> weight, V
                                                         Vector<std::int64_t> starts, Vector<std::int32_t> variables,
                                                         std::size_t n_variables, Vector<std::int64_t> table_starts,
                                                         Vector<std::uint64_t> tables, bool by_pair, bool auxiliary,
-                                                        double tolerance, int max_iterations, unsigned threads) {
+                                                        double tolerance, int max_iterations, unsigned threads,
+                                                        const Stop* stop) {
     const MergedEvents merged{view(weight), view(mean),         view(starts), view(variables),
                               n_variables,  view(table_starts), view(tables)};
     check(merged);
     PairSolution solution;
     {
         nb::gil_scoped_release release;
-        solution = solve_pairs(merged, {by_pair, auxiliary, tolerance, max_iterations, threads});
+        solution = solve_pairs(merged, {by_pair, auxiliary, tolerance, max_iterations, threads, stop});
     }
     return {give(std::move(solution.x)), solution.objective, solution.lower_bound, solution.iterations};
 }
@@ -168,6 +169,7 @@ private:
 }  // namespace
 
 void bind_groups(nb::module_& module) {
+    nb::class_<Stop>(module, "Stop").def(nb::init<>()).def("set", &Stop::set);
     nb::class_<Projector>(module, "GroupProjector")
         .def(nb::init<Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int32_t>,
                       const std::vector<Matrix<double>>&, Vector<double>>(),
@@ -189,7 +191,8 @@ void bind_groups(nb::module_& module) {
         .def("multiply", &System::multiply, nb::arg("x"));
     module.def("solve_pairs", &pairs, nb::arg("weight"), nb::arg("mean"), nb::arg("starts"), nb::arg("variables"),
                nb::arg("n_variables"), nb::arg("table_starts"), nb::arg("tables"), nb::arg("by_pair"),
-               nb::arg("auxiliary"), nb::arg("tolerance"), nb::arg("max_iterations"), nb::arg("threads"));
+               nb::arg("auxiliary"), nb::arg("tolerance"), nb::arg("max_iterations"), nb::arg("threads"),
+               nb::arg("stop").none() = nb::none());
 }
 
 }  // namespace coherently::bindings

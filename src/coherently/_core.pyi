@@ -80,6 +80,10 @@ class NormalSystem:
     def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]: ...
     def multiply(self, x: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
+class Stop:
+    def __init__(self) -> None: ...
+    def set(self) -> None: ...
+
 def solve_pairs(
     weight: NDArray[np.float64],
     mean: NDArray[np.float64],
@@ -93,6 +97,7 @@ def solve_pairs(
     tolerance: float,
     max_iterations: int,
     threads: int,
+    stop: Stop | None = None,
 ) -> tuple[NDArray[np.float64], float, float, int]: ...
 
 class Functions:

@@ -33,14 +33,15 @@ void try_interior(PairModel& model, double radius, double tolerance, PairAnswer&
 // Probabilities are off by about the root of the gap, so small problems are finished to the last digit.
 void solve_by_interior(PairModel& model, double tolerance, PairAnswer& best, std::span<double> x) {
     const bool small = model.n_groups() <= small_problem;
-    for (int i = 0; i < attempts && !small && !best.is_proved(tolerance); ++i)
+    for (int i = 0; i < attempts && !small && !best.is_proved(tolerance) && !model.is_stopped(); ++i)
         try_interior(model, vicinity, tolerance, best, x);
-    if (!best.is_proved(tolerance)) try_interior(model, 1, small ? 1e-6 * tolerance : tolerance, best, x);
+    if (!best.is_proved(tolerance) && !model.is_stopped())
+        try_interior(model, 1, small ? 1e-6 * tolerance : tolerance, best, x);
 }
 
 PairAnswer solve_part(const PairProblem& problem, const PairOptions& options, std::span<double> x) {
     PairAnswer answer;
-    PairModel model(problem);
+    PairModel model(problem, options.stop);
     PairActiveSet(model).run(answer, options.tolerance, options.max_iterations);
     judge(model, answer, x, [&](const auto& list, const auto& item, double a, double b, LinearBound& bound) {
         const auto& group = list.groups[item.number];
@@ -48,7 +49,8 @@ PairAnswer solve_part(const PairProblem& problem, const PairOptions& options, st
         const Local minorant = group.local(item.kinks, a, b, 0, 0, Mode::exact);
         bound.add(group, answer.variables, {minorant.value, minorant.ga, minorant.gb});
     });
-    if (!answer.is_proved(options.tolerance)) solve_by_interior(model, options.tolerance, answer, x);
+    if (!answer.is_proved(options.tolerance) && !model.is_stopped())
+        solve_by_interior(model, options.tolerance, answer, x);
     return answer;
 }
 

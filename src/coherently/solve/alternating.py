@@ -141,10 +141,14 @@ class AlternatingProjections:
                 f"the method exact"
             )
         if brier and self.correction == "dykstra" and not self.trace and fits(merged, self.groups):
-            found = solve_pairwise(merged, self.groups, self.tolerance, self.threads, auxiliary=self.auxiliary)
+            found = solve_pairwise(
+                merged, self.groups, self.tolerance, self.threads, auxiliary=self.auxiliary, budget=budget
+            )
             found = _without_rounding(found, merged.weight, merged.mean)
-            if _is_close(found, EXACT) or (len(merged) > SMALL and _is_close(found, self.tolerance)):
-                return self._wrap(problem, found, str(self.groups), 0.0, problem.as_written(found.x))
+            enough = EXACT if len(merged) <= SMALL else max(EXACT, self.tolerance)
+            if _is_close(found, enough) or budget.is_over():
+                value, stopped = problem.as_written(found.x), budget.is_over()
+                return self._wrap(problem, found, str(self.groups), 0.0, value, interrupted=stopped)
         if (self.correction == "none" or not brier) and np.any(merged.weight == 0) and not len(merged.terms):
             return self._without_weightless(problem, budget)
         if self.correction == "none":

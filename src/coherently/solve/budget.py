@@ -6,14 +6,17 @@ import math
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from coherently.panel import Progress
+
+T = TypeVar("T")
 
 SLICE = 0.05
 """Seconds between two looks at the clock and at whether to stop."""
@@ -94,6 +97,16 @@ class Budget:
     def is_enough(self, gap: float, objective: float) -> bool:
         """Whether a gap is at most the tolerance."""
         return gap <= self.tolerance * max(objective, self.floor)
+
+    def watch(self, work: Callable[[], T], stop: Callable[[], object]) -> T:
+        """Do work in a thread of its own, and call `stop` when nothing is left, after which it should end soon."""
+        with ThreadPoolExecutor(1) as pool:
+            done = pool.submit(work)
+            while not done.done():
+                wait([done], timeout=0.5 * SLICE)
+                if self.is_over():
+                    stop()
+            return done.result()
 
     @contextmanager
     def heeding_interrupts(self) -> Iterator[None]:

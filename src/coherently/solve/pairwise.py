@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from coherently import _core
@@ -12,8 +13,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Design, Merged
+    from coherently.solve.budget import Budget
 
 MAX_ITERATIONS = 1000
+QUICK = 20_000
+"""Events up to which nobody looks whether to stop: they take a few hundredths of a second."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,14 +37,22 @@ def fits(merged: Merged, design: Design) -> bool:
 
 
 def solve_pairwise(
-    merged: Merged, design: Design, tolerance: float, threads: int = 1, *, auxiliary: bool = False
+    merged: Merged,
+    design: Design,
+    tolerance: float,
+    threads: int = 1,
+    *,
+    auxiliary: bool = False,
+    budget: Budget | None = None,
 ) -> Relaxed:
     """Solve the relaxed problem with the groups `logical` or `pairs`.
 
     A variable that nobody forecast has no weight; it is each group's own, or, with `auxiliary`, shared by its groups.
-    Components are solved in parallel.
+    Components are solved in parallel. Where the budget is over, the answer so far has a bound that holds.
     """
-    x, objective, bound, sweeps = _core.solve_pairs(
+    stop = _core.Stop()
+    work = partial(
+        _core.solve_pairs,
         merged.weight,
         merged.mean,
         merged.functions.starts,
@@ -53,5 +65,6 @@ def solve_pairwise(
         tolerance,
         MAX_ITERATIONS,
         threads,
+        stop,
     )
-    return Relaxed(x, objective, bound, sweeps)
+    return Relaxed(*(work() if budget is None or len(merged) <= QUICK else budget.watch(work, stop.set)))

@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "coherently/stop.hpp"
+
 namespace coherently {
 
 // Events about at most two variables each: event e is about variables[starts[e] .. starts[e + 1] - 1], and its truth
@@ -30,7 +32,8 @@ struct PairOptions {
     bool auxiliary;  // a variable that nobody forecast is shared by its groups; else each has its own
     double tolerance;
     int max_iterations;
-    unsigned threads;  // 0: one a processor
+    unsigned threads;            // 0: one for each processor
+    const Stop* stop = nullptr;  // ends the work with the best answer so far
 };
 
 struct PairSolution {

@@ -29,7 +29,7 @@ void PairActiveSet::run(PairAnswer& answer, double tolerance, int max_iterations
 
 void PairActiveSet::approach(PairAnswer& answer, int until, double enough) {
     round(x_);
-    while (answer.iterations < until) {
+    while (answer.iterations < until && !model_.is_stopped()) {
         ++answer.iterations;
         const double value = model_.function.value, decrease = system_.solve(model_.function, x_, factorised);
         if (!line_search(value, decrease) || decrease < enough * value) break;
@@ -45,7 +45,7 @@ void PairActiveSet::approach(PairAnswer& answer, int until, double enough) {
 
 // Full Newton steps; kinks that are crossed are held shut until their multiplier says no.
 bool PairActiveSet::settle_kinks(PairAnswer& answer, double tolerance, int max_iterations) {
-    while (answer.iterations < max_iterations) {
+    while (answer.iterations < max_iterations && !model_.is_stopped()) {
         ++answer.iterations;
         double moved = 0;
         std::size_t held = 0;

@@ -23,6 +23,7 @@ void PairInterior::run(PairAnswer& answer, double radius, double tolerance) {
     begin(answer.variables, radius);
     double best = std::numeric_limits<double>::infinity();
     for (int iteration = 0; iteration < max_iterations && best > tolerance; ++iteration, ++answer.iterations) {
+        if (model_.is_stopped()) return;
         assemble();
         system_.solve(model_.function, interior_, factorised);
         const double length = std::min(1.0, 0.995 * longest_step());

@@ -14,10 +14,11 @@ constexpr double everything = 2;
 
 }  // namespace
 
-PairModel::PairModel(const PairProblem& problem)
+PairModel::PairModel(const PairProblem& problem, const Stop* stop)
     : problem(problem),
       n(problem.weight.size()),
       function(n),
+      stop_(stop),
       base_(n),
       sure_(n),
       give_(n),

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "coherently/stop.hpp"
 #include "groups/pairs/costs.hpp"
 #include "groups/pairs/problem.hpp"
 #include "linear/newton_system.hpp"
@@ -29,7 +30,10 @@ struct GroupList {
 // which are near a border of two pieces, are looked at on every pass.
 class PairModel {
 public:
-    explicit PairModel(const PairProblem& problem);
+    explicit PairModel(const PairProblem& problem, const Stop* stop = nullptr);
+
+    // Whether work is to end.
+    bool is_stopped() const { return stop_ && stop_->is_set(); }
 
     const PairProblem& problem;
     const std::size_t n;
@@ -98,6 +102,7 @@ public:
     Quadratic base_at(const std::vector<double>& x) const;
 
 private:
+    const Stop* stop_;
     template <typename Group>
     double give(const Group& group) const {
         return give_[variable_of(group.first)] + give_[variable_of(group.second)];
