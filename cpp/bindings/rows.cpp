@@ -1,0 +1,127 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+
+#include <memory>
+
+#include "coherently/mixture/row_engine.hpp"
+#include "owned_events.hpp"
+
+namespace coherently::bindings {
+namespace {
+
+// Starts, coordinates, which are turned, factors and offsets (see Sums).
+using SumArrays =
+    std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::uint8_t>, Vector<double>, Vector<double>>;
+
+Sums sums_of(const SumArrays& arrays, std::size_t events) {
+    const auto& [starts, coordinates, turned, factors, offset] = arrays;
+    Sums sums{OwnedEvents::copy(starts), OwnedEvents::copy(coordinates), OwnedEvents::copy(turned), OwnedEvents::copy(factors),
+              OwnedEvents::copy(offset)};
+    if (sums.starts.size() != sums.offset.size() + 1 || sums.factors.size() != sums.coordinates.size() ||
+        sums.turned.size() != sums.coordinates.size() || static_cast<std::size_t>(sums.starts.back()) != sums.factors.size())
+        throw nb::value_error("arrays differ in length");
+    for (const std::int32_t i : sums.coordinates)
+        if (i < 0 || static_cast<std::size_t>(i) >= events) throw nb::index_error("a coordinate is out of range");
+    return sums;
+}
+
+class Engine {
+public:
+    Engine(std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
+           Vector<std::uint64_t> words, std::uint64_t seed, std::shared_ptr<Space> space, const SumArrays& pins,
+           Vector<std::uint8_t> equal)
+        : events_(n, starts, variables, word_starts, words),
+          space_((check_space(space.get(), n), std::move(space))),
+          engine_(events_.view(), seed, space_.get(), sums_of(pins, size()), OwnedEvents::copy(equal)) {}
+
+    void set(Vector<double> cost, const SumArrays& rows, Vector<double> weight) {
+        RowModel model{OwnedEvents::copy(cost), sums_of(rows, size()), OwnedEvents::copy(weight)};
+        if (model.cost.size() != size() || model.weight.size() != model.rows.size())
+            throw nb::value_error("arrays differ in length");
+        nb::gil_scoped_release release;
+        engine_.set(std::move(model));
+    }
+    void include(Matrix<std::uint8_t> worlds) {
+        const auto rows = rows_of(worlds);
+        nb::gil_scoped_release release;
+        engine_.include(rows);
+    }
+    void restart(Matrix<std::uint8_t> worlds, Vector<double> shares) {
+        const auto rows = rows_of(worlds);
+        if (shares.size() != rows.size() || rows.empty()) throw nb::value_error("arrays differ in length");
+        const auto own = OwnedEvents::copy(shares);
+        nb::gil_scoped_release release;
+        engine_.restart(rows, own);
+    }
+    bool search(double seconds, int effort, double enough) {
+        nb::gil_scoped_release release;
+        return engine_.search(after(seconds), effort, enough);
+    }
+    bool eliminate(double seconds, double enough) {
+        nb::gil_scoped_release release;
+        return engine_.eliminate(after(seconds), enough);
+    }
+    double objective() const { return engine_.mixture().objective(); }
+    double level() const { return engine_.mixture().level(); }
+    double least() const { return engine_.least(); }
+    double missing() const { return engine_.mixture().is_in_phase_1() ? engine_.mixture().missing() : 0.0; }
+    bool is_feasible() const { return !engine_.mixture().is_in_phase_1(); }
+    std::size_t pivots() const { return engine_.mixture().pivots(); }
+    NewArray<double> x() const { return give(std::vector<double>(engine_.mixture().x())); }
+    NewArray<double> gradient() const { return give(std::vector<double>(engine_.mixture().gradient())); }
+    NewArray<double> prices() const { return give(std::vector<double>(engine_.mixture().prices())); }
+    std::pair<NewArray<double>, NewArray<std::uint8_t>> worlds() const {
+        const RowMixture& mixture = engine_.mixture();
+        std::vector<double> shares;
+        std::vector<std::uint8_t> truth;
+        for (std::size_t i = 0; i < mixture.size(); ++i) {
+            if (!mixture.is_world(i) || mixture.shares()[i] == 0) continue;
+            shares.push_back(mixture.shares()[i]);
+            truth.insert(truth.end(), mixture.world(i).begin(), mixture.world(i).end());
+        }
+        const std::size_t count = shares.size();
+        return {give(std::move(shares)), give(std::move(truth), {count, events_.n_variables})};
+    }
+
+private:
+    std::size_t size() const { return events_.starts.size() - 1; }
+    std::vector<World> rows_of(const Matrix<std::uint8_t>& worlds) const {
+        if (worlds.shape(1) != events_.n_variables) throw nb::value_error("arrays differ in length");
+        std::vector<World> rows;
+        for (std::size_t i = 0; i < worlds.shape(0); ++i)
+            rows.emplace_back(worlds.data() + i * worlds.shape(1), worlds.data() + (i + 1) * worlds.shape(1));
+        return rows;
+    }
+
+    OwnedEvents events_;
+    std::shared_ptr<Space> space_;
+    RowEngine engine_;
+};
+
+}  // namespace
+
+void bind_rows(nb::module_& module) {
+    nb::class_<Engine>(module, "RowEngine")
+        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::uint64_t>,
+                      std::uint64_t, std::shared_ptr<Space>, const SumArrays&, Vector<std::uint8_t>>(),
+             nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
+             nb::arg("seed"), nb::arg("space").none(), nb::arg("pins"), nb::arg("equal"))
+        .def("set", &Engine::set, nb::arg("cost"), nb::arg("rows"), nb::arg("weight"))
+        .def("include", &Engine::include, nb::arg("worlds"))
+        .def("restart", &Engine::restart, nb::arg("worlds"), nb::arg("shares"))
+        .def("search", &Engine::search, nb::arg("seconds"), nb::arg("effort"), nb::arg("enough"))
+        .def("eliminate", &Engine::eliminate, nb::arg("seconds"), nb::arg("enough"))
+        .def("objective", &Engine::objective)
+        .def("level", &Engine::level)
+        .def("least", &Engine::least)
+        .def("missing", &Engine::missing)
+        .def("is_feasible", &Engine::is_feasible)
+        .def("pivots", &Engine::pivots)
+        .def("x", &Engine::x)
+        .def("gradient", &Engine::gradient)
+        .def("prices", &Engine::prices)
+        .def("worlds", &Engine::worlds);
+}
+
+}  // namespace coherently::bindings

@@ -1,0 +1,69 @@
+// The best mixture of all possible worlds for a model of rows, by column generation.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "coherently/mixture/row_mixture.hpp"
+#include "coherently/random.hpp"
+#include "coherently/worlds/elimination/free_elimination.hpp"
+#include "coherently/worlds/elimination/space_elimination.hpp"
+#include "coherently/worlds/energy.hpp"
+#include "coherently/worlds/search/block_search.hpp"
+#include "coherently/worlds/search/tabu_search.hpp"
+#include "coherently/worlds/space.hpp"
+
+namespace coherently {
+
+// As NearestMixture, for models that change: worlds and shares survive a change. Until the pins are kept, phase 1 goes first.
+class RowEngine {
+public:
+    using Deadline = std::chrono::steady_clock::time_point;
+    RowEngine(EventView events, std::uint64_t seed, const Space* space, Sums pins, std::vector<std::uint8_t> equal);
+
+    void set(RowModel model);
+    // Takes in worlds all at once, better or not.
+    void include(const std::vector<World>& worlds);
+    // Begins again with worlds and shares that keep the pins.
+    void restart(const std::vector<World>& worlds, std::span<const double> shares);
+
+    // Takes in worlds that local search finds; true when it finds none that lies below the level by `enough`, false at the deadline.
+    // The effort is how often the length of a search is doubled before giving up.
+    bool search(Deadline deadline, int effort, double enough);
+    // Takes in the best world of all, by elimination, until none lies below the level by `enough`; false at the deadline.
+    bool eliminate(Deadline deadline, double enough);
+
+    // The least sum over all worlds, of the gradient when elimination last found it; else minus infinity.
+    double least() const { return least_; }
+    const RowMixture& mixture() const { return mixture_; }
+
+private:
+    void update();
+    void attempt();
+    bool take(std::size_t most);
+    double find_best();
+    World cross();
+    double slack(double enough) const;
+    bool is_sparse() const { return blocks_ ? blocks_->is_sparse() : tabu_.is_sparse(); }
+
+    Energy energy_;
+    const Space* space_;
+    RowMixture mixture_;
+    TabuSearch tabu_;
+    std::unique_ptr<BlockSearch> blocks_;  // instead, where there is a space
+    std::unique_ptr<Elimination> elimination_;
+    std::unique_ptr<SpaceElimination> space_elimination_;
+    Random random_;
+    std::vector<std::uint8_t> bits_, truth_;
+    std::vector<TabuSearch::Found> found_;
+    World lowest_;
+    double rounding_ = 0, threshold_ = 0, least_ = -std::numeric_limits<double>::infinity();
+    std::size_t attempt_ = 0;
+    int effort_ = 0;
+};
+
+}  // namespace coherently
