@@ -68,7 +68,24 @@ public:
     double missing() const { return engine_.mixture().is_in_phase_1() ? engine_.mixture().missing() : 0.0; }
     bool is_feasible() const { return !engine_.mixture().is_in_phase_1(); }
     std::size_t pivots() const { return engine_.mixture().pivots(); }
-    NewArray<double> x() const { return give(std::vector<double>(engine_.mixture().x())); }
+    // The probabilities of the events, then of their complements, then of what is certain.
+    NewArray<double> sides() const {
+        std::vector<double> sides = engine_.mixture().holds();
+        const auto& fails = engine_.mixture().fails();
+        sides.insert(sides.end(), fails.begin(), fails.end());
+        sides.push_back(1.0);
+        return give(std::move(sides));
+    }
+    std::pair<double, NewArray<std::uint8_t>> minimise(Vector<double> coefficients) {
+        if (coefficients.size() != size()) throw nb::value_error("arrays differ in length");
+        World world;
+        double least;
+        {
+            nb::gil_scoped_release release;
+            least = engine_.minimise(view(coefficients), world);
+        }
+        return {least, give(std::move(world))};
+    }
     NewArray<double> gradient() const { return give(std::vector<double>(engine_.mixture().gradient())); }
     NewArray<double> prices() const { return give(std::vector<double>(engine_.mixture().prices())); }
     std::pair<NewArray<double>, NewArray<std::uint8_t>> worlds() const {
@@ -118,7 +135,8 @@ void bind_rows(nb::module_& module) {
         .def("missing", &Engine::missing)
         .def("is_feasible", &Engine::is_feasible)
         .def("pivots", &Engine::pivots)
-        .def("x", &Engine::x)
+        .def("sides", &Engine::sides)
+        .def("minimise", &Engine::minimise, nb::arg("coefficients"))
         .def("gradient", &Engine::gradient)
         .def("prices", &Engine::prices)
         .def("worlds", &Engine::worlds);

@@ -150,21 +150,28 @@ bool RowEngine::take(std::size_t most) {
 // The least energy of all worlds. Leaves the world in `found_`, where others that improve may follow.
 double RowEngine::find_best() {
     World world;
-    if (!space_) {
-        if (!elimination_) elimination_ = std::make_unique<Elimination>(energy_.events());
-        elimination_->minimise(mixture_.gradient(), world);
-        found_.assign(1, {energy_.value(world), world});
-        return found_[0].energy;
-    }
-    if (!space_elimination_) space_elimination_ = std::make_unique<SpaceElimination>(energy_.events(), *space_);
-    space_elimination_->minimise(mixture_.gradient(), world);
-    const double least = energy_.value(world);
+    const double least = minimise(mixture_.gradient(), world);
     found_.assign(1, {least, std::move(world)});
+    if (!space_) return least;
     for (World& other : space_elimination_->others(threshold_, many - 1)) {
         const double value = energy_.value(other);
         found_.push_back({value, std::move(other)});
     }
     return least;
+}
+
+double RowEngine::minimise(std::span<const double> coefficients, World& world) {
+    if (!space_) {
+        if (!elimination_) elimination_ = std::make_unique<Elimination>(energy_.events());
+        elimination_->minimise(coefficients, world);
+    } else {
+        if (!space_elimination_) space_elimination_ = std::make_unique<SpaceElimination>(energy_.events(), *space_);
+        space_elimination_->minimise(coefficients, world);
+    }
+    energy_.evaluate(world, bits_);
+    double sum = 0;
+    for (std::size_t j = 0; j < truth_.size(); ++j) sum += bits_[j / 8] >> (j % 8) & 1 ? coefficients[j] : 0.0;
+    return sum;
 }
 
 bool RowEngine::eliminate(Deadline deadline, double enough) {

@@ -37,6 +37,8 @@ public:
     // Takes in the best world of all, by elimination, until none lies below the level by `enough`; false at the deadline.
     bool eliminate(Deadline deadline, double enough);
 
+    // The world of the least sum of other coefficients over the events that hold, by elimination; that sum.
+    double minimise(std::span<const double> coefficients, World& world);
     // The least sum over all worlds, of the gradient when elimination last found it; else minus infinity.
     double least() const { return least_; }
     const RowMixture& mixture() const { return mixture_; }

@@ -62,7 +62,9 @@ public:
     bool is_world(std::size_t i) const { return columns_[i].kind == Kind::world; }
     const World& world(std::size_t i) const { return columns_[i].world; }
     const std::vector<double>& shares() const { return share_; }
-    const std::vector<double>& x() const { return holds_; }
+    // The probabilities of the events, and of their complements.
+    const std::vector<double>& holds() const { return holds_; }
+    const std::vector<double>& fails() const { return fails_; }
     const std::vector<double>& prices() const { return price_; }
     double objective() const { return objective_; }
     // The coefficients, prices included, that an improving world has less of than `level`.
