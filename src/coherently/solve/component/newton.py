@@ -41,8 +41,8 @@ CLOSER = 1e-6
 """How exactly a model is minimised, of the gap."""
 FINISHED = 1e-11
 """The relative gap at which nothing is left to gain where the best world is known for certain."""
-PATIENCE = 4
-"""Steps that may halve neither the gap nor the smoothed one."""
+PATIENCE, FALLEN = 8, 1e-3
+"""Steps that may halve neither a gap nor what the next may bring, nor bring this part of the objective."""
 KEPT = 1e-9
 """What a probability may miss its limit by, summed over all limits."""
 EFFORT = 8
@@ -213,7 +213,9 @@ class Newton:
     def _iterate(self, blend: Blend) -> None:
         objective, budget = self.objective, self.budget
         eps = FIRST_MASS if objective.called_off.any() else 0.0
-        idle, last = 0, (math.inf, math.inf, math.inf)
+        idle, last, before = 0, (math.inf, math.inf, math.inf), math.inf
+        steady = STEADY * self.total
+        tied = bool((objective.low < objective.high).any())
         goal = FINISHED if self.oracle.is_exact else budget.tolerance
         for self.steps in range(1, MOST_STEPS + 1):
             planes = objective.planes(blend.sides, eps)
@@ -224,17 +226,21 @@ class Newton:
             if eps > LEAST_MASS and gap <= 0.1 * max(self._gap(), goal * self._scale()):
                 eps *= SMALLER
                 continue
-            aim = self._minimise(objective.model(planes, eps), CLOSER * gap)
+            aim = self._minimise(objective.model(planes, eps, tied=tied), CLOSER * gap)
             if len(self.pins):
                 self.prices = self.engine.prices()
             fall = self._slope(blend, aim, planes)
             now = (gap, self._gap(), -fall)
-            halved = any(new <= 0.5 * old for new, old in zip(now, last, strict=True))
+            halved = any(new <= 0.5 * old and old > steady for new, old in zip(now, last, strict=True))
             last = tuple(min(new, old) for new, old in zip(now, last, strict=True)) if halved else last
-            idle = 0 if halved else idle + 1
+            idle = 0 if halved or smooth < (1.0 - FALLEN) * before else idle + 1
+            before = smooth
             length = self._length(blend, aim, fall, eps, smooth)
             if length == 0 or idle >= PATIENCE:
-                return
+                if not tied:
+                    return
+                tied, idle = False, 0
+                continue
             blend = blend.towards(aim, length)
             self._take(blend)
 

@@ -169,8 +169,11 @@ class Objective:
         )
         return by_side[:size] - by_side[size : 2 * size], float(by_side[size:].sum())
 
-    def model(self, planes: Planes, eps: float) -> Model:
-        """The quadratic model at the ratios of planes."""
+    def model(self, planes: Planes, eps: float, *, tied: bool) -> Model:
+        """The quadratic model at the ratios of planes; what is free inside an interval is `tied` to its middle.
+
+        Or else it is held a little where it is: full steps with no curvature at all would cycle.
+        """
         away = np.where(self.certain, -planes.ratio, 0.0)
         if eps > 0:
             away += np.where(self.called_off, eps * (self.middle - planes.ratio), 0.0)
@@ -180,7 +183,8 @@ class Objective:
         rows, weight = self._rows(planes.ratio, away), planes.curvature
         flat = np.flatnonzero(self.low < self.high)
         if len(flat):
-            ties = self._rows(self.middle, np.where(self.certain, -self.middle, 0.0), flat)
+            centre = self.middle if tied else planes.ratio
+            ties = self._rows(centre, np.where(self.certain, -centre, 0.0), flat)
             rows = _joined(rows, ties)
             weight = np.concatenate([weight, TIE * self.weight[flat]])
         return Model(cost, rows, weight)
