@@ -54,9 +54,9 @@ public:
         nb::gil_scoped_release release;
         engine_.restart(rows, own);
     }
-    bool search(double seconds, int effort, double enough) {
+    bool search(double seconds, int effort, double enough, double worth) {
         nb::gil_scoped_release release;
-        return engine_.search(after(seconds), effort, enough);
+        return engine_.search(after(seconds), effort, enough, worth);
     }
     bool eliminate(double seconds, double enough) {
         nb::gil_scoped_release release;
@@ -127,7 +127,7 @@ void bind_rows(nb::module_& module) {
         .def("set", &Engine::set, nb::arg("cost"), nb::arg("rows"), nb::arg("weight"))
         .def("include", &Engine::include, nb::arg("worlds"))
         .def("restart", &Engine::restart, nb::arg("worlds"), nb::arg("shares"))
-        .def("search", &Engine::search, nb::arg("seconds"), nb::arg("effort"), nb::arg("enough"))
+        .def("search", &Engine::search, nb::arg("seconds"), nb::arg("effort"), nb::arg("enough"), nb::arg("worth"))
         .def("eliminate", &Engine::eliminate, nb::arg("seconds"), nb::arg("enough"))
         .def("objective", &Engine::objective)
         .def("level", &Engine::level)

@@ -110,7 +110,7 @@ World RowEngine::cross() {
     return world;
 }
 
-bool RowEngine::search(Deadline deadline, int effort, double enough) {
+bool RowEngine::search(Deadline deadline, int effort, double enough, double worth) {
     while (effort_ <= effort) {
         if (std::chrono::steady_clock::now() >= deadline) return false;
         threshold_ = mixture_.level() - slack(enough);
@@ -120,7 +120,7 @@ bool RowEngine::search(Deadline deadline, int effort, double enough) {
         const std::size_t found = found_.size();
         const double before = mixture_.objective();
         const bool first = mixture_.is_in_phase_1();
-        const bool better = found > 0 && take(batch) && (first || before - mixture_.objective() >= 0.1 * enough);
+        const bool better = found > 0 && take(batch) && (first || before - mixture_.objective() >= worth);
         found_.clear();
         if (!better || (found < round / 2 && effort_ < effort)) ++effort_;
     }

@@ -32,8 +32,9 @@ public:
     void restart(const std::vector<World>& worlds, std::span<const double> shares);
 
     // Takes in worlds that local search finds; true when it finds none that lies below the level by `enough`, false at the deadline.
-    // The effort is how often the length of a search is doubled before giving up.
-    bool search(Deadline deadline, int effort, double enough);
+    // The effort is how often the length of a search is doubled before giving up, where a round of searches has not brought
+    // the objective down by `worth`.
+    bool search(Deadline deadline, int effort, double enough, double worth);
     // Takes in the best world of all, by elimination, until none lies below the level by `enough`; false at the deadline.
     bool eliminate(Deadline deadline, double enough);
 

@@ -45,8 +45,10 @@ PATIENCE, FALLEN = 8, 1e-3
 """Steps that may halve neither a gap nor what the next may bring, nor bring this part of the objective."""
 KEPT = 1e-9
 """What a probability may miss its limit by, summed over all limits."""
-EFFORT = 8
-"""How often the length of a search is doubled before giving up."""
+ROUGH = 0.03
+"""How exactly early models are minimised, of what the last step brought."""
+THOROUGH, EFFORT = 4, 8
+"""How often the length of a search is doubled before giving up: before a proof is tried, and at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +95,7 @@ class Newton:
             *self.part.functions, self.seed, self.oracle.space, pins.sums(), pins.equal.astype(np.uint8)
         )
 
-    def _minimise(self, model: Model, enough: float, effort: int = EFFORT) -> Blend:
+    def _minimise(self, model: Model, enough: float, effort: int = EFFORT, worth: float = 0.0) -> Blend:
         """The best mixture for a model, as far as the time allows."""
         self.engine.set(*model)
         while not self.budget.is_over():
@@ -101,7 +103,7 @@ class Newton:
             if (
                 self.engine.eliminate(seconds, enough)
                 if self.oracle.is_exact
-                else self.engine.search(seconds, effort, enough)
+                else self.engine.search(seconds, effort, enough, worth)
             ):
                 break
         return self._current()
@@ -122,7 +124,7 @@ class Newton:
             self._settle_terms(examples.worlds, examples.doubtful)
         if start is not None:
             self.engine.include(start)
-        blend = self._minimise(self.objective.first_model(), 1e-3 * self.floor, 1)
+        blend = self._minimise(self.objective.first_model(), 1e-3 * self.floor, 0, 1e-2 * self.floor)
         if not self.engine.is_feasible():
             self._find_contradiction()
             blend = self._current()
@@ -167,7 +169,7 @@ class Newton:
         engine.set(nothing, empty, np.empty(0))
         while not self.budget.is_over():
             seconds = self.budget.slice()
-            done = engine.eliminate(seconds, 0.0) if self.oracle.is_exact else engine.search(seconds, 1, 0.0)
+            done = engine.eliminate(seconds, 0.0) if self.oracle.is_exact else engine.search(seconds, 1, 0.0, 0.0)
             if engine.is_feasible():
                 return True
             if not done:
@@ -190,8 +192,6 @@ class Newton:
             self._prepare()
             blend = self._start(start)
             self._take(blend)
-            if self._exact_model():
-                self._bound_at(blend)
             self._iterate(blend)
         except KeyboardInterrupt:
             ended = Ended.INTERRUPTED
@@ -201,38 +201,36 @@ class Newton:
             ended = Ended.TIME
         return self._answer(ended)
 
-    def _exact_model(self) -> bool:
-        return False
-
-    def _bound_at(self, blend: Blend) -> None:
-        """See `_iterate`."""
-
     def _gap(self) -> float:
         return self.least_value - self.bound
 
     def _iterate(self, blend: Blend) -> None:
+        if self.oracle.is_exact:
+            self._converge(blend)
+        else:
+            self._approach(blend)
+
+    def _converge(self, blend: Blend) -> None:
+        """Steps with the best world known for certain, each followed by a bound, until nothing is left to gain."""
         objective, budget = self.objective, self.budget
         eps = FIRST_MASS if objective.called_off.any() else 0.0
         idle, last, before = 0, (math.inf, math.inf, math.inf), math.inf
         steady = STEADY * self.total
         tied = bool((objective.low < objective.high).any())
-        goal = FINISHED if self.oracle.is_exact else budget.tolerance
         for self.steps in range(1, MOST_STEPS + 1):
             planes = objective.planes(blend.sides, eps)
             smooth = float(objective.values(blend.sides, eps).sum())
-            gap = self._certify(blend, planes, eps, smooth)
-            if self._gap() <= goal * self._scale() or budget.is_over():
+            gap = self._certify(planes, eps, smooth, 0.0)
+            if self._gap() <= FINISHED * self._scale() or budget.is_over():
                 return
-            if eps > LEAST_MASS and gap <= 0.1 * max(self._gap(), goal * self._scale()):
+            if eps > LEAST_MASS and gap <= 0.1 * max(self._gap(), FINISHED * self._scale()):
                 eps *= SMALLER
                 continue
             aim = self._minimise(objective.model(planes, eps, tied=tied), CLOSER * gap)
-            if len(self.pins):
-                self.prices = self.engine.prices()
             fall = self._slope(blend, aim, planes)
             now = (gap, self._gap(), -fall)
             halved = any(new <= 0.5 * old and old > steady for new, old in zip(now, last, strict=True))
-            last = tuple(min(new, old) for new, old in zip(now, last, strict=True)) if halved else last
+            last = (min(now[0], last[0]), min(now[1], last[1]), min(now[2], last[2])) if halved else last
             idle = 0 if halved or smooth < (1.0 - FALLEN) * before else idle + 1
             before = smooth
             length = self._length(blend, aim, fall, eps, smooth)
@@ -243,6 +241,44 @@ class Newton:
                 continue
             blend = blend.towards(aim, length)
             self._take(blend)
+
+    def _approach(self, blend: Blend) -> None:
+        """Steps with worlds that local search finds, as thorough as they deserve; a bound where they bring no more."""
+        objective, budget = self.objective, self.budget
+        eps = FIRST_MASS if objective.called_off.any() else 0.0
+        tied = bool((objective.low < objective.high).any())
+        fall, effort, failed = 0.1 * self.least_value, 0, 0
+        for self.steps in range(1, MOST_STEPS + 1):
+            if budget.is_over():
+                return
+            planes = objective.planes(blend.sides, eps)
+            smooth = float(objective.values(blend.sides, eps).sum())
+            goal = 0.1 * budget.tolerance * self._scale()
+            worth = ROUGH * fall if effort < THOROUGH else 0.0
+            aim = self._minimise(objective.model(planes, eps, tied=tied), goal, effort, worth)
+            fall = -self._slope(blend, aim, planes)
+            length = self._length(blend, aim, -fall, eps, smooth)
+            blend = blend.towards(aim, length) if length > 0 else blend
+            self._take(blend)
+            if length > 0 and fall > goal:
+                continue
+            if effort < THOROUGH:
+                effort = THOROUGH
+                continue
+            planes = objective.planes(blend.sides, eps)
+            smooth = float(objective.values(blend.sides, eps).sum())
+            before = self.bound
+            gap = self._certify(planes, eps, smooth, 0.25 * budget.tolerance * self._scale())
+            if self._gap() <= budget.tolerance * self._scale():
+                return
+            if gap <= 0.5 * budget.tolerance * self._scale():
+                if eps > LEAST_MASS:
+                    eps *= SMALLER
+                    continue
+            tied, effort = False, min(effort + 1, EFFORT)
+            failed = 0 if self.bound > before else failed + 1
+            if failed > PATIENCE:
+                return
 
     def _slope(self, here: Blend, aim: Blend, planes: Planes) -> float:
         """By how much the terms fall at first, on the way to the aim."""
@@ -268,32 +304,33 @@ class Newton:
             length *= 0.5
         return 0.0
 
-    def _certify(self, blend: Blend, planes: Planes, eps: float, smooth: float) -> float:
+    def _certify(self, planes: Planes, eps: float, smooth: float, allowed: float) -> float:
         """Bound the terms by the planes; how far the smoothed terms are above what the planes allow."""
         objective, pins = self.objective, self.pins
         coefficients, constant = objective.coefficients(planes.by_joint, planes.by_condition)
         constant += float(planes.constant.sum())
         rounding = rounding_of(coefficients) + rounding_of(planes.by_joint, planes.by_condition)
         if len(pins):
+            self.prices = self.engine.prices()
             by_pins, fixed = pins.coefficients(self.prices)
             coefficients -= by_pins
             constant -= fixed
             rounding += rounding_of(self.prices)
-        least, world = self._least(coefficients)
+        least = self._least(coefficients, allowed)
         bound = least + constant - rounding
         if self.is_bounded:
             self.bound = max(self.bound, bound)
-        del world, blend
         return max(0.0, smooth - (least + constant + objective.smoothing(planes, eps)))
 
-    def _least(self, coefficients: Vector) -> tuple[float, Truth]:
+    def _least(self, coefficients: Vector, allowed: float) -> float:
+        """A bound on a sum over all worlds; a world that is better joins the engine's."""
         if self.oracle.is_exact:
             self.proof = "dynamic programming over all worlds"
-            return self.engine.minimise(coefficients)
-        allowed = 0.25 * self.budget.tolerance * self._scale()
+            return self.engine.minimise(coefficients)[0]
         found = self.oracle.least(coefficients, self.budget.left(), allowed)
         self.proof = found.proof
-        return found.bound, found.world
+        self.engine.include(found.world[None])
+        return found.bound
 
     def _take(self, blend: Blend) -> None:
         """Keep an answer, and the same without conditions that hardly have a probability, where it is better."""
