@@ -12,10 +12,12 @@ from coherently import _core
 from coherently.books.bets import truth_of
 from coherently.books.trading import at_quotes
 from coherently.errors import MethodError
-from coherently.problem import BRIER, States, TooManyStatesError, broken_symmetry
+from coherently.problem import BRIER, Limits, States, TooManyStatesError, broken_symmetry
+from coherently.solve.component.feasible import make_engine
+from coherently.solve.component.limits import pin_rows
+from coherently.solve.component.objective import objective_of
 from coherently.solve.examples import example_worlds
 from coherently.solve.oracle import SLICE, Oracle
-from coherently.solve.scores import Objective, scores_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +28,8 @@ MARGIN = 1e-9
 """A sure profit, for stakes of 1 in total, that is a matter of rounding: up to it there is none."""
 FEW, WORLDS_A_BET = 256, 2
 """Worlds that are looked at all at once; where there are more for each bet, most of them do not matter."""
+SEARCHES = 8
+"""How often the length of a search for worlds is doubled before giving up."""
 LATE = "the time was over"
 """Why a search ended early."""
 _PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -106,12 +110,12 @@ class Market:
     def _first(self, deadline: float) -> NDArray[np.uint8]:
         """The worlds of the mixture that is nearest to the middle of the quotes, and some that show every event."""
         part = at_quotes(self.bets, self.cluster)
-        model = Objective(scores_of(part, BRIER, linearised=True), len(part)).linearised()
-        core = _core.NearestMixture(part.handle, *model[:2], 0, self.oracle.space, model[2])
+        engine = make_engine(part, self.oracle, pin_rows(Limits(), len(part)), 0)
+        engine.set(*objective_of(part, BRIER).first_model())
         ready = False
-        while not ready and (left := deadline - time.monotonic()) > 0:
-            ready = core.eliminate(min(SLICE, left)) if self.oracle.is_exact else core.search(min(SLICE, left))
-        return np.vstack([core.worlds()[1], example_worlds(part, self.oracle).worlds])
+        while not ready and (left := min(SLICE, deadline - time.monotonic())) > 0:
+            ready = engine.eliminate(left, 0.0) if self.oracle.is_exact else engine.search(left, SEARCHES, 0.0, 0.0)
+        return np.vstack([engine.worlds()[1], example_worlds(part, self.oracle).worlds])
 
     def _learn(self, worlds: NDArray[np.uint8]) -> None:
         won, stands = truth_of(self.bets, self.cluster, worlds)

@@ -11,6 +11,7 @@ import numpy as np
 from coherently.books.bets import truth_of
 from coherently.books.market import MARGIN, Market
 from coherently.problem import NO_TERMS
+from coherently.solve.component.budget import Budget
 from coherently.solve.nearest import Nearest
 from coherently.solve.oracle import Oracle
 
@@ -123,7 +124,7 @@ def _moves(
     while chosen.any():
         own = _at(cluster.only(chosen), target[chosen])
         near = Nearest(own.part, 0, MARGIN**2)
-        near.improve(ACCURACY, deadline, lambda: None)
+        near.improve(Budget(deadline, ACCURACY))
         moves[chosen] = target[chosen] - own.on_bets(near.x)
         wrong = chosen & (sign * moves < NOISE)
         if not wrong.any():

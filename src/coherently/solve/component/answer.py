@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from coherently.solve.facts import Proof, Route
+
 
 class Ended(Enum):
     """Why the work on a component ended."""
@@ -24,9 +26,11 @@ class Ended(Enum):
 class Answer:
     """A mixture of worlds and what is known of it.
 
-    `share` and `worlds` are the mixture, a row a world; `x` has the probability of each event. `objective` is what it
-    loses, `bound` a proved lower bound on what any coherent answer loses, which rests on `proof`. `violation` is
-    the largest amount by which it misses a pin, and `prices` those of the rows of the pins.
+    `share` and `worlds` are the mixture, one row per world; `x` has the probability of each event. `objective` is what
+    it loses and `bound` a proved lower bound on what any coherent answer loses, which rests on `proof`. `violation` is
+    the largest amount by which a pin is missed. `saved` is the Brier penalty that x saves in every world, at least, and
+    `shortfall` by how much the planes at x may overestimate a world, each NaN where it is not known. `degenerate`
+    numbers the conditionals whose condition is impossible or certain though no forecast, law or pin says so.
     """
 
     share: NDArray[np.float64]
@@ -34,9 +38,16 @@ class Answer:
     x: NDArray[np.float64]
     objective: float
     bound: float
-    route: str
-    proof: str
+    route: Route
+    proof: Proof
     ended: Ended
     violation: float
-    prices: NDArray[np.float64]
+    saved: float
+    shortfall: float
+    degenerate: NDArray[np.int64]
     steps: int
+
+    @property
+    def gap(self) -> float:
+        """How much nearer coherent forecasts might be."""
+        return self.objective - self.bound

@@ -21,10 +21,17 @@ def _nobody() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A deadline by the monotonic clock, the relative gap that is enough, whom to tell of progress, and when to stop."""
+    """A deadline by the monotonic clock, the gap that is enough, whom to tell of progress, and when to stop.
+
+    The gap is relative to the objective, or to `floor` where the objective is less.
+
+    >>> Budget(deadline=0.0).is_over(), Budget().is_over(), Budget(stop=lambda: True).is_over()
+    (True, False, True)
+    """
 
     deadline: float = math.inf
     tolerance: float = 1e-6
+    floor: float = 1.0
     progress: Callable[[], None] = _nobody
     stop: Callable[[], bool] = _never
 
@@ -33,17 +40,15 @@ class Budget:
         self.progress()
         return 0.0 if self.stop() else max(0.0, self.deadline - time.monotonic())
 
-    def slice(self) -> float:
-        """The seconds for one call that cannot be stopped."""
-        return min(SLICE, self.left())
-
     def is_over(self) -> bool:
         """Whether nothing is left."""
         return self.left() <= 0
 
     def share(self, part: float) -> Budget:
         """The same with a part of the time that is left."""
-        if math.isinf(self.deadline):
-            return self
         now = time.monotonic()
         return replace(self, deadline=now + part * max(0.0, self.deadline - now))
+
+    def is_enough(self, gap: float, objective: float) -> bool:
+        """Whether a gap is at most the tolerance."""
+        return gap <= self.tolerance * max(objective, self.floor)

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from coherently import _core
+from coherently.errors import MethodError
+from coherently.problem import ABSENT, BRIER
 from coherently.solve.component.answer import Answer, Ended
-from coherently.solve.component.limits import InfeasiblePinsError, PinRows, pin_rows
-from coherently.solve.component.objective import objective_of
+from coherently.solve.component.budget import SLICE
+from coherently.solve.component.feasible import make_engine, require_pins
+from coherently.solve.component.limits import pin_rows
+from coherently.solve.component.objective import Model
+from coherently.solve.component.support import Blend, blend_of, fewest
 from coherently.solve.examples import example_worlds
+from coherently.solve.facts import Proof, Route
 from coherently.solve.oracle import Oracle, rounding_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.problem import Loss, Merged
+    from coherently.problem import Merged
     from coherently.solve.component.budget import Budget
-    from coherently.solve.component.objective import Model, Objective, Planes
+    from coherently.solve.component.objective import Objective, Planes
 
     Vector: TypeAlias = "NDArray[np.float64]"
     Truth: TypeAlias = "NDArray[np.uint8]"
@@ -37,203 +42,141 @@ INSIDE = 0.999
 SHORTEST = 1e-10
 STEADY = 1e-15
 """An increase, relative to the weights, that is only rounding."""
-CLOSER = 1e-6
-"""How exactly a model is minimised, of the gap."""
+CLOSER, ROUGH = 1e-6, 0.03
+"""How exactly a model is minimised: of the gap, and by search of what the last step brought."""
 FINISHED = 1e-11
 """The relative gap at which nothing is left to gain where the best world is known for certain."""
 PATIENCE, FALLEN = 8, 1e-3
 """Steps that may halve neither a gap nor what the next may bring, nor bring this part of the objective."""
-KEPT = 1e-9
-"""What a probability may miss its limit by, summed over all limits."""
-ROUGH = 0.03
-"""How exactly early models are minimised, of what the last step brought."""
 THOROUGH, EFFORT = 4, 8
-"""How often the length of a search is doubled before giving up: before a proof is tried, and at most."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Blend:
-    """Worlds with shares, and the probabilities of the sides of all events."""
-
-    share: Vector
-    worlds: Truth
-    sides: Vector
-
-    def towards(self, other: Blend, length: float) -> Blend:
-        """A part of the way to another."""
-        if length == 1:
-            return other
-        kept = self.share > 0
-        return Blend(
-            np.concatenate([(1.0 - length) * self.share[kept], length * other.share]),
-            np.vstack([self.worlds[kept], other.worlds]),
-            (1.0 - length) * self.sides + length * other.sides,
-        )
+"""How often the length of searches is doubled before giving up: before a proof is tried, and at most."""
+FIRST = 1e-3
+"""Seconds for a first answer, whatever the budget."""
+LAST = 0.15
+"""The part of the time that is kept for a bound where search finds the worlds."""
 
 
 class Newton:
     """The work on one component; `run` does it."""
 
-    def __init__(self, part: Merged, objective: Objective, budget: Budget, seed: int, floor: float) -> None:
-        self.part, self.budget, self.seed, self.floor = part, budget, seed, floor
-        self.objective = objective
+    def __init__(self, part: Merged, objective: Objective, budget: Budget, seed: int) -> None:
+        self.part, self.objective, self.budget, self.seed = part, objective, budget, seed
         self.pins = pin_rows(part.terms.limits, len(part))
-        self.bound, self.proof, self.steps = -math.inf, "nothing", 0
+        self.bound, self.proof, self.steps = 0.0, Proof.NOTHING, 0
+        self.is_bounded, self.value = True, math.inf
         self.best: Blend | None = None
-        self.least_value = math.inf
-
-    # -- the engine ---------------------------------------------------------------------------------------------
-
-    def _prepare(self) -> None:
-        self.oracle = Oracle(self.part, self.seed)
+        self.shown: Truth | None = None
+        self.total = float(objective.weight.sum()) or 1.0
         self.prices = np.zeros(len(self.pins))
-        self.engine = self._make_engine(self.pins)
-        self.total = float(self.objective.weight.sum()) or 1.0
-
-    def _make_engine(self, pins: PinRows) -> _core.RowEngine:
-        return _core.RowEngine(
-            *self.part.functions, self.seed, self.oracle.space, pins.sums(), pins.equal.astype(np.uint8)
-        )
-
-    def _minimise(self, model: Model, enough: float, effort: int = EFFORT, worth: float = 0.0) -> Blend:
-        """The best mixture for a model, as far as the time allows."""
-        self.engine.set(*model)
-        while not self.budget.is_over():
-            seconds = self.budget.slice()
-            if (
-                self.engine.eliminate(seconds, enough)
-                if self.oracle.is_exact
-                else self.engine.search(seconds, effort, enough, worth)
-            ):
-                break
-        return self._current()
-
-    def _current(self) -> Blend:
-        share, worlds = self.engine.worlds()
-        return Blend(share, worlds, self.engine.sides())
-
-    def _scale(self) -> float:
-        return max(self.least_value, self.floor)
-
-    # -- the beginning ------------------------------------------------------------------------------------------
-
-    def _start(self, start: Truth | None) -> Blend:
-        wide = self.objective.is_steep or bool(self.objective.called_off.any())
-        examples = example_worlds(self.part, self.oracle) if wide else None
-        if examples is not None:
-            self._settle_terms(examples.worlds, examples.doubtful)
-        if start is not None:
-            self.engine.include(start)
-        blend = self._minimise(self.objective.first_model(), 1e-3 * self.floor, 0, 1e-2 * self.floor)
-        if not self.engine.is_feasible():
-            self._find_contradiction()
-            blend = self._current()
-        if examples is not None and not len(self.pins):
-            truth = _core.evaluate_worlds(*self.part.functions, examples.worlds).astype(np.float64)
-            even = np.full(len(truth), 1.0 / len(truth))
-            blend = blend.towards(Blend(even, examples.worlds, _sides(even, truth)), SPREAD)
-        return blend
-
-    def _settle_terms(self, worlds: Truth, doubtful: NDArray[np.bool_]) -> None:
-        """Tell which ratios the possible worlds leave no choice."""
-        objective = self.objective
-        truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.bool_)
-        sides = np.hstack([truth, ~truth, np.ones((len(truth), 1), np.bool_)])
-        u, h = sides[:, objective.joint], sides[:, objective.condition]
-        never, always = ~u.any(axis=0), (u == h).all(axis=0)
-        self.is_bounded = not bool((doubtful[objective.joint % max(1, objective.size)] & (never | always)).any())
-        settled = np.where(never, 0.0, np.where(always, 1.0, np.nan))
-        if not np.isnan(settled).all():
-            self.objective = replace(objective, settled=np.where(objective.linear, np.nan, settled))
-
-    def _find_contradiction(self) -> None:
-        """Go on until the pins are kept; an error names as few as can be that no mixture keeps."""
-        if self._reach(self.engine) or self.budget.is_over():
-            return
-        blamed = np.abs(self.engine.prices()) > KEPT
-        pins = sorted(set(self.pins.pin[blamed].tolist())) or sorted(set(self.pins.pin.tolist()))
-        worlds = self.engine.worlds()[1]
-        for pin in list(pins):
-            fewer = [other for other in pins if other != pin]
-            if fewer:
-                engine = self._make_engine(self.pins.of(fewer))
-                engine.include(worlds)
-                if not self._reach(engine):
-                    pins = fewer
-        raise InfeasiblePinsError(tuple(pins))
-
-    def _reach(self, engine: _core.RowEngine) -> bool:
-        """Whether the pins can be kept; true, too, where the time does not suffice to tell."""
-        nothing = np.zeros(len(self.part))
-        empty = (np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0), np.empty(0))
-        engine.set(nothing, empty, np.empty(0))
-        while not self.budget.is_over():
-            seconds = self.budget.slice()
-            done = engine.eliminate(seconds, 0.0) if self.oracle.is_exact else engine.search(seconds, 1, 0.0, 0.0)
-            if engine.is_feasible():
-                return True
-            if not done:
-                continue
-            least = self.oracle.least(engine.gradient(), self.budget.left(), KEPT)
-            if engine.missing() - (engine.level() - least.bound) > KEPT:
-                return False
-            if engine.level() - least.value <= KEPT * 1e-3:
-                return engine.missing() <= KEPT
-            engine.include(least.world[None])
-        return True
-
-    # -- the steps ----------------------------------------------------------------------------------------------
+        self.proved = (np.zeros(len(part)), -math.inf)  # coefficients, and what no world has less of
 
     def run(self, start: Truth | None = None) -> Answer:
         """Work until nothing is left to gain, or until the budget is spent."""
         ended = Ended.ROUNDING
-        self.is_bounded = True
         try:
-            self._prepare()
+            self.oracle = Oracle(self.part, self.seed)
+            self.engine = make_engine(self.part, self.oracle, self.pins, self.seed)
             blend = self._start(start)
             self._take(blend)
-            self._iterate(blend)
+            if self.oracle.is_exact:
+                self._converge(blend)
+            else:
+                self._approach(blend)
         except KeyboardInterrupt:
             ended = Ended.INTERRUPTED
-        if self._gap() <= self.budget.tolerance * self._scale():
+        if self.budget.is_enough(self._gap(), self.value):
             ended = Ended.PROVED
         elif ended is Ended.ROUNDING and self.budget.is_over():
             ended = Ended.TIME
         return self._answer(ended)
 
     def _gap(self) -> float:
-        return self.least_value - self.bound
+        return self.value - self.bound
 
-    def _iterate(self, blend: Blend) -> None:
-        if self.oracle.is_exact:
-            self._converge(blend)
-        else:
-            self._approach(blend)
+    def _scale(self) -> float:
+        return max(self.value, self.budget.floor)
+
+    def _minimise(self, model: Model, budget: Budget, enough: float, effort: int = 0, worth: float = 0.0) -> Blend:
+        """The best mixture for a model, as far as the time allows."""
+        engine = self.engine
+        engine.set(*model)
+        done, seconds = False, FIRST if self.best is None else 0.0
+        while not done and (seconds := max(seconds, min(SLICE, budget.left()))) > 0:
+            done = (
+                engine.eliminate(seconds, enough)
+                if self.oracle.is_exact
+                else engine.search(seconds, effort, enough, worth)
+            )
+            seconds = 0.0
+        return self._current()
+
+    def _current(self) -> Blend:
+        share, worlds = self.engine.worlds()
+        return Blend(share, worlds, self.engine.sides())
+
+    def _start(self, start: Truth | None) -> Blend:
+        """The best mixture for the model at the forecasts, with a little of worlds that show every event."""
+        objective, floor = self.objective, self.budget.floor
+        if start is not None:
+            self.engine.include(np.ascontiguousarray(start, np.uint8))
+        blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, 1e-2 * floor)
+        if not self.engine.is_feasible():
+            require_pins(self.engine, self.part, self.oracle, self.pins, self.budget)
+            blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, 1e-2 * floor)
+        if not objective.is_steep and objective.certain.all():
+            return blend
+        self.best, self.value = blend, objective.value(blend.sides)
+        examples = example_worlds(self.part, self.oracle)
+        self.shown = _core.evaluate_worlds(*self.part.functions, examples.worlds)
+        self._settle_terms(self.shown.astype(np.bool_), examples.doubtful)
+        if len(self.pins):
+            return blend.towards(self._even(), SPREAD)
+        count = len(examples.worlds)
+        return blend.towards(blend_of(self.part, np.full(count, 1.0 / count), examples.worlds), SPREAD)
+
+    def _even(self) -> Blend:
+        """The mixture that makes every event as likely as not, as nearly as the pins allow."""
+        objective, half = self.objective, np.full(len(self.objective), 0.5)
+        rows = objective.layout.sums(half, -half * objective.certain)
+        model = Model(np.zeros(objective.size), rows, np.ones(len(half)))
+        return self._minimise(model, self.budget, 1e-3)
+
+    def _settle_terms(self, truth: NDArray[np.bool_], doubtful: NDArray[np.bool_]) -> None:
+        """Tell which ratios the possible worlds leave no choice; where that is not proved, there is no bound."""
+        objective = self.objective
+        sides = np.hstack([truth, ~truth, np.ones((len(truth), 1), np.bool_)])
+        u, h = sides[:, objective.joint], sides[:, objective.condition]
+        never, always = ~u.any(axis=0), (u == h).all(axis=0)
+        if objective.is_steep and doubtful.any():
+            some = np.concatenate([doubtful, doubtful, [False]])
+            doubt = (some[objective.joint] | some[objective.condition]) & (never | always)
+            self.is_bounded = not bool(doubt.any())
+        if objective.is_steep:
+            self.objective = objective.with_settled(np.where(never, 0.0, np.where(always, 1.0, np.nan)))
 
     def _converge(self, blend: Blend) -> None:
         """Steps with the best world known for certain, each followed by a bound, until nothing is left to gain."""
         objective, budget = self.objective, self.budget
-        eps = FIRST_MASS if objective.called_off.any() else 0.0
+        mass = FIRST_MASS if objective.called_off.any() else 0.0
         idle, last, before = 0, (math.inf, math.inf, math.inf), math.inf
-        steady = STEADY * self.total
-        tied = bool((objective.low < objective.high).any())
+        tied, steady = len(objective.wide) > 0, STEADY * self.total
         for self.steps in range(1, MOST_STEPS + 1):
-            planes = objective.planes(blend.sides, eps)
-            smooth = float(objective.values(blend.sides, eps).sum())
-            gap = self._certify(planes, eps, smooth, 0.0)
-            if self._gap() <= FINISHED * self._scale() or budget.is_over():
+            planes, smooth = objective.planes(blend.sides, mass), objective.smoothed_value(blend.sides, mass)
+            gap = self._certify(planes, mass, smooth)
+            goal = FINISHED * self._scale()
+            if self._gap() <= goal or budget.is_over():
                 return
-            if eps > LEAST_MASS and gap <= 0.1 * max(self._gap(), FINISHED * self._scale()):
-                eps *= SMALLER
+            if mass > LEAST_MASS and gap <= 0.1 * max(self._gap(), goal):
+                mass *= SMALLER
                 continue
-            aim = self._minimise(objective.model(planes, eps, tied=tied), CLOSER * gap)
-            fall = self._slope(blend, aim, planes)
-            now = (gap, self._gap(), -fall)
+            aim = self._minimise(objective.model(planes, mass, tied=tied), budget, CLOSER * gap)
+            slope = self._slope(blend, aim, planes)
+            now = (gap, self._gap(), -slope)
             halved = any(new <= 0.5 * old and old > steady for new, old in zip(now, last, strict=True))
             last = (min(now[0], last[0]), min(now[1], last[1]), min(now[2], last[2])) if halved else last
             idle = 0 if halved or smooth < (1.0 - FALLEN) * before else idle + 1
             before = smooth
-            length = self._length(blend, aim, fall, eps, smooth)
+            length = self._length(blend, aim, slope, mass, smooth)
             if length == 0 or idle >= PATIENCE:
                 if not tied:
                     return
@@ -244,20 +187,19 @@ class Newton:
 
     def _approach(self, blend: Blend) -> None:
         """Steps with worlds that local search finds, as thorough as they deserve; a bound where they bring no more."""
-        objective, budget = self.objective, self.budget
-        eps = FIRST_MASS if objective.called_off.any() else 0.0
-        tied = bool((objective.low < objective.high).any())
-        fall, effort, failed = 0.1 * self.least_value, 0, 0
+        objective, budget, steps = self.objective, self.budget, self.budget.share(1.0 - LAST)
+        mass = FIRST_MASS if objective.called_off.any() else 0.0
+        tied = len(objective.wide) > 0
+        fall, effort, failed = 0.1 * self.value, 0, 0
         for self.steps in range(1, MOST_STEPS + 1):
-            if budget.is_over():
-                return
-            planes = objective.planes(blend.sides, eps)
-            smooth = float(objective.values(blend.sides, eps).sum())
+            if steps.is_over():
+                break
+            planes, smooth = objective.planes(blend.sides, mass), objective.smoothed_value(blend.sides, mass)
             goal = 0.1 * budget.tolerance * self._scale()
             worth = ROUGH * fall if effort < THOROUGH else 0.0
-            aim = self._minimise(objective.model(planes, eps, tied=tied), goal, effort, worth)
-            fall = -self._slope(blend, aim, planes)
-            length = self._length(blend, aim, -fall, eps, smooth)
+            aim = self._minimise(objective.model(planes, mass, tied=tied), steps, goal, effort, worth)
+            slope = self._slope(blend, aim, planes)
+            fall, length = -slope, self._length(blend, aim, slope, mass, smooth)
             blend = blend.towards(aim, length) if length > 0 else blend
             self._take(blend)
             if length > 0 and fall > goal:
@@ -265,143 +207,157 @@ class Newton:
             if effort < THOROUGH:
                 effort = THOROUGH
                 continue
-            planes = objective.planes(blend.sides, eps)
-            smooth = float(objective.values(blend.sides, eps).sum())
             before = self.bound
-            gap = self._certify(planes, eps, smooth, 0.25 * budget.tolerance * self._scale())
-            if self._gap() <= budget.tolerance * self._scale():
+            planes, smooth = objective.planes(blend.sides, mass), objective.smoothed_value(blend.sides, mass)
+            gap = self._certify(planes, mass, smooth)
+            if budget.is_enough(self._gap(), self.value):
                 return
-            if gap <= 0.5 * budget.tolerance * self._scale():
-                if eps > LEAST_MASS:
-                    eps *= SMALLER
-                    continue
+            if mass > LEAST_MASS and gap <= 0.5 * budget.tolerance * self._scale():
+                mass *= SMALLER
+                continue
             tied, effort = False, min(effort + 1, EFFORT)
             failed = 0 if self.bound > before else failed + 1
             if failed > PATIENCE:
                 return
+        if not budget.is_over():
+            planes = objective.planes(blend.sides, mass)
+            self._certify(planes, mass, objective.smoothed_value(blend.sides, mass))
 
     def _slope(self, here: Blend, aim: Blend, planes: Planes) -> float:
-        """By how much the terms fall at first, on the way to the aim."""
+        """How the terms change at first on the way to the aim."""
         objective, way = self.objective, aim.sides - here.sides
         return float(planes.by_joint @ way[objective.joint] + planes.by_condition @ way[objective.condition])
 
-    def _length(self, here: Blend, aim: Blend, slope: float, eps: float, smooth: float) -> float:
+    def _length(self, here: Blend, aim: Blend, slope: float, mass: float, smooth: float) -> float:
         """The longest of 1, 1/2, 1/4 ... of the way at which the terms have fallen enough (Armijo 1966)."""
-        objective = self.objective
-        way = aim.sides - here.sides
-        length = 1.0
+        objective, length = self.objective, 1.0
         if objective.is_steep:
             u, v = aim.sides[objective.joint], here.sides[objective.joint]
             h, w = aim.sides[objective.condition], here.sides[objective.condition]
-            free = np.isnan(objective.settled)
-            if (free & ((u < 1e-3 * v) | (h - u < 1e-3 * (w - v)))).any():
+            if (objective.free & ((u < (1.0 - INSIDE) * v) | (h - u < (1.0 - INSIDE) * (w - v)))).any():
                 length = INSIDE
-        slack = STEADY * self.total
+        way, slack = aim.sides - here.sides, STEADY * self.total
         while length > SHORTEST:
-            value = float(objective.values(here.sides + length * way, eps).sum())
+            value = objective.smoothed_value(aim.sides if length == 1 else here.sides + length * way, mass)
             if value <= smooth + 1e-4 * length * min(0.0, slope) + slack:
                 return length
             length *= 0.5
         return 0.0
 
-    def _certify(self, planes: Planes, eps: float, smooth: float, allowed: float) -> float:
-        """Bound the terms by the planes; how far the smoothed terms are above what the planes allow."""
-        objective, pins = self.objective, self.pins
-        coefficients, constant = objective.coefficients(planes.by_joint, planes.by_condition)
-        constant += float(planes.constant.sum())
-        rounding = rounding_of(coefficients) + rounding_of(planes.by_joint, planes.by_condition)
-        if len(pins):
-            self.prices = self.engine.prices()
-            by_pins, fixed = pins.coefficients(self.prices)
-            coefficients -= by_pins
-            constant -= fixed
-            rounding += rounding_of(self.prices)
-        least = self._least(coefficients, allowed)
-        bound = least + constant - rounding
-        if self.is_bounded:
-            self.bound = max(self.bound, bound)
-        return max(0.0, smooth - (least + constant + objective.smoothing(planes, eps)))
+    def _certify(self, planes: Planes, mass: float, smooth: float) -> float:
+        """Bound the terms by planes; how far the smoothed terms are above what the planes allow.
 
-    def _least(self, coefficients: Vector, allowed: float) -> float:
-        """A bound on a sum over all worlds; a world that is better joins the engine's."""
+        With pins G = 0, or G >= 0 and prices y >= 0, what keeps the pins loses at least what the planes less <y, G> are
+        in the best world.
+        """
+        objective = self.objective
+        coefficients, constant = objective.coefficients(planes.by_joint, planes.by_condition)
+        constant += planes.constant
+        rounding = rounding_of(planes.by_joint, planes.by_condition)
+        if len(self.pins):
+            self.prices = self.engine.prices()
+            by_pins, fixed = self.pins.coefficients(self.prices)
+            coefficients, constant = coefficients - by_pins, constant - fixed
+            rounding += 2.0 * rounding_of(self.prices)
+        least = self._least(coefficients)
+        self.proved = coefficients, least
+        if self.is_bounded:
+            self.bound = max(self.bound, least + constant - rounding - rounding_of(coefficients))
+        return max(0.0, smooth - (least + constant + objective.smoothing(planes, mass)))
+
+    def _least(self, coefficients: Vector) -> float:
+        """A bound on a sum over all worlds; where it is not exact, the best world found joins the engine's."""
         if self.oracle.is_exact:
-            self.proof = "dynamic programming over all worlds"
+            self.proof = Proof.ALL_WORLDS
             return self.engine.minimise(coefficients)[0]
-        found = self.oracle.least(coefficients, self.budget.left(), allowed)
+        allowed = 0.25 * self.budget.tolerance * self._scale()
+        try:
+            found = self.oracle.least(coefficients, self.budget.left(), allowed)
+        except MethodError:  # an event is about too many variables, or there are too many clusters
+            return -math.inf
         self.proof = found.proof
         self.engine.include(found.world[None])
         return found.bound
 
     def _take(self, blend: Blend) -> None:
         """Keep an answer, and the same without conditions that hardly have a probability, where it is better."""
-        value = self.objective.value(blend.sides)
-        if value < self.least_value:
-            self.best, self.least_value = blend, value
-        h = blend.sides[self.objective.condition]
+        objective = self.objective
+        value = objective.value(blend.sides)
+        if value < self.value:
+            self.best, self.value = blend, value
+        h = blend.sides[objective.condition]
         for most in VANISHING:
-            small = self.objective.called_off & (h < most) & (h > 0)
+            small = objective.called_off & (h < most) & (h > 0)
             if small.any():
                 self._take_without(blend, small)
 
     def _take_without(self, blend: Blend, terms: NDArray[np.bool_]) -> None:
-        truth = _core.evaluate_worlds(*self.part.functions, blend.worlds).astype(np.float64)
-        sides = np.hstack([truth, 1.0 - truth])
-        kept = ~(sides[:, self.objective.condition[terms]] > 0).any(axis=1) & (blend.share > 0)
+        truth = _core.evaluate_worlds(*self.part.functions, blend.worlds).astype(np.bool_)
+        sides = np.hstack([truth, ~truth])
+        kept = ~sides[:, self.objective.condition[terms]].any(axis=1) & (blend.share > 0)
         if not kept.any():
             return
         share = blend.share[kept] / blend.share[kept].sum()
-        other = Blend(share, blend.worlds[kept], _sides(share, truth[kept]))
+        other = blend_of(self.part, share, blend.worlds[kept])
         if len(self.pins) and self.pins.violation(other.sides) > max(1e-13, self.pins.violation(blend.sides)):
             return
         value = self.objective.value(other.sides)
-        if value < self.least_value:
-            self.best, self.least_value = other, value
+        if value < self.value:
+            self.best, self.value = other, value
 
     def _answer(self, ended: Ended) -> Answer:
-        if self.best is None:
-            world = np.zeros((1, self.part.n_variables), np.uint8) if self.oracle.space is None else None
-            if world is None:
-                world = self.engine.worlds()[1][:1]
-            truth = _core.evaluate_worlds(*self.part.functions, world).astype(np.float64)
-            self.best = Blend(np.ones(1), world, _sides(np.ones(1), truth))
-            self.least_value = self.objective.value(self.best.sides)
-        share, worlds = _distinct(self.best)
-        size = len(self.part)
+        best = self.best
+        if best is None:
+            world = Oracle(self.part, self.seed).search(np.zeros(len(self.part)), 0.0)[0]
+            best = blend_of(self.part, np.ones(1), world[None])
+        share, worlds = best.distinct()
+        if len(share) > len(self.part) + 1:
+            truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
+            share = fewest(share, truth)
+            share, worlds = share[share > 0], worlds[share > 0]
+        best = blend_of(self.part, share, worlds)
+        value, x = self.objective.value(best.sides), np.clip(best.sides[: len(self.part)], 0.0, 1.0)
         return Answer(
             share,
             worlds,
-            np.clip(self.best.sides[:size], 0.0, 1.0),
-            self.least_value,
-            min(self.least_value, max(0.0, self.bound)),
-            "Newton's method on worlds",
+            x,
+            value,
+            min(value, self.bound),
+            Route.NEWTON,
             self.proof,
             ended,
-            self.pins.violation(self.best.sides) if len(self.pins) else 0.0,
-            self.prices,
+            self.pins.violation(best.sides),
+            self._saved(best.sides) if self.objective.loss.name == BRIER.name and ended is not Ended.INTERRUPTED else math.nan,
+            math.nan,
+            self._degenerate(x),
             self.steps,
         )
 
+    def _saved(self, sides: Vector) -> float:
+        """The Brier penalty that the answer saves in every world, conditionals counting where their condition holds.
 
-def _sides(share: Vector, truth: Vector) -> Vector:
-    return np.concatenate([share @ truth, share @ (1.0 - truth), [1.0]])
+        In a world a forecast p saves (v - p)^2 - (v - r)^2, which is linear in it: one best world tells the least. The
+        coefficients are those of the last proof, but for the little that the answer has moved since.
+        """
+        objective = self.objective
+        u, h, p = sides[objective.joint], sides[objective.condition], objective.middle
+        r = np.divide(u, h, out=p.copy(), where=h >= np.where(objective.certain, 0.0, ABSENT))
+        by_joint, by_condition = 2.0 * objective.weight * (r - p), objective.weight * (p**2 - r**2)
+        coefficients, constant = objective.coefficients(by_joint, by_condition)
+        if self.oracle.is_exact:
+            return constant + self.engine.minimise(coefficients)[0]
+        known, least = self.proved
+        return constant + least - float(np.abs(coefficients - known).sum())
 
-
-def _distinct(blend: Blend) -> tuple[Vector, Truth]:
-    kept = blend.share > 0
-    worlds, same = np.unique(blend.worlds[kept], axis=0, return_inverse=True)
-    share = np.bincount(same.ravel(), blend.share[kept], len(worlds)).astype(np.float64)
-    return share / share.sum(), worlds
-
-
-def solve_component(
-    part: Merged,
-    loss: Loss,
-    budget: Budget,
-    start: Truth | None = None,
-    *,
-    linearised: bool = False,
-    seed: int = 0,
-    floor: float = 1.0,
-) -> Answer:
-    """The best mixture of worlds for what a component's forecasts lose."""
-    return Newton(part, objective_of(part, loss, linearised=linearised), budget, seed, floor).run(start)
+    def _degenerate(self, x: Vector) -> NDArray[np.int64]:
+        """The conditionals whose conditions are impossible or certain here, though nobody and no law says so."""
+        part, given, limits = self.part, self.part.terms.conditionals, self.part.terms.limits
+        if not len(given) or self.shown is None:
+            return np.empty(0, np.int64)
+        shown = self.shown.astype(np.bool_)
+        varies = np.asarray(shown.any(axis=0) & ~shown.all(axis=0))
+        coordinate, p = given.condition.coordinate, given.condition.probability(x)
+        known = given.condition.probability(np.where(part.weight > 0, part.mean, 0.5))
+        pinned = np.isin(coordinate, limits.joint.coordinate[limits.condition.coordinate < 0])
+        edge = np.minimum(p, 1.0 - p) < ABSENT
+        return np.flatnonzero(edge & varies[coordinate] & (np.abs(known - p) > ABSENT) & ~pinned)

@@ -12,16 +12,18 @@ N (u - t h)^2. The term is convex and homogeneous in (u, h): the plane through a
 
 lies below it. That bounds the sum, also where h = 0 and no derivative exists.
 
-Where a condition vanishes, a term is smoothed by a mass eps in which the forecast stands: u + eps t, h + eps instead of
+Where a condition vanishes, a term is smoothed by a mass in which the forecast stands: u + mass t, h + mass instead of
 u, h. The sum lies below the loss then, and r tends to the forecast.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+
+from coherently.problem import BRIER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from coherently.problem import Loss, Merged, Sides
 
     Vector: TypeAlias = "NDArray[np.float64]"
+    Mask: TypeAlias = "NDArray[np.bool_]"
     Index: TypeAlias = "NDArray[np.int64]"
     Sums: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8], Vector, Vector]"
 
@@ -43,13 +46,13 @@ TIE = 1e-6
 
 
 class Planes(NamedTuple):
-    """A plane below each term: `by_joint` u + `by_condition` h + `constant`, at ratios with their curvatures."""
+    """A plane below each term, `by_joint` u + `by_condition` h, at ratios with their curvatures; then a `constant`."""
 
     ratio: Vector
     by_joint: Vector
     by_condition: Vector
-    constant: Vector
     curvature: Vector
+    constant: float
 
 
 class Model(NamedTuple):
@@ -60,12 +63,28 @@ class Model(NamedTuple):
     weight: Vector
 
 
+class Layout(NamedTuple):
+    """The sums u - ratio h of terms, but for their factors: `second` are the places of conditions among these."""
+
+    starts: Index
+    coordinates: NDArray[np.int32]
+    turned: NDArray[np.uint8]
+    second: Index
+    terms: Index
+
+    def sums(self, ratio: Vector, away: Vector) -> Sums:
+        """The sums u - `ratio` h + `away`."""
+        factors = np.ones(len(self.coordinates))
+        factors[self.second] = -ratio[self.terms]
+        return self.starts, self.coordinates, self.turned, factors, away
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Objective:
-    """Terms as arrays. `joint` and `condition` are places in the sides of `size` events (see `place_sides`).
+    """The terms of a component's forecasts, as arrays; `joint` and `condition` are places in the sides of `size` events.
 
-    `certain` marks the terms that are about no condition, `linear` the linearised ones; where `settled` is 0 or 1 the
-    possible worlds leave the ratio no choice (NaN elsewhere).
+    `certain` marks terms of no condition, `linear` linearised ones, `called_off` the rest, and `wide` the intervals.
+    Where `settled` is 0 or 1 the possible worlds leave the ratio no choice; it is NaN elsewhere.
     """
 
     loss: Loss
@@ -75,141 +94,121 @@ class Objective:
     weight: Vector
     low: Vector
     high: Vector
-    linear: NDArray[np.bool_]
+    middle: Vector
+    certain: Mask
+    linear: Mask
+    called_off: Mask
+    wide: Index
     settled: Vector
+    free: Mask
+    is_steep: bool
+    layout: Layout
+    ties: Layout
 
     def __len__(self) -> int:
         return len(self.weight)
 
     @property
-    def certain(self) -> NDArray[np.bool_]:
-        """Which terms have no condition."""
-        found: NDArray[np.bool_] = self.condition == 2 * self.size
-        return found
-
-    @property
-    def called_off(self) -> NDArray[np.bool_]:
-        """Which terms count only where their condition holds."""
-        return ~self.certain & ~self.linear
-
-    @property
-    def middle(self) -> Vector:
-        """The forecasts; of an interval its middle."""
-        found: Vector = 0.5 * (self.low + self.high)
-        return found
-
-    @property
-    def is_steep(self) -> bool:
-        """Whether the loss is infinitely steep at 0 or 1."""
-        return not bool(np.isfinite(self.loss.curvature(np.array([0.0, 1.0]))).all())
+    def is_quadratic(self) -> bool:
+        """Whether these are squares of the probabilities of events: points under the Brier loss."""
+        return self.loss.name == BRIER.name and not len(self.wide) and bool(self.certain.all())
 
     def value(self, sides: Vector) -> float:
         """The sum of the terms at probabilities of sides."""
-        return float(self.values(sides).sum())
+        return self.smoothed_value(sides, 0.0)
 
-    def values(self, sides: Vector, eps: float = 0.0) -> Vector:
-        """Each term, smoothed by a mass."""
-        u, h = self._smoothed(sides, eps)
-        r = np.divide(u, h, out=self.middle, where=h > 0)
-        r = np.clip(r, 0.0, 1.0, out=r)
-        t = np.clip(r, self.low, self.high)
+    def smoothed_value(self, sides: Vector, mass: float) -> float:
+        """The same, smoothed by a mass."""
+        u, h = self._smoothed(sides, mass)
+        r = self._ratio(u, h)
+        t = np.clip(r, self.low, self.high) if len(self.wide) else self.middle
         lost = h * self.loss.divergence(r, t)
         if self.linear.any():
-            lost = np.where(self.linear, np.square(u - np.clip(r, self.low, self.high) * h), lost)
-        found: Vector = self.weight * lost
-        return found
+            lost = np.where(self.linear, np.square(u - t * h), lost)
+        return float(self.weight @ lost)
 
-    def planes(self, sides: Vector, eps: float = 0.0) -> Planes:
+    def planes(self, sides: Vector, mass: float) -> Planes:
         """The planes at the ratios of these sides, smoothed by a mass."""
-        u, h = self._smoothed(sides, eps)
-        r = np.divide(u, h, out=self.middle, where=h > 0)
-        edge = EDGE if self.is_steep else 0.0
-        r = np.clip(r, edge, 1.0 - edge, out=r)
-        free = np.isnan(self.settled)
-        r = np.where(free, r, np.nan_to_num(self.settled))
-        t = np.clip(r, self.low, self.high)
-        bent = free & ((r < self.low) | (r > self.high) | (self.low == self.high))
-        by_ratio = np.where(free, self.weight * (self.loss.gradient(r) - self.loss.gradient(t)), 0.0)
+        u, h = self._smoothed(sides, mass)
+        r = self._ratio(u, h)
+        if self.is_steep:
+            r = np.clip(r, EDGE, 1.0 - EDGE)
+        r = np.where(self.free, r, self.settled)
+        t, bent = self.middle, self.free
+        if len(self.wide):
+            t = np.clip(r, self.low, self.high)
+            bent = bent & ((t != r) | (self.low == self.high))
+        by_ratio = np.where(self.free, self.weight * (self.loss.gradient(r) - self.loss.gradient(t)), 0.0)
         by_condition = self.weight * self.loss.divergence(r, t) - r * by_ratio
-        inner = self.weight * np.minimum(self.loss.curvature(np.where(free, r, 0.5)), STEEPEST)
-        curvature = np.where(bent, inner / np.maximum(h, 1e-300), 0.0)
-        curvature = np.minimum(curvature, STEEPEST * self.weight)
-        constant = np.zeros(len(self))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            curvature = np.where(bent, np.minimum(self.loss.curvature(r) / h, STEEPEST) * self.weight, 0.0)
         if self.linear.any():
-            away = u - t * h
-            pull = np.where(self.linear, 2.0 * self.weight * away, 0.0)
-            by_ratio = np.where(self.linear, pull, by_ratio)
-            by_condition = np.where(self.linear, -t * pull, by_condition)
-            constant -= 0.5 * pull * away
-            curvature = np.where(self.linear, np.where(self._is_bent(r), 2.0 * self.weight, 0.0), curvature)
-            r = np.where(self.linear, t, r)
-        return Planes(r, by_ratio, by_condition, constant, curvature)
+            return self._with_linear(Planes(r, by_ratio, by_condition, curvature, 0.0), u - t * h, t, bent)
+        return Planes(r, by_ratio, by_condition, curvature, 0.0)
 
-    def _is_bent(self, r: Vector) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = (r < self.low) | (r > self.high) | (self.low == self.high)
+    def _with_linear(self, planes: Planes, away: Vector, t: Vector, bent: Mask) -> Planes:
+        linear, pull = self.linear, np.where(self.linear, 2.0 * self.weight * away, 0.0)
+        return Planes(
+            np.where(linear, t, planes.ratio),
+            np.where(linear, pull, planes.by_joint),
+            np.where(linear, -t * pull, planes.by_condition),
+            np.where(linear, np.where(bent, 2.0 * self.weight, 0.0), planes.curvature),
+            -0.5 * float(pull @ away),
+        )
+
+    def _smoothed(self, sides: Vector, mass: float) -> tuple[Vector, Vector]:
+        u, h = sides[self.joint], sides[self.condition]
+        if mass > 0:
+            u, h = u + mass * self.middle * self.called_off, h + mass * self.called_off
+        return u, h
+
+    def _ratio(self, u: Vector, h: Vector) -> Vector:
+        r = np.divide(u, h, out=self.middle.copy(), where=h > 0)
+        found: Vector = np.clip(r, 0.0, 1.0, out=r)
         return found
 
-    def _smoothed(self, sides: Vector, eps: float) -> tuple[Vector, Vector]:
-        u, h = sides[self.joint], sides[self.condition]
-        if eps > 0:
-            given = self.called_off & np.isnan(self.settled)
-            u, h = u + np.where(given, eps * self.middle, 0.0), h + np.where(given, eps, 0.0)
-        return np.minimum(u, h), h
-
-    def smoothing(self, planes: Planes, eps: float) -> float:
+    def smoothing(self, planes: Planes, mass: float) -> float:
         """What the mass adds to the planes."""
-        given = self.called_off & np.isnan(self.settled)
-        return eps * float(((planes.by_joint * self.middle + planes.by_condition) * given).sum())
+        if mass == 0:
+            return 0.0
+        return mass * float((planes.by_joint * self.middle + planes.by_condition) @ self.called_off)
 
     def coefficients(self, by_joint: Vector, by_condition: Vector) -> tuple[Vector, float]:
         """A function of sides as one of the events that hold, and what it is where none does."""
-        size = self.size
-        by_side = np.bincount(self.joint, by_joint, 2 * size + 1) + np.bincount(
-            self.condition, by_condition, 2 * size + 1
-        )
+        size, count = self.size, 2 * self.size + 1
+        by_side = np.bincount(self.joint, by_joint, count) + np.bincount(self.condition, by_condition, count)
         return by_side[:size] - by_side[size : 2 * size], float(by_side[size:].sum())
 
-    def model(self, planes: Planes, eps: float, *, tied: bool) -> Model:
+    def model(self, planes: Planes, mass: float, *, tied: bool) -> Model:
         """The quadratic model at the ratios of planes; what is free inside an interval is `tied` to its middle.
 
         Or else it is held a little where it is: full steps with no curvature at all would cycle.
         """
-        away = np.where(self.certain, -planes.ratio, 0.0)
-        if eps > 0:
-            away += np.where(self.called_off, eps * (self.middle - planes.ratio), 0.0)
-        cost, _ = self.coefficients(
-            np.where(self.linear, 0.0, planes.by_joint), np.where(self.linear, 0.0, planes.by_condition)
-        )
-        rows, weight = self._rows(planes.ratio, away), planes.curvature
-        flat = np.flatnonzero(self.low < self.high)
-        if len(flat):
+        away = -planes.ratio * self.certain
+        if mass > 0:
+            away += mass * (self.middle - planes.ratio) * self.called_off
+        by_joint, by_condition = planes.by_joint, planes.by_condition
+        if self.linear.any():
+            by_joint, by_condition = np.where(self.linear, 0.0, by_joint), np.where(self.linear, 0.0, by_condition)
+        rows, weight = self.layout.sums(planes.ratio, away), planes.curvature
+        if len(self.wide):
             centre = self.middle if tied else planes.ratio
-            ties = self._rows(centre, np.where(self.certain, -centre, 0.0), flat)
-            rows = _joined(rows, ties)
-            weight = np.concatenate([weight, TIE * self.weight[flat]])
-        return Model(cost, rows, weight)
+            rows = _joined(rows, self.ties.sums(centre, (-centre * self.certain)[self.wide]))
+            weight = np.concatenate([weight, TIE * self.weight[self.wide]])
+        return Model(self.coefficients(by_joint, by_condition)[0], rows, weight)
 
     def first_model(self) -> Model:
         """The model at the forecasts, which needs no answer to begin at."""
-        middle = self.middle
-        weight = self.weight * np.minimum(self.loss.curvature(middle), MILD)
-        away = np.where(self.certain, -middle, 0.0)
-        return Model(np.zeros(self.size), self._rows(middle, away), weight)
+        weight = self.weight * np.minimum(self.loss.curvature(self.middle), MILD)
+        return Model(np.zeros(self.size), self.layout.sums(self.middle, -self.middle * self.certain), weight)
 
-    def _rows(self, ratio: Vector, away: Vector, some: Index | None = None) -> Sums:
-        """The sums u - ratio h + away."""
-        index = np.arange(len(self)) if some is None else some
-        joint, condition, certain = self.joint[index], self.condition[index], self.certain[index]
-        width = np.where(certain, 1, 2)
-        starts = np.concatenate([[0], np.cumsum(width)])
-        sides, factors = np.empty(starts[-1], np.int64), np.ones(starts[-1])
-        sides[starts[:-1]] = joint
-        second = starts[:-1][~certain] + 1
-        sides[second], factors[second] = condition[~certain], -ratio[index][~certain]
-        turned = sides >= self.size
-        coordinates = np.where(turned, sides - self.size, sides).astype(np.int32)
-        # What is certain stands as a joint event of its own where a forecast is of it.
-        return starts, coordinates, turned.astype(np.uint8), factors, away[index]
+    def with_settled(self, settled: Vector) -> Objective:
+        """The same where the possible worlds leave some ratios no choice."""
+        settled = np.where(self.linear, np.nan, settled)
+        free = np.isnan(settled)
+        if free.all():
+            return self
+        return replace(self, settled=np.nan_to_num(settled), free=free, called_off=self.called_off & free)
 
 
 def _joined(first: Sums, second: Sums) -> Sums:
@@ -228,36 +227,49 @@ def place_sides(sides: Sides, size: int) -> Index:
     return np.where(coordinate < 0, 2 * size, coordinate + size * sides.turned)
 
 
+def _lay_out(joint: Index, condition: Index, size: int, some: Index) -> Layout:
+    joint, condition = joint[some], condition[some]
+    given = condition != 2 * size
+    starts = np.concatenate([[0], np.cumsum(1 + given)]).astype(np.int64)
+    sides = np.empty(starts[-1], np.int64)
+    second = starts[:-1][given] + 1
+    sides[starts[:-1]], sides[second] = joint, condition[given]
+    turned = sides >= size
+    coordinates = np.where(turned, sides - size, sides).astype(np.int32)
+    return Layout(starts, coordinates, turned.astype(np.uint8), second, some[given])
+
+
 def objective_of(part: Merged, loss: Loss, *, linearised: bool = False) -> Objective:
     """The terms of a component's forecasts, without those of no weight."""
     given, intervals, size = part.terms.conditionals, part.terms.intervals, len(part)
     plain, about = np.flatnonzero(part.weight > 0), np.flatnonzero(given.weight > 0)
-    if not len(part.terms):
-        return Objective(
-            loss,
-            size,
-            plain,
-            np.full(len(plain), 2 * size),
-            part.weight[plain],
-            part.mean[plain],
-            part.mean[plain],
-            np.zeros(len(plain), np.bool_),
-            np.full(len(plain), np.nan),
-        )
     single = np.flatnonzero(~intervals.conditional & (intervals.weight > 0))
     other = np.flatnonzero(intervals.conditional & (intervals.weight > 0))
-    pair = np.concatenate([about, intervals.about[other]]).astype(np.int64)
     alone = np.concatenate([plain, intervals.about[single]]).astype(np.int64)
-    low, high = np.minimum(intervals.low, loss.clipped(1.0)), np.maximum(intervals.high, loss.clipped(0.0))
-    linear = np.repeat([False, linearised], [len(alone), len(pair)])
+    pair = np.concatenate([about, intervals.about[other]]).astype(np.int64)
+    joint = np.concatenate([alone, place_sides(given.joint, size)[pair]])
+    condition = np.concatenate([np.full(len(alone), 2 * size), place_sides(given.condition, size)[pair]])
+    lower, upper = np.minimum(intervals.low, loss.clipped(1.0)), np.maximum(intervals.high, loss.clipped(0.0))
+    low = np.concatenate([part.mean[plain], lower[single], given.mean[about], lower[other]])
+    high = np.concatenate([part.mean[plain], upper[single], given.mean[about], upper[other]])
+    certain, wide = condition == 2 * size, np.flatnonzero(low < high)
+    linear = ~certain & linearised
     return Objective(
         loss,
         size,
-        np.concatenate([alone, place_sides(given.joint, size)[pair]]),
-        np.concatenate([np.full(len(alone), 2 * size), place_sides(given.condition, size)[pair]]),
+        joint,
+        condition,
         np.concatenate([part.weight[plain], intervals.weight[single], given.weight[about], intervals.weight[other]]),
-        np.concatenate([part.mean[plain], low[single], given.mean[about], low[other]]),
-        np.concatenate([part.mean[plain], high[single], given.mean[about], high[other]]),
+        low,
+        high,
+        0.5 * (low + high),
+        certain,
         linear,
-        np.full(len(linear), np.nan),
+        ~certain & ~linear,
+        wide,
+        np.zeros(len(joint)),
+        np.ones(len(joint), np.bool_),
+        not bool(np.isfinite(loss.curvature(np.array([0.0, 1.0]))).all()),
+        _lay_out(joint, condition, size, np.arange(len(joint))),
+        _lay_out(joint, condition, size, wide),
     )
