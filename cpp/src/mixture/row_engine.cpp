@@ -13,7 +13,7 @@ constexpr std::size_t round = 8;  // searches before their worlds are taken in
 constexpr std::size_t least_sweeps = 16;
 constexpr std::size_t most_idle = 20;  // rounds that may bring nothing, beside one for each pin
 constexpr int refinements = 2;
-constexpr double kept = 1e-14;      // what pins may be missed by when phase 1 ends: later steps mend it
+constexpr double kept = 1e-10;      // what pins may be missed by when phase 1 ends: later steps mend it
 constexpr double first_enough = 1e-12;  // in phase 1
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace {
 constexpr double least_pivot = 1e-12;  // of a scaled column: below this it depends on those before it
 constexpr double least_part = 1e-11;   // of a column in another that depends on it, below which it is rounding
 constexpr double rounding = 1e-15;
+constexpr double unseen = 1e-14;       // a share
 constexpr std::size_t most_pivots = 100000;
 
 }  // namespace
@@ -425,10 +426,12 @@ void RowMixture::settle(int refinements) {
         find_slopes();
         find_step();
         const std::size_t k = columns_.size();
+        // A column that pins keep at share 0 makes their prices: rounding must not drop it.
+        const double least = pins_.size() > 0 ? -unseen : 0.0;
         double length = 1;
         std::size_t leaving = k;
         for (std::size_t i = 0; i < k; ++i) {
-            if (share_[i] + step_[i] >= 0) continue;
+            if (share_[i] + step_[i] >= least) continue;
             const double reach = share_[i] / -step_[i];
             if (leaving == k || reach < length) length = reach, leaving = i;
         }

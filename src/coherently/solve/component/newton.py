@@ -125,14 +125,15 @@ class Newton:
             blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, 1e-2 * floor)
         if not objective.is_steep and objective.certain.all():
             return blend
-        self.best, self.value = blend, objective.value(blend.sides)
+        self.best = blend  # should this be interrupted; its conditions may be impossible for no reason
         examples = example_worlds(self.part, self.oracle)
-        self.shown = _core.evaluate_worlds(*self.part.functions, examples.worlds)
-        self._settle_terms(self.shown.astype(np.bool_), examples.doubtful)
+        worlds = examples.worlds
+        self.shown = _core.evaluate_worlds(*self.part.functions, worlds)
+        if objective.is_steep:
+            worlds = self._settle_terms(worlds, examples.doubtful)
         if len(self.pins):
             return blend.towards(self._even(), SPREAD)
-        count = len(examples.worlds)
-        return blend.towards(blend_of(self.part, np.full(count, 1.0 / count), examples.worlds), SPREAD)
+        return blend.towards(blend_of(self.part, np.full(len(worlds), 1.0 / len(worlds)), worlds), SPREAD)
 
     def _even(self) -> Blend:
         """The mixture that makes every event as likely as not, as nearly as the pins allow."""
@@ -141,18 +142,31 @@ class Newton:
         model = Model(np.zeros(objective.size), rows, np.ones(len(half)))
         return self._minimise(model, self.budget, 1e-3)
 
-    def _settle_terms(self, truth: NDArray[np.bool_], doubtful: NDArray[np.bool_]) -> None:
-        """Tell which ratios the possible worlds leave no choice; where that is not proved, there is no bound."""
+    def _settle_terms(self, worlds: Truth, doubtful: NDArray[np.bool_]) -> Truth:
+        """Tell which ratios the possible worlds leave no choice; where that is not proved, there is no bound.
+
+        The worlds show every event, but not every event with its condition: those that do so are added.
+        """
         objective = self.objective
-        sides = np.hstack([truth, ~truth, np.ones((len(truth), 1), np.bool_)])
-        u, h = sides[:, objective.joint], sides[:, objective.condition]
-        never, always = ~u.any(axis=0), (u == h).all(axis=0)
-        if objective.is_steep and doubtful.any():
+        never, always = self._unseen(worlds)
+        for i in np.flatnonzero(always & ~never & ~objective.certain).tolist():
+            coefficients, _ = objective.coefficients(*np.outer([1.0, -1.0], np.arange(len(objective)) == i))
+            least, world = self.engine.minimise(coefficients) if self.oracle.is_exact else (0.0, worlds[0])
+            always[i] = self.oracle.is_exact and least > -0.5
+            worlds = worlds if always[i] else np.vstack([worlds, world])
+        if doubtful.any():
             some = np.concatenate([doubtful, doubtful, [False]])
             doubt = (some[objective.joint] | some[objective.condition]) & (never | always)
             self.is_bounded = not bool(doubt.any())
-        if objective.is_steep:
-            self.objective = objective.with_settled(np.where(never, 0.0, np.where(always, 1.0, np.nan)))
+        self.objective = objective.with_settled(np.where(never, 0.0, np.where(always, 1.0, np.nan)))
+        return worlds
+
+    def _unseen(self, worlds: Truth) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The terms whose event never holds in some worlds, and those whose event holds wherever its condition does."""
+        truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.bool_)
+        sides = np.hstack([truth, ~truth, np.ones((len(truth), 1), np.bool_)])
+        u, h = sides[:, self.objective.joint], sides[:, self.objective.condition]
+        return ~u.any(axis=0), (u == h).all(axis=0)
 
     def _converge(self, blend: Blend) -> None:
         """Steps with the best world known for certain, each followed by a bound, until nothing is left to gain."""
@@ -161,10 +175,13 @@ class Newton:
         idle, last, before = 0, (math.inf, math.inf, math.inf), math.inf
         tied, steady = len(objective.wide) > 0, STEADY * self.total
         for self.steps in range(1, MOST_STEPS + 1):
+            if budget.is_over():
+                return
             planes, smooth = objective.planes(blend.sides, mass), objective.smoothed_value(blend.sides, mass)
             gap = self._certify(planes, mass, smooth)
             goal = FINISHED * self._scale()
-            if self._gap() <= goal or budget.is_over():
+            if self._gap() <= goal:
+                self._polish(blend, planes, mass)
                 return
             if mass > LEAST_MASS and gap <= 0.1 * max(self._gap(), goal):
                 mass *= SMALLER
@@ -177,13 +194,23 @@ class Newton:
             idle = 0 if halved or smooth < (1.0 - FALLEN) * before else idle + 1
             before = smooth
             length = self._length(blend, aim, slope, mass, smooth)
-            if length == 0 or idle >= PATIENCE:
+            if length == 0 or idle >= (1 if tied else PATIENCE):
                 if not tied:
                     return
                 tied, idle = False, 0
                 continue
             blend = blend.towards(aim, length)
             self._take(blend)
+
+    def _polish(self, blend: Blend, planes: Planes, mass: float) -> None:
+        """One step more: at the least objective probabilities are off by the root of the gap, which it squares."""
+        aim = self._minimise(self.objective.model(planes, mass, tied=False), self.budget, 0.0)
+        slack = STEADY * self.total
+        smooth = self.objective.smoothed_value(blend.sides, mass)
+        if self._length(blend, aim, 0.0, mass, smooth) == 1:
+            self._take(aim, slack)
+            planes = self.objective.planes(aim.sides, mass)
+            self._certify(planes, mass, smooth)
 
     def _approach(self, blend: Blend) -> None:
         """Steps with worlds that local search finds, as thorough as they deserve; a bound where they bring no more."""
@@ -279,19 +306,19 @@ class Newton:
         self.engine.include(found.world[None])
         return found.bound
 
-    def _take(self, blend: Blend) -> None:
-        """Keep an answer, and the same without conditions that hardly have a probability, where it is better."""
+    def _take(self, blend: Blend, slack: float = 0.0) -> None:
+        """Keep an answer that loses less, or no more than a slack, and try it without conditions that hardly hold."""
         objective = self.objective
         value = objective.value(blend.sides)
-        if value < self.value:
+        if value < self.value + slack:
             self.best, self.value = blend, value
         h = blend.sides[objective.condition]
         for most in VANISHING:
             small = objective.called_off & (h < most) & (h > 0)
             if small.any():
-                self._take_without(blend, small)
+                self._take_without(blend, small, slack)
 
-    def _take_without(self, blend: Blend, terms: NDArray[np.bool_]) -> None:
+    def _take_without(self, blend: Blend, terms: NDArray[np.bool_], slack: float) -> None:
         truth = _core.evaluate_worlds(*self.part.functions, blend.worlds).astype(np.bool_)
         sides = np.hstack([truth, ~truth])
         kept = ~sides[:, self.objective.condition[terms]].any(axis=1) & (blend.share > 0)
@@ -302,7 +329,7 @@ class Newton:
         if len(self.pins) and self.pins.violation(other.sides) > max(1e-13, self.pins.violation(blend.sides)):
             return
         value = self.objective.value(other.sides)
-        if value < self.value:
+        if value < self.value - (0.1 * FINISHED * self._scale() if slack == 0 else -slack):
             self.best, self.value = other, value
 
     def _answer(self, ended: Ended) -> Answer:
