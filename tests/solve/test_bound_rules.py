@@ -16,14 +16,18 @@ from coherently import _core
 from coherently.problem import find_loss, pose, split
 from coherently.solve import nearest as nearest_module
 from coherently.solve import oracle as oracle_module
-from coherently.solve.composite import CompositeNearest
-from coherently.solve.curved import CurvedNearest
+from coherently.solve.component.budget import Budget
+from coherently.solve.component.limits import pin_rows
+from coherently.solve.component.newton import Newton
+from coherently.solve.component.objective import objective_of
+from coherently.solve.component.proving import plane_below
+from coherently.solve.component.solving import solve_component
+from coherently.solve.component.support import blend_of
 from coherently.solve.nearest import Nearest
 from coherently.solve.oracle import Oracle
 from coherently.solve.pairwise import solve_pairwise
 from coherently.solve.pricing import Pricing
 from coherently.solve.relaxation import Relaxation
-from coherently.solve.scores import Objective, scores_of
 from coherently.solve.spectral import SpectralBound
 from tests.problem.test_terms import under
 from tests.solve import composite_reference
@@ -271,7 +275,7 @@ def test_answers_that_are_held_back_claim_no_more_than_holds(monkeypatch, seed, 
     for start in almost(part, Oracle(part).space):
         hold_back(monkeypatch, start, worlds)
         answer = Nearest(part, 0, 1.0)
-        answer.improve(1e-6, soon(), lambda: None)
+        answer.improve(Budget(soon(), 1e-6))
         f, slope = answer.objective, part.weight * (answer.x - np.nan_to_num(part.mean))
         g = float(slope @ answer.x - (truth @ slope).min())
         assert answer.bound <= best * (1 + 1e-9) + 1e-9
@@ -316,26 +320,33 @@ def test_the_guaranteed_improvement_is_saved_in_every_world(monkeypatch, seed, r
 @pytest.mark.parametrize("seed", range(6))
 def test_bounds_under_other_losses_hold_away_from_the_answer(seed, laws, loss):
     part, worlds = part_of(seed, laws=laws, loss=loss, n_variables=5, rows=14)
-    answer = CurvedNearest(part, find_loss(loss), 0, 1.0)
-    answer.improve(1e-9, soon(), lambda: None)
-    best, support, share = answer.objective, answer.worlds, answer.share
-    rng = np.random.default_rng(seed)
+    objective = objective_of(part, find_loss(loss))
+    answer = solve_component(part, objective, Budget(soon(), 1e-9))
+    truth, rng = holds(part, worlds).astype(float), np.random.default_rng(seed)
     for part_of_other in (0.5, 0.1, 1e-2, 1e-3):
         for other in worlds[rng.choice(len(worlds), min(6, len(worlds)), replace=False)]:
-            held = CurvedNearest(part, find_loss(loss), 0, 1.0)
             # A little of every world keeps the loss finite.
             rest = 1e-3 * part_of_other / len(worlds)
-            held._set_truth(np.vstack([support, other[None], worlds]).astype(np.uint8))
-            held.share = np.concatenate(
-                [(1 - 1.001 * part_of_other) * share, [part_of_other], np.full(len(worlds), rest)]
+            held = blend_of(
+                part,
+                np.concatenate(
+                    [(1 - 1.001 * part_of_other) * answer.share, [part_of_other], np.full(len(worlds), rest)]
+                ),
+                np.vstack([answer.worlds, other[None], worlds]).astype(np.uint8),
             )
-            x, f = held.x, held.objective
-            slope = held._gradient(x)
-            g = float(slope @ x - (holds(part, worlds) @ slope).min())
-            held.bound = -np.inf
-            held._certify(0.0, soon())
-            assert held.bound <= best + 1e-9 * max(1.0, best)
-            assert held.bound == pytest.approx(f - g, abs=1e-9 * max(1.0, f))
+            x, known = held.sides[: len(part)], part.weight > 0
+            away = objective.loss.gradient(x) - objective.loss.gradient(np.where(known, part.mean, 0.5))
+            slope = np.where(known & truth.any(axis=0) & ~truth.all(axis=0), part.weight * away, 0.0)
+            f, g = objective.value(held.sides), float(slope @ x - (truth @ slope).min())
+            bound = bound_at(part, objective, held.sides, np.empty(0), truth)
+            assert bound <= answer.objective + 1e-9 * max(1.0, answer.objective)
+            if (truth.any(axis=0) & ~truth.all(axis=0))[known].all():
+                assert bound == pytest.approx(f - g, abs=1e-9 * max(1.0, f))
+
+
+def bound_at(part, objective, sides, prices, truth):
+    plane = plane_below(objective, objective.planes(sides, 0.0), pin_rows(part.terms.limits, len(part)), prices)
+    return plane.bound(float((truth @ plane.coefficients).min()))
 
 
 @pytest.mark.parametrize(
@@ -347,33 +358,33 @@ def test_bounds_with_conditionals_intervals_and_pins_hold_at_any_prices(seed, lo
     part = max((p.merged for p in split(pose(panel, find_loss(loss)).merged)), key=lambda merged: len(merged.terms))
     if not len(part.terms):
         pytest.skip("no terms were drawn")
+    objective, pins = objective_of(part, find_loss(loss), linearised=linearised), pin_rows(part.terms.limits, len(part))
+    newton = Newton(part, objective, Budget(soon(), 1e-8), 0)
     try:
-        answer = CompositeNearest(part, find_loss(loss), 0, 1.0, linearised=linearised)
+        answer = newton.run()
     except co.ContradictionError:
         pytest.skip("the pins contradict each other")
-    answer.improve(1e-8, soon(), lambda: None)
-    assert answer.limits.violation(answer.x) <= 1e-9
+    assert answer.violation <= 1e-9
     best = answer.objective + 1e-7
     worlds, rng = worlds_of(part), np.random.default_rng(seed)
     truth = holds(part, worlds).astype(float)
-    support, share, prices = answer.worlds, answer.share, answer.prices
     for other_share in (0.5, 0.1, 1e-2, 1e-3):
         for strength in (0.0, 1.0, 3.0):
-            answer._set(
-                np.vstack([support, worlds]),
-                np.concatenate([(1 - other_share) * share, other_share * rng.dirichlet(np.ones(len(worlds)))]),
+            mixed = rng.dirichlet(np.ones(len(worlds)))
+            blend = blend_of(
+                part,
+                np.concatenate([(1 - other_share) * answer.share, other_share * mixed]),
+                np.vstack([answer.worlds, worlds]).astype(np.uint8),
             )
-            noise = strength * rng.normal(size=len(prices))
-            answer.prices = np.where(answer.limits.equal, prices + noise, np.maximum(0.0, prices + noise))
-            answer.bound = -np.inf
-            x = answer.x
-            slope = answer.sum.gradient(x) - answer.limits.gradient(answer.prices, len(x))
-            kept = float(answer.prices @ answer.limits.value(x))
-            g = max(0.0, float(slope @ x - (truth @ slope).min()) + kept)
-            f = answer.sum.value(x)
-            answer._certify(0.0, soon(), surely=True)
-            assert answer.bound <= best * (1 + 1e-9)
-            assert answer.bound == pytest.approx(f - g, abs=1e-9 * max(1.0, f + g))
+            noise = strength * rng.normal(size=len(pins))
+            prices = np.where(pins.equal, newton.prices + noise, np.maximum(0.0, newton.prices + noise))
+            planes = objective.planes(blend.sides, 0.0)
+            slope = objective.coefficients(planes.by_joint, planes.by_condition)[0] - pins.coefficients(prices)[0]
+            x = blend.sides[: len(part)]
+            g = float(slope @ x - (truth @ slope).min()) + float(prices @ pins.value(blend.sides))
+            f, bound = objective.value(blend.sides), bound_at(part, objective, blend.sides, prices, truth)
+            assert bound <= best * (1 + 1e-9)
+            assert bound == pytest.approx(f - g, abs=1e-9 * max(1.0, f + abs(g)))
 
 
 class Poor:
@@ -442,17 +453,14 @@ def test_what_an_answer_with_conditionals_saves_holds_where_it_moved_since_its_p
     texts = ["a", "b", "c", "a & b", "b | c", "a given b", "c given a | b", "b given ~c"]
     rows = [("A", text, float(rng.random())) for text in texts]
     part = pose(co.Panel.from_records(rows)).merged
-    answer = CompositeNearest(part, find_loss("brier"), 0, 1.0, linearised=False)
-    answer.improve(1e-6, soon(), lambda: None)
+    newton = Newton(part, objective_of(part, find_loss("brier")), Budget(soon()), 0)
+    answer = newton.run()
     worlds = worlds_of(part)
     v, given = holds(part, worlds).astype(float), part.terms.conditionals
-    support, share = answer.worlds, answer.share
     for moved in (0.0, 1e-3, 0.05, 0.3):
-        answer._set(
-            np.vstack([support, worlds]),
-            np.concatenate([(1 - moved) * share, moved * rng.dirichlet(np.ones(len(worlds)))]),
-        )
-        x = answer.x
+        share = np.concatenate([(1 - moved) * answer.share, moved * rng.dirichlet(np.ones(len(worlds)))])
+        sides = blend_of(part, share, np.vstack([answer.worlds, worlds]).astype(np.uint8)).sides
+        x = sides[: len(part)]
         known, mean = part.weight > 0, np.nan_to_num(part.mean)
         saved = (known * part.weight * ((v - mean) ** 2 - (v - x) ** 2)).sum(axis=1)
         for i in range(len(given.weight)):
@@ -462,9 +470,9 @@ def test_what_an_answer_with_conditionals_saves_holds_where_it_moved_since_its_p
             )
             p, c = given.mean[i], given.value(x)[i]
             saved += given.weight[i] * condition * ((joint - p) ** 2 - (joint - c) ** 2)
-        assert answer.saved() <= saved.min() + 1e-9
+        assert newton._saved(sides) <= saved.min() + 1e-9
         if route == "all worlds":
-            assert answer.saved() == pytest.approx(saved.min(), abs=1e-9)
+            assert newton._saved(sides) == pytest.approx(saved.min(), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -474,11 +482,14 @@ def test_what_an_answer_with_conditionals_saves_holds_where_it_moved_since_its_p
 def test_slopes_with_conditionals_and_intervals_are_those_of_the_scores(seed, loss, linearised):
     panel = composite_reference.random_panel(seed, most=16)
     part = pose(panel, find_loss(loss)).merged
-    objective = Objective(scores_of(part, find_loss(loss), linearised=linearised), len(part))
+    objective = objective_of(part, find_loss(loss), linearised=linearised)
     truth, rng = holds(part, worlds_of(part)).astype(float), np.random.default_rng(seed)
-    for share in rng.dirichlet(np.ones(len(truth)), 5):
-        x = share @ truth
-        for other in rng.dirichlet(np.ones(len(truth)), 5) @ truth:
+    sides = np.hstack([truth, 1 - truth, np.ones((len(truth), 1))])
+    for x in rng.dirichlet(np.ones(len(truth)), 5) @ sides:
+        planes = objective.planes(x, 0.0)
+        slope, constant = objective.coefficients(planes.by_joint, planes.by_condition)
+        assert slope @ x[: len(part)] + constant + planes.constant == pytest.approx(objective.value(x), abs=1e-9)
+        for other in rng.dirichlet(np.ones(len(truth)), 5) @ sides:
             way, step = other - x, 1e-6
             rise = (objective.value(x + step * way) - objective.value(x - step * way)) / (2 * step)
-            assert objective.gradient(x) @ way == pytest.approx(rise, abs=1e-6 * max(1.0, abs(rise)))
+            assert slope @ way[: len(part)] == pytest.approx(rise, abs=1e-6 * max(1.0, abs(rise)))

@@ -10,8 +10,12 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently import _core
 from coherently.errors import ContradictionError, MethodError
-from coherently.problem import BRIER, find_loss, pose, split
-from coherently.solve.composite import CompositeNearest
+from coherently.problem import BRIER, find_loss, holds, pose, split
+from coherently.solve.component.budget import Budget
+from coherently.solve.component.newton import Newton
+from coherently.solve.component.objective import objective_of
+from coherently.solve.component.proving import plane_below
+from coherently.solve.component.support import blend_of
 from tests.problem.test_terms import under, worlds_of
 from tests.solve.composite_reference import Reference, random_panel
 from tests.truth import holds
@@ -144,15 +148,6 @@ def test_the_promised_saving_rests_on_the_last_proof_where_worlds_are_many(monke
     monkeypatch.setattr("coherently.solve.oracle.MOST_STATES", 0)
     panel = quarrel(seed)
     check_saving(panel, co.aggregate(panel, "exact"), 1e-4)
-
-
-def test_shares_that_are_not_settled_in_time_leave_the_answer_as_it_was():
-    (part,) = split(pose(quarrel(0)).merged)
-    answer = CompositeNearest(part.merged, find_loss("brier"), 0, 1.0, linearised=False)
-    answer.improve(1e-6, time.monotonic() + 60, lambda: None)
-    before = answer.objective
-    answer._settle(1e-9, time.monotonic())
-    assert answer.objective <= before + 1e-9
 
 
 def test_what_nothing_holds_is_noted():
@@ -295,8 +290,10 @@ def bound_of_prices(price):
     rows = [("A", "p", 0.7), ("A", "q given p", 0.4), ("A", "q", 0.2)]
     panel = co.Panel.from_records(rows, laws=["P(p & q & r given p) <= 0", "P(q) = 0.35"])
     (part,) = split(pose(panel).merged)
-    nearest = CompositeNearest(part.merged, BRIER, 0, 1.0, linearised=False, deadline=np.inf)
-    nearest.improve(1e-9, np.inf, lambda: None)
-    nearest.bound, nearest.prices = 0.0, np.append(price, nearest.prices[1:])
-    nearest._certify(1e-9, np.inf, surely=True)
-    return nearest.bound
+    part = part.merged
+    nearest = Newton(part, objective_of(part, BRIER), Budget(tolerance=1e-9), 0)
+    answer = nearest.run()
+    sides = blend_of(part, answer.share, answer.worlds).sides
+    prices = np.append(price, nearest.prices[1:])
+    plane = plane_below(nearest.objective, nearest.objective.planes(sides, 0.0), nearest.pins, prices)
+    return plane.bound(nearest.engine.minimise(plane.coefficients)[0])

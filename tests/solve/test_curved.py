@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently.problem import pose, split
 from coherently.solve import examples
-from coherently.solve.curved import CurvedNearest
+from coherently.solve.component.budget import Budget
+from coherently.solve.component.objective import objective_of
+from coherently.solve.component.solving import solve_component
 from coherently.solve.examples import Examples, example_worlds
 from coherently.solve.oracle import Oracle
 from tests.panels import TABLE_2
@@ -139,9 +141,8 @@ def test_a_doubtful_event_leaves_no_bound(monkeypatch):
     doubt = np.array([True, False])
     for doubtful in (~doubt & doubt, doubt):
         monkeypatch.setattr(
-            "coherently.solve.curved.example_worlds",
+            "coherently.solve.component.newton.example_worlds",
             lambda part, oracle, doubtful=doubtful: Examples(example_worlds(part, oracle).worlds, doubtful),
         )
-        answer = CurvedNearest(part, co.Log(), 0, 1.0)
-        answer._converge(1e-9, np.inf, lambda: None)
+        answer = solve_component(part, objective_of(part, co.Log()), Budget(tolerance=1e-9))
         assert (answer.bound > 0) == (not doubtful.any())

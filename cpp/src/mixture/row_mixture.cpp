@@ -10,7 +10,7 @@
 namespace coherently {
 namespace {
 
-constexpr double least_pivot = 1e-12;  // of a scaled column: below this it depends on those before it
+constexpr double least_pivot = 1e-14;  // of a scaled column: below this it depends on those before it
 constexpr double least_part = 1e-11;   // of a column in another that depends on it, below which it is rounding
 constexpr double rounding = 1e-15;
 constexpr double unseen = 1e-14;       // a share
@@ -107,14 +107,14 @@ void RowMixture::multiply(const Column& column, std::vector<double>& products) {
     const std::size_t k = columns_.size();
     products.assign(k + 1, 0.0);
     if (column.kind == Kind::world && !phase_1_) {
-        std::fill(event_slope_.begin(), event_slope_.end(), 0.0);
+        scratch_.assign(events_, 0.0);
         double constant = 0;
         for (std::size_t t = 0; t < model_.rows.size(); ++t) {
             const double value = model_.rows.in_world(t, column.truth), pull = model_.weight[t] * value;
             products[k] += pull * value;
-            constant += model_.rows.add(t, pull, event_slope_);
+            constant += model_.rows.add(t, pull, scratch_);
         }
-        fill_tables(event_slope_);
+        fill_tables(scratch_);
         for (std::size_t i = 0; i < k; ++i)
             if (columns_[i].kind == Kind::world) products[i] = constant + from_tables(columns_[i]);
     }
@@ -124,14 +124,13 @@ void RowMixture::multiply(const Column& column, std::vector<double>& products) {
 }
 
 // Leaves the new row of the factor in `row_`; false where its pivot is too small.
-bool RowMixture::append_row(const Column& column) {
+bool RowMixture::append_row() {
     const std::size_t k = factor_.size();
     row_.resize(k + 1);
     const double size = std::sqrt(products_[k]);
     for (std::size_t i = 0; i < k; ++i)
         row_[i] = (products_[i] / (size * columns_[i].size) - dot(factor_[i].data(), row_.data(), i)) / factor_[i][i];
     const double pivot = 1.0 - dot(row_.data(), row_.data(), k);
-    (void)column;
     if (k > 0 && !(pivot > least_pivot)) return false;
     row_[k] = std::sqrt(pivot);
     return true;
@@ -141,14 +140,23 @@ bool RowMixture::absorb(Column column, double share) {
     multiply(column, products_);
     if (!(products_.back() > 0)) return false;
     column.size = std::sqrt(products_.back());
-    if (!append_row(column)) return exchange(column, share);
+    if (!append_row()) return exchange(column, share);
     factor_.emplace_back(row_.begin(), row_.end());
     columns_.push_back(std::move(column));
     share_.push_back(share);
     return true;
 }
 
-// The column is sum_i a_i column_i in rows and pins: going from these to it, or back, changes the cost only. Goes until a share is 0.
+// The slope of the model by the share of a column, as it was when probabilities were last looked at.
+double RowMixture::slope(const Column& column) const {
+    if (column.kind != Kind::world) return column.cost;
+    double slope = column.cost + constant_;
+    for (std::size_t j = 0; j < events_; ++j) slope += column.truth[j] ? event_slope_[j] : 0.0;
+    return slope;
+}
+
+// The column is sum_i a_i column_i in rows and pins, but for rounding: going from these to it, or back, hardly changes what the
+// model bends by. Goes until a share is 0.
 bool RowMixture::exchange(Column& column, double share) {
     const std::size_t k = columns_.size();
     std::vector<double> part(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(k));
@@ -157,14 +165,15 @@ bool RowMixture::exchange(Column& column, double share) {
         const double* row = factor_[i].data();
         for (std::size_t j = 0; j < i; ++j) part[j] -= value * row[j];
     }
-    double cost = column.cost, sizes = std::abs(cost);
+    double fall = slope(column), sizes = std::abs(fall);
     for (std::size_t i = 0; i < k; ++i) {
         part[i] *= column.size / columns_[i].size;
-        cost -= part[i] * columns_[i].cost;
-        sizes += std::abs(part[i] * columns_[i].cost);
+        const double by = part[i] * slope(columns_[i]);
+        fall -= by;
+        sizes += std::abs(by);
     }
-    if (share == 0 && !(cost < -rounding * sizes)) return false;
-    const double sign = share == 0 || cost < 0 ? 1.0 : -1.0;
+    if (share == 0 && !(fall < -rounding * sizes)) return false;
+    const double sign = share == 0 || fall < 0 ? 1.0 : -1.0;
     double length = sign < 0 ? share : std::numeric_limits<double>::infinity();
     std::size_t leaving = k;
     for (std::size_t i = 0; i < k; ++i) {
@@ -180,7 +189,7 @@ bool RowMixture::exchange(Column& column, double share) {
     const double left = std::max(0.0, share + sign * length);
     remove(leaving);
     multiply(column, products_);
-    if (!append_row(column)) return false;
+    if (!append_row()) return false;
     factor_.emplace_back(row_.begin(), row_.end());
     columns_.push_back(std::move(column));
     share_.push_back(left);
@@ -304,6 +313,7 @@ void RowMixture::rebuild() {
             total += model_.weight[t] * value * value;
         }
     }
+    look_at(columns, shares);
     rho_ = total > 0 ? total / static_cast<double>(worlds) : 1.0;
     std::vector<std::size_t> order(columns.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -313,15 +323,17 @@ void RowMixture::rebuild() {
 }
 
 // The probabilities, and the slope of the model by events, without prices.
-void RowMixture::look() {
+void RowMixture::look() { look_at(columns_, share_); }
+
+void RowMixture::look_at(const std::vector<Column>& columns, const std::vector<double>& shares) {
     std::fill(holds_.begin(), holds_.end(), 0.0);
     std::fill(fails_.begin(), fails_.end(), 0.0);
     objective_ = 0;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-        objective_ += columns_[i].cost * share_[i];
-        if (columns_[i].kind != Kind::world) continue;
-        const double share = share_[i];
-        const std::uint8_t* truth = columns_[i].truth.data();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        objective_ += columns[i].cost * shares[i];
+        if (columns[i].kind != Kind::world) continue;
+        const double share = shares[i];
+        const std::uint8_t* truth = columns[i].truth.data();
         for (std::size_t j = 0; j < events_; ++j) {
             const double held = share * truth[j];
             holds_[j] += held;

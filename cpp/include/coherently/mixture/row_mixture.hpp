@@ -89,11 +89,13 @@ private:
     double world_cost(const Column& column) const;
     bool absorb(Column column, double share);
     bool exchange(Column& column, double share);
-    bool append_row(const Column& column);
+    bool append_row();
+    double slope(const Column& column) const;
     void multiply(const Column& column, std::vector<double>& products);
     void solve(std::vector<double>& right) const;
     void remove(std::size_t i);
     void look();
+    void look_at(const std::vector<Column>& columns, const std::vector<double>& shares);
     void find_slopes();
     void find_step();
     void solve_small(std::vector<double>& right);
@@ -109,10 +111,10 @@ private:
     bool phase_1_ = false;
     std::vector<Column> columns_;
     std::vector<std::vector<double>> factor_;  // of H, scaled; a row a column
-    std::vector<double> share_, holds_, fails_, row_value_, slope_, event_slope_, tables_, row_, products_, step_, price_, gradient_;
+    std::vector<double> share_, holds_, fails_, row_value_, slope_, event_slope_, scratch_, tables_, row_, products_, step_, price_, gradient_;
     std::vector<std::vector<double>> along_;   // H^-1 E'
     double constant_ = 0, rho_ = 1, objective_ = 0, level_ = 0;
-    std::size_t pivots_ = 0, slacks_added_ = 0;
+    std::size_t pivots_ = 0;
 };
 
 }  // namespace coherently

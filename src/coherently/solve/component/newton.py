@@ -9,16 +9,17 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
-from coherently.problem import ABSENT, BRIER
+from coherently.problem import BRIER
 from coherently.solve.component.answer import Answer, Ended
 from coherently.solve.component.budget import SLICE
 from coherently.solve.component.feasible import make_engine, require_pins
 from coherently.solve.component.limits import pin_rows
 from coherently.solve.component.objective import Model
+from coherently.solve.component.proving import find_degenerate, plane_below, savings
 from coherently.solve.component.support import Blend, blend_of, fewest
 from coherently.solve.examples import example_worlds
 from coherently.solve.facts import Proof, Route
-from coherently.solve.oracle import Oracle, rounding_of
+from coherently.solve.oracle import Oracle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,7 +66,7 @@ class Newton:
         self.bound, self.proof, self.steps = 0.0, Proof.NOTHING, 0
         self.is_bounded, self.value = True, math.inf
         self.best: Blend | None = None
-        self.shown: Truth | None = None
+        self.varies: NDArray[np.bool_] | None = None
         self.total = float(objective.weight.sum()) or 1.0
         self.prices = np.zeros(len(self.pins))
         self.proved = (np.zeros(len(part)), -math.inf)  # coefficients, and what no world has less of
@@ -128,7 +129,8 @@ class Newton:
         self.best = blend  # should this be interrupted; its conditions may be impossible for no reason
         examples = example_worlds(self.part, self.oracle)
         worlds = examples.worlds
-        self.shown = _core.evaluate_worlds(*self.part.functions, worlds)
+        shown = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.bool_)
+        self.varies = np.asarray(shown.any(axis=0) & ~shown.all(axis=0))
         if objective.is_steep:
             worlds = self._settle_terms(worlds, examples.doubtful)
         if len(self.pins):
@@ -272,25 +274,15 @@ class Newton:
         return 0.0
 
     def _certify(self, planes: Planes, mass: float, smooth: float) -> float:
-        """Bound the terms by planes; how far the smoothed terms are above what the planes allow.
-
-        With pins G = 0, or G >= 0 and prices y >= 0, what keeps the pins loses at least what the planes less <y, G> are
-        in the best world.
-        """
-        objective = self.objective
-        coefficients, constant = objective.coefficients(planes.by_joint, planes.by_condition)
-        constant += planes.constant
-        rounding = rounding_of(planes.by_joint, planes.by_condition)
+        """Bound the terms by planes; how far the smoothed terms are above what the planes allow."""
         if len(self.pins):
             self.prices = self.engine.prices()
-            by_pins, fixed = self.pins.coefficients(self.prices)
-            coefficients, constant = coefficients - by_pins, constant - fixed
-            rounding += 2.0 * rounding_of(self.prices)
-        least = self._least(coefficients)
-        self.proved = coefficients, least
+        plane = plane_below(self.objective, planes, self.pins, self.prices)
+        least = self._least(plane.coefficients)
+        self.proved = plane.coefficients, least
         if self.is_bounded:
-            self.bound = max(self.bound, least + constant - rounding - rounding_of(coefficients))
-        return max(0.0, smooth - (least + constant + objective.smoothing(planes, mass)))
+            self.bound = max(self.bound, plane.bound(least))
+        return max(0.0, smooth - (least + plane.constant + self.objective.smoothing(planes, mass)))
 
     def _least(self, coefficients: Vector) -> float:
         """A bound on a sum over all worlds; where it is not exact, the best world found joins the engine's."""
@@ -354,37 +346,19 @@ class Newton:
             self.proof,
             ended,
             self.pins.violation(best.sides),
-            self._saved(best.sides) if self.objective.loss.name == BRIER.name and ended is not Ended.INTERRUPTED else math.nan,
+            self._saved(best.sides) if self.objective.loss.name == BRIER.name and self.steps else -math.inf,
             math.nan,
-            self._degenerate(x),
+            np.empty(0, np.int64) if self.varies is None else find_degenerate(self.part, self.varies, x),
             self.steps,
         )
 
     def _saved(self, sides: Vector) -> float:
-        """The Brier penalty that the answer saves in every world, conditionals counting where their condition holds.
+        """The Brier penalty that the answer saves in every world.
 
-        In a world a forecast p saves (v - p)^2 - (v - r)^2, which is linear in it: one best world tells the least. The
-        coefficients are those of the last proof, but for the little that the answer has moved since.
+        Its coefficients are those of the last proof, but for the little that the answer has moved since.
         """
-        objective = self.objective
-        u, h, p = sides[objective.joint], sides[objective.condition], objective.middle
-        r = np.divide(u, h, out=p.copy(), where=h >= np.where(objective.certain, 0.0, ABSENT))
-        by_joint, by_condition = 2.0 * objective.weight * (r - p), objective.weight * (p**2 - r**2)
-        coefficients, constant = objective.coefficients(by_joint, by_condition)
+        plane = savings(self.objective, sides)
         if self.oracle.is_exact:
-            return constant + self.engine.minimise(coefficients)[0]
+            return plane.constant + self.engine.minimise(plane.coefficients)[0]
         known, least = self.proved
-        return constant + least - float(np.abs(coefficients - known).sum())
-
-    def _degenerate(self, x: Vector) -> NDArray[np.int64]:
-        """The conditionals whose conditions are impossible or certain here, though nobody and no law says so."""
-        part, given, limits = self.part, self.part.terms.conditionals, self.part.terms.limits
-        if not len(given) or self.shown is None:
-            return np.empty(0, np.int64)
-        shown = self.shown.astype(np.bool_)
-        varies = np.asarray(shown.any(axis=0) & ~shown.all(axis=0))
-        coordinate, p = given.condition.coordinate, given.condition.probability(x)
-        known = given.condition.probability(np.where(part.weight > 0, part.mean, 0.5))
-        pinned = np.isin(coordinate, limits.joint.coordinate[limits.condition.coordinate < 0])
-        edge = np.minimum(p, 1.0 - p) < ABSENT
-        return np.flatnonzero(edge & varies[coordinate] & (np.abs(known - p) > ABSENT) & ~pinned)
+        return plane.constant + least - float(np.abs(plane.coefficients - known).sum())
