@@ -334,7 +334,7 @@ def test_bounds_under_other_losses_hold_away_from_the_answer(seed, laws, loss):
                 ),
                 np.vstack([answer.worlds, other[None], worlds]).astype(np.uint8),
             )
-            x, known = held.sides[: len(part)], part.weight > 0
+            x, known = np.clip(held.sides[: len(part)], 0, 1), part.weight > 0
             away = objective.loss.gradient(x) - objective.loss.gradient(np.where(known, part.mean, 0.5))
             slope = np.where(known & truth.any(axis=0) & ~truth.all(axis=0), part.weight * away, 0.0)
             f, g = objective.value(held.sides), float(slope @ x - (truth @ slope).min())

@@ -13,7 +13,7 @@ namespace {
 constexpr double least_pivot = 1e-14;  // of a scaled column: below this it depends on those before it
 constexpr double least_part = 1e-11;   // of a column in another that depends on it, below which it is rounding
 constexpr double rounding = 1e-15;
-constexpr double unseen = 1e-14;       // a share
+constexpr double unseen = 1e-12;       // a share
 constexpr std::size_t most_pivots = 100000;
 
 }  // namespace

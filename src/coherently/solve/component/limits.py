@@ -53,7 +53,7 @@ class PinRows:
     def violation(self, sides: Vector) -> float:
         """The largest amount by which a row is missed."""
         value = self.value(sides)
-        return float(np.max(np.where(self.equal, np.abs(value), -value), initial=0.0))
+        return max(0.0, float(np.max(np.where(self.equal, np.abs(value), -value), initial=0.0)))
 
     def coefficients(self, prices: Vector) -> tuple[Vector, float]:
         """The sum of price times row as a function of the events that hold, and what it is where none does."""

@@ -158,8 +158,7 @@ class Newton:
             worlds = worlds if always[i] else np.vstack([worlds, world])
         if doubtful.any():
             some = np.concatenate([doubtful, doubtful, [False]])
-            doubt = (some[objective.joint] | some[objective.condition]) & (never | always)
-            self.is_bounded = not bool(doubt.any())
+            self.is_bounded = not bool((some[objective.joint] | some[objective.condition]).any())
         self.objective = objective.with_settled(np.where(never, 0.0, np.where(always, 1.0, np.nan)))
         return worlds
 
