@@ -78,13 +78,12 @@ public:
     }
     std::pair<double, NewArray<std::uint8_t>> minimise(Vector<double> coefficients) {
         if (coefficients.size() != size()) throw nb::value_error("arrays differ in length");
-        World world;
-        double least;
+        Found found;
         {
             nb::gil_scoped_release release;
-            least = engine_.minimise(view(coefficients), world);
+            found = engine_.minimise(view(coefficients));
         }
-        return {least, give(std::move(world))};
+        return {found.energy, give(std::move(found.world))};
     }
     NewArray<double> gradient() const { return give(std::vector<double>(engine_.mixture().gradient())); }
     NewArray<double> prices() const { return give(std::vector<double>(engine_.mixture().prices())); }

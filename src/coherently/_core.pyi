@@ -4,9 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 _Faults: TypeAlias = list[tuple[int, str, int, str]]
-_Squares: TypeAlias = tuple[
-    NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]
-]
 
 class EventTable:
     def __init__(self) -> None: ...
@@ -133,7 +130,6 @@ class NearestMixture:
         target: NDArray[np.float64],
         seed: int,
         space: Space | None = None,
-        squares: _Squares | None = None,
     ) -> None: ...
     def search(
         self, seconds: float, effort: int = 8, enough: float = 0.0, part: float = 0.0, goal: float = 0.0

@@ -19,19 +19,21 @@ constexpr double first_enough = 1e-12;  // in phase 1
 }  // namespace
 
 RowEngine::RowEngine(EventView events, std::uint64_t seed, const Space* space, Sums pins, std::vector<std::uint8_t> equal)
-    : energy_(events),
-      space_(space),
+    : oracle_(events, space, seed, seed),
       mixture_(events.size(), std::move(pins), std::move(equal)),
-      tabu_(energy_, seed),
       random_(seed + 1),
       bits_((events.size() + 7) / 8),
-      truth_(events.size()) {
-    if (space_) blocks_ = std::make_unique<BlockSearch>(events, *space_, seed);
+      truth_(events.size()) {}
+
+const std::vector<std::uint8_t>& RowEngine::evaluate(const World& world) {
+    oracle_.energy().evaluate(world, bits_);
+    for (std::size_t j = 0; j < truth_.size(); ++j) truth_[j] = bits_[j / 8] >> (j % 8) & 1;
+    return truth_;
 }
 
 void RowEngine::set(RowModel model) {
     mixture_.set(std::move(model));
-    if (mixture_.size() == 0) include({space_ ? space_->witness() : World(energy_.n_variables())});
+    if (mixture_.size() == 0) include({oracle_.search().first()});
     mixture_.settle(1);
     update();
     effort_ = 0, attempt_ = 0;
@@ -39,9 +41,7 @@ void RowEngine::set(RowModel model) {
 
 void RowEngine::include(const std::vector<World>& worlds) {
     for (const World& world : worlds) {
-        energy_.evaluate(world, bits_);
-        for (std::size_t j = 0; j < truth_.size(); ++j) truth_[j] = bits_[j / 8] >> (j % 8) & 1;
-        mixture_.add(world, truth_);
+        mixture_.add(world, evaluate(world));
         lowest_ = world;
     }
     mixture_.settle(1);
@@ -51,9 +51,7 @@ void RowEngine::include(const std::vector<World>& worlds) {
 void RowEngine::restart(const std::vector<World>& worlds, std::span<const double> shares) {
     std::vector<std::vector<std::uint8_t>> truths;
     for (const World& world : worlds) {
-        energy_.evaluate(world, bits_);
-        for (std::size_t j = 0; j < truth_.size(); ++j) truth_[j] = bits_[j / 8] >> (j % 8) & 1;
-        truths.push_back(truth_);
+        truths.push_back(evaluate(world));
     }
     mixture_.restart(worlds, truths, shares);
     lowest_ = worlds.front();
@@ -70,8 +68,7 @@ void RowEngine::update() {
     rounding_ = 0;
     for (const double g : mixture_.gradient()) rounding_ += std::abs(g);
     rounding_ *= 0x1p-50;
-    energy_.set(mixture_.gradient());
-    if (blocks_) blocks_->set(mixture_.gradient());
+    oracle_.set(mixture_.gradient());
 }
 
 double RowEngine::slack(double enough) const {
@@ -80,18 +77,14 @@ double RowEngine::slack(double enough) const {
 
 // One search for better worlds: by turns tabu search from known worlds and annealing from anywhere.
 void RowEngine::attempt() {
-    const std::size_t n = blocks_ ? blocks_->n_blocks() : energy_.n_variables();
+    WorldSearch& search = oracle_.search();
     if (attempt_ % 2 == 1) {
-        if (blocks_) blocks_->anneal(least_sweeps << effort_);
-        else tabu_.anneal(least_sweeps << effort_);
-        const double least = blocks_ ? blocks_->best_energy() : tabu_.best_energy();
-        if (least < threshold_) found_.push_back({least, blocks_ ? blocks_->best() : tabu_.best()});
+        search.anneal(least_sweeps << effort_);
+        if (search.best_energy() < threshold_) found_.push_back({search.best_energy(), search.best()});
         return;
     }
-    const World from = attempt_ == 0 ? lowest_ : cross();
-    const std::size_t patience = ((is_sparse() ? n / 2 : 2 * n) + 20) << effort_;
-    if (blocks_) blocks_->run(from, patience, threshold_, found_);
-    else tabu_.run(from, patience, threshold_, found_);
+    const std::size_t patience = (search.is_sparse() ? search.size() / 2 : 2 * search.size()) + 20;
+    search.run(attempt_ == 0 ? lowest_ : cross(), patience << effort_, threshold_, found_);
 }
 
 // A world that has each variable, or each block, from one of two of the mixture.
@@ -100,22 +93,16 @@ World RowEngine::cross() {
     for (std::size_t i = 0; i < mixture_.size(); ++i)
         if (mixture_.is_world(i)) worlds.push_back(i);
     World world = mixture_.world(worlds[random_.below(worlds.size())]);
-    const World& other = mixture_.world(worlds[random_.below(worlds.size())]);
-    if (blocks_) {
-        blocks_->mix(world, other, random_);
-        return world;
-    }
-    for (std::size_t v = 0; v < world.size(); ++v)
-        if (random_.next() >> 63) world[v] = other[v];
+    oracle_.search().cross(world, mixture_.world(worlds[random_.below(worlds.size())]), random_);
     return world;
 }
 
 bool RowEngine::search(Deadline deadline, int effort, double enough, double worth) {
     while (effort_ <= effort) {
-        if (std::chrono::steady_clock::now() >= deadline) return false;
+        if (has_passed(deadline)) return false;
         threshold_ = mixture_.level() - slack(enough);
         attempt();
-        if (++attempt_ < round && (is_sparse() || found_.size() < batch)) continue;
+        if (++attempt_ < round && (oracle_.search().is_sparse() || found_.size() < batch)) continue;
         attempt_ = 0;
         const std::size_t found = found_.size();
         const double before = mixture_.objective();
@@ -137,9 +124,7 @@ bool RowEngine::take(std::size_t most) {
     std::size_t taken = 0;
     for (std::size_t i = 0; i < found.size() && taken < most; ++i) {
         if (i > 0 && found[i].world == found[i - 1].world) continue;
-        energy_.evaluate(found[i].world, bits_);
-        for (std::size_t j = 0; j < truth_.size(); ++j) truth_[j] = bits_[j / 8] >> (j % 8) & 1;
-        taken += mixture_.add(found[i].world, truth_);
+        taken += mixture_.add(found[i].world, evaluate(found[i].world));
     }
     if (taken == 0) return false;
     mixture_.settle(0);
@@ -149,29 +134,21 @@ bool RowEngine::take(std::size_t most) {
 
 // The least energy of all worlds. Leaves the world in `found_`, where others that improve may follow.
 double RowEngine::find_best() {
-    World world;
-    const double least = minimise(mixture_.gradient(), world);
-    found_.assign(1, {least, std::move(world)});
-    if (!space_) return least;
-    for (World& other : space_elimination_->others(threshold_, many - 1)) {
-        const double value = energy_.value(other);
+    found_.assign(1, minimise(mixture_.gradient()));
+    const double least = found_[0].energy;
+    for (World& other : oracle_.elimination().others(threshold_, many - 1)) {
+        const double value = oracle_.energy().value(other);
         found_.push_back({value, std::move(other)});
     }
     return least;
 }
 
-double RowEngine::minimise(std::span<const double> coefficients, World& world) {
-    if (!space_) {
-        if (!elimination_) elimination_ = std::make_unique<Elimination>(energy_.events());
-        elimination_->minimise(coefficients, world);
-    } else {
-        if (!space_elimination_) space_elimination_ = std::make_unique<SpaceElimination>(energy_.events(), *space_);
-        space_elimination_->minimise(coefficients, world);
-    }
-    energy_.evaluate(world, bits_);
+Found RowEngine::minimise(std::span<const double> coefficients) {
+    World world = oracle_.elimination().minimise(coefficients);
+    evaluate(world);
     double sum = 0;
-    for (std::size_t j = 0; j < truth_.size(); ++j) sum += bits_[j / 8] >> (j % 8) & 1 ? coefficients[j] : 0.0;
-    return sum;
+    for (std::size_t j = 0; j < truth_.size(); ++j) sum += truth_[j] ? coefficients[j] : 0.0;
+    return {sum, std::move(world)};
 }
 
 bool RowEngine::eliminate(Deadline deadline, double enough) {
@@ -179,7 +156,7 @@ bool RowEngine::eliminate(Deadline deadline, double enough) {
         std::size_t idle = 0;
         double before = std::numeric_limits<double>::infinity();
         for (;;) {
-            if (std::chrono::steady_clock::now() >= deadline) return false;
+            if (has_passed(deadline)) return false;
             threshold_ = mixture_.level() - slack(enough);
             const double best = find_best();
             least_ = best;

@@ -1,20 +1,16 @@
 // The best mixture of all possible worlds for a model of rows, by column generation.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "coherently/deadline.hpp"
 #include "coherently/mixture/row_mixture.hpp"
 #include "coherently/random.hpp"
-#include "coherently/worlds/elimination/free_elimination.hpp"
-#include "coherently/worlds/elimination/space_elimination.hpp"
 #include "coherently/worlds/energy.hpp"
-#include "coherently/worlds/search/block_search.hpp"
-#include "coherently/worlds/search/tabu_search.hpp"
+#include "coherently/worlds/oracle.hpp"
 #include "coherently/worlds/space.hpp"
 
 namespace coherently {
@@ -22,7 +18,6 @@ namespace coherently {
 // As NearestMixture, for models that change: worlds and shares survive a change. Until the pins are kept, phase 1 goes first.
 class RowEngine {
 public:
-    using Deadline = std::chrono::steady_clock::time_point;
     RowEngine(EventView events, std::uint64_t seed, const Space* space, Sums pins, std::vector<std::uint8_t> equal);
 
     void set(RowModel model);
@@ -38,8 +33,8 @@ public:
     // Takes in the best world of all, by elimination, until none lies below the level by `enough`; false at the deadline.
     bool eliminate(Deadline deadline, double enough);
 
-    // The world of the least sum of other coefficients over the events that hold, by elimination; that sum.
-    double minimise(std::span<const double> coefficients, World& world);
+    // The world of the least sum of other coefficients over the events that hold, by elimination.
+    Found minimise(std::span<const double> coefficients);
     // The least sum over all worlds, of the gradient when elimination last found it; else minus infinity.
     double least() const { return least_; }
     const RowMixture& mixture() const { return mixture_; }
@@ -51,18 +46,13 @@ private:
     double find_best();
     World cross();
     double slack(double enough) const;
-    bool is_sparse() const { return blocks_ ? blocks_->is_sparse() : tabu_.is_sparse(); }
+    const std::vector<std::uint8_t>& evaluate(const World& world);
 
-    Energy energy_;
-    const Space* space_;
+    WorldOracle oracle_;
     RowMixture mixture_;
-    TabuSearch tabu_;
-    std::unique_ptr<BlockSearch> blocks_;  // instead, where there is a space
-    std::unique_ptr<Elimination> elimination_;
-    std::unique_ptr<SpaceElimination> space_elimination_;
     Random random_;
     std::vector<std::uint8_t> bits_, truth_;
-    std::vector<TabuSearch::Found> found_;
+    std::vector<Found> found_;
     World lowest_;
     double rounding_ = 0, threshold_ = 0, least_ = -std::numeric_limits<double>::infinity();
     std::size_t attempt_ = 0;

@@ -9,7 +9,6 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
-from coherently.problem import BRIER
 from coherently.solve.component.answer import Answer, Ended
 from coherently.solve.component.budget import SLICE
 from coherently.solve.component.feasible import make_engine, require_pins
@@ -345,7 +344,7 @@ class Newton:
             self.proof,
             ended,
             self.pins.violation(best.sides),
-            self._saved(best.sides) if self.objective.loss.name == BRIER.name and self.steps else -math.inf,
+            self._saved(best.sides) if self.objective.loss.is_quadratic and self.steps else -math.inf,
             math.nan,
             np.empty(0, np.int64) if self.varies is None else find_degenerate(self.part, self.varies, x),
             self.steps,

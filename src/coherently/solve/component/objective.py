@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from coherently.problem import BRIER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,7 +110,7 @@ class Objective:
     @property
     def is_quadratic(self) -> bool:
         """Whether these are squares of the probabilities of events: points under the Brier loss."""
-        return self.loss.name == BRIER.name and not len(self.wide) and bool(self.certain.all())
+        return self.loss.is_quadratic and not len(self.wide) and bool(self.certain.all())
 
     def value(self, sides: Vector) -> float:
         """The sum of the terms at probabilities of sides."""
