@@ -51,7 +51,9 @@ def in_worlds(arrays, truth):
 
 def reference(cost, rows, weight, pins, equal, truth):
     share = cp.Variable(len(truth), nonneg=True)
-    value = share @ (truth @ cost) + 0.5 * cp.sum_squares(cp.multiply(np.sqrt(weight), in_worlds(rows, truth).T @ share))
+    value = share @ (truth @ cost) + 0.5 * cp.sum_squares(
+        cp.multiply(np.sqrt(weight), in_worlds(rows, truth).T @ share)
+    )
     kept = in_worlds(pins, truth)
     constraints = [cp.sum(share) == 1]
     constraints += [share @ kept[:, t] == 0 if equal[t] else share @ kept[:, t] >= 0 for t in range(len(equal))]

@@ -1,14 +1,11 @@
 """Conditionals, intervals and pins in the exact method, against enumeration with a convex solver."""
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently import _core
 from coherently.errors import ContradictionError, MethodError
 from coherently.problem import BRIER, find_loss, holds, pose, split
 from coherently.solve.component.budget import Budget
@@ -258,18 +255,6 @@ def test_no_time_leaves_a_coherent_answer_with_a_bound():
     assert result.lower_bound <= Reference(panel, find_loss("brier")).value + 1e-9
     assert result.violation <= 1e-9
     check_worlds(result)
-
-
-def test_the_normal_system_solves_what_it_says():
-    rng = np.random.default_rng(0)
-    for n, count in ((1, 0), (5, 3), (70, 41)):
-        ways, diagonal, right = rng.normal(size=(count, n)), rng.random(n) + 0.1, rng.normal(size=n)
-        system = _core.NormalSystem(ways, diagonal)
-        matrix = ways.T @ ways + np.diag(diagonal)
-        assert system.is_definite()
-        np.testing.assert_allclose(system.solve(right), np.linalg.solve(matrix, right), rtol=1e-9)
-        np.testing.assert_allclose(system.multiply(right), matrix @ right, rtol=1e-12, atol=1e-12)
-    assert not _core.NormalSystem(np.empty((0, 2)), np.array([1.0, -1.0])).is_definite()
 
 
 def test_options_are_checked():

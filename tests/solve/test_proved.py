@@ -40,7 +40,6 @@ def least(part, coefficients):
     return float((holds(part, worlds_of(part.n_variables)) @ coefficients).min())
 
 
-
 def nearest_square(part, weight, target):
     """The least weighted squared distance of a mixture of all worlds, by non-negative least squares."""
     root = np.sqrt(weight)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently import _core
 from coherently.books.bets import truth_of
 from coherently.books.trading import at_quotes
 from coherently.errors import MethodError

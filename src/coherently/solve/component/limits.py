@@ -77,9 +77,15 @@ class PinRows:
     def of(self, pins: list[int]) -> PinRows:
         """The rows of some pins."""
         rows = np.flatnonzero(np.isin(self.pin, pins))
-        columns = (self.joint, self.condition, self.sign, self.edge, self.equal, self.pin)
-        joint, condition, sign, edge, equal, pin = (column[rows] for column in columns)
-        return PinRows(self.size, joint, condition, sign, edge, equal, pin)
+        return PinRows(
+            self.size,
+            self.joint[rows],
+            self.condition[rows],
+            self.sign[rows],
+            self.edge[rows],
+            self.equal[rows],
+            self.pin[rows],
+        )
 
 
 def pin_rows(limits: Limits, size: int) -> PinRows:

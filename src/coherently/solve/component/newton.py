@@ -166,7 +166,7 @@ class Newton:
         truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.bool_)
         sides = np.hstack([truth, ~truth, np.ones((len(truth), 1), np.bool_)])
         u, h = sides[:, self.objective.joint], sides[:, self.objective.condition]
-        return ~u.any(axis=0), (u == h).all(axis=0)
+        return np.asarray(~u.any(axis=0)), np.asarray((u == h).all(axis=0))
 
     def _converge(self, blend: Blend) -> None:
         """Steps with the best world known for certain, each followed by a bound, until nothing is left to gain."""

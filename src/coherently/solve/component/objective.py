@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -80,7 +79,7 @@ class Layout(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Objective:
-    """The terms of a component's forecasts, as arrays; `joint` and `condition` are places in the sides of `size` events.
+    """The terms of forecasts, as arrays; `joint` and `condition` are places in the sides of `size` events.
 
     `certain` marks terms of no condition, `linear` linearised ones, `called_off` the rest, and `wide` the intervals.
     Where `settled` is 0 or 1 the possible worlds leave the ratio no choice; it is NaN elsewhere.

@@ -54,8 +54,8 @@ def plane_below(objective: Objective, planes: Planes, pins: PinRows, prices: Vec
 def savings(objective: Objective, sides: Vector) -> Plane:
     """The Brier penalty that an answer saves in a world, conditionals counting where their condition holds.
 
-    A forecast p of which the answer makes r saves (v - p)^2 - (v - r)^2 where its event has the truth v, which is linear
-    in v. What is given an event that counts as impossible stands as forecast, and saves nothing.
+    A forecast p of which the answer makes r saves (v - p)^2 - (v - r)^2 where its event has the truth v: that is
+    linear in v. What is given an event that counts as impossible stands as forecast, and saves nothing.
     """
     u, h, p = sides[objective.joint], sides[objective.condition], objective.middle
     r = np.clip(np.divide(u, h, out=p.copy(), where=objective.certain | (h >= ABSENT)), 0.0, 1.0)
@@ -64,7 +64,7 @@ def savings(objective: Objective, sides: Vector) -> Plane:
 
 
 def find_degenerate(part: Merged, varies: NDArray[np.bool_], x: Vector) -> NDArray[np.int64]:
-    """The conditionals whose condition x makes impossible or certain, though it varies and nobody and no pin says so."""
+    """The conditionals whose condition x makes impossible or certain, though it varies and no forecast or pin says so."""
     given, limits = part.terms.conditionals, part.terms.limits
     coordinate, p = given.condition.coordinate, given.condition.probability(x)
     known = given.condition.probability(np.where(part.weight > 0, part.mean, 0.5))
