@@ -64,7 +64,7 @@ def savings(objective: Objective, sides: Vector) -> Plane:
 
 
 def find_degenerate(part: Merged, varies: NDArray[np.bool_], x: Vector) -> NDArray[np.int64]:
-    """The conditionals whose condition x makes impossible or certain, though it varies and no forecast or pin says so."""
+    """The conditionals whose condition x makes impossible or certain, though it varies and nobody says so."""
     given, limits = part.terms.conditionals, part.terms.limits
     coordinate, p = given.condition.coordinate, given.condition.probability(x)
     known = given.condition.probability(np.where(part.weight > 0, part.mean, 0.5))
