@@ -275,7 +275,7 @@ def test_answers_that_are_held_back_claim_no_more_than_holds(monkeypatch, seed, 
     for start in almost(part, Oracle(part).space):
         hold_back(monkeypatch, start, worlds)
         answer = Nearest(part, 0, 1.0)
-        answer.improve(Budget(soon(), 1e-6))
+        answer.improve(1e-6, soon(), lambda: None)
         f, slope = answer.objective, part.weight * (answer.x - np.nan_to_num(part.mean))
         g = float(slope @ answer.x - (truth @ slope).min())
         assert answer.bound <= best * (1 + 1e-9) + 1e-9

@@ -15,7 +15,9 @@ from coherently.books.trading import at_quotes
 from coherently.errors import MethodError
 from coherently.problem import BRIER, Problem
 from coherently.solve import AlternatingProjections, Proof
-from coherently.solve.composite import CompositeNearest
+from coherently.solve.component.budget import Budget
+from coherently.solve.component.objective import objective_of
+from coherently.solve.component.solving import solve_component
 from coherently.solve.nearest import THOROUGH, Nearest
 from coherently.solve.oracle import SLICE
 from coherently.values import Value
@@ -207,15 +209,14 @@ def _nearest_given(bets: Bets, cluster: Cluster, deadline: float) -> NearestPric
     merged &= len(np.unique(given)) == len(given)
     part = cluster.part if merged else at_quotes(bets, cluster)
     scatter = _scatter(cluster, bets.price[cluster.bets]) if merged else 0.0
-    found = CompositeNearest(part, BRIER, 0, TOLERANCE**2, linearised=False)
-    found.improve(ACCURACY, deadline, lambda: None)
-    answer = _mixed(bets, cluster, *found.mixture())
+    found = solve_component(part, objective_of(part, BRIER), Budget(deadline, ACCURACY, TOLERANCE**2))
+    answer = _mixed(bets, cluster, found.share, found.worlds)
     squares = answer.chance * (answer.target - answer.value) ** 2
     return replace(
         answer,
         sure=float(np.sum(np.where(cluster.conditional, 0.5, 1.0) * squares)),
         least=_least(found.bound, scatter),
-        shortfall=0.5 * (found.objective - found.bound),
+        shortfall=0.5 * found.gap,
         proof=found.proof,
     )
 

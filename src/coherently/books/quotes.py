@@ -11,7 +11,6 @@ import numpy as np
 from coherently.books.bets import truth_of
 from coherently.books.market import MARGIN, Market
 from coherently.problem import NO_TERMS
-from coherently.solve.component.budget import Budget
 from coherently.solve.nearest import Nearest
 from coherently.solve.oracle import Oracle
 
@@ -124,7 +123,7 @@ def _moves(
     while chosen.any():
         own = _at(cluster.only(chosen), target[chosen])
         near = Nearest(own.part, 0, MARGIN**2)
-        near.improve(Budget(deadline, ACCURACY))
+        near.improve(ACCURACY, deadline, lambda: None)
         moves[chosen] = target[chosen] - own.on_bets(near.x)
         wrong = chosen & (sign * moves < NOISE)
         if not wrong.any():

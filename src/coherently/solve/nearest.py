@@ -104,10 +104,6 @@ class Nearest:
         """The objective at which, by the present bound, the gap is at most the tolerance."""
         return max(self.bound / (1.0 - tolerance), self.bound + tolerance * self.floor, self.noise)
 
-    def is_stuck(self, tolerance: float) -> bool:
-        """Whether rounding ended the work before the tolerance, though the best world of all was found each time."""
-        return self.eliminated and not self.timed_out and not self.is_done(tolerance)
-
     def improve(self, tolerance: float, deadline: float, tell: Callable[[], None], *, hasty: bool = False) -> None:
         """Work until the gap is at most the tolerance, or until the deadline; in haste, no closer than needed."""
         run = _Run(self, tolerance, deadline, tell, hasty=hasty)

@@ -46,8 +46,14 @@ def _by_columns(part: Merged, budget: Budget, seed: int) -> Answer:
     """The nearest mixture by the Brier loss."""
     nearest = Nearest(part, seed, budget.floor)
     ended = Ended.ROUNDING
+
+    def tell() -> None:
+        budget.progress()
+        if budget.stop():
+            raise KeyboardInterrupt
+
     try:
-        nearest.improve(budget)
+        nearest.improve(budget.tolerance, budget.deadline, tell)
     except KeyboardInterrupt:
         ended = Ended.INTERRUPTED
     if nearest.is_done(budget.tolerance):
