@@ -16,10 +16,11 @@ using SumArrays =
 
 Sums sums_of(const SumArrays& arrays, std::size_t events) {
     const auto& [starts, coordinates, turned, factors, offset] = arrays;
-    Sums sums{OwnedEvents::copy(starts), OwnedEvents::copy(coordinates), OwnedEvents::copy(turned), OwnedEvents::copy(factors),
-              OwnedEvents::copy(offset)};
+    Sums sums{OwnedEvents::copy(starts), OwnedEvents::copy(coordinates), OwnedEvents::copy(turned),
+              OwnedEvents::copy(factors), OwnedEvents::copy(offset)};
     if (sums.starts.size() != sums.offset.size() + 1 || sums.factors.size() != sums.coordinates.size() ||
-        sums.turned.size() != sums.coordinates.size() || static_cast<std::size_t>(sums.starts.back()) != sums.factors.size())
+        sums.turned.size() != sums.coordinates.size() ||
+        static_cast<std::size_t>(sums.starts.back()) != sums.factors.size())
         throw nb::value_error("arrays differ in length");
     for (const std::int32_t i : sums.coordinates)
         if (i < 0 || static_cast<std::size_t>(i) >= events) throw nb::index_error("a coordinate is out of range");
@@ -119,8 +120,9 @@ private:
 
 void bind_rows(nb::module_& module) {
     nb::class_<Engine>(module, "RowEngine")
-        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::uint64_t>,
-                      std::uint64_t, std::shared_ptr<Space>, const SumArrays&, Vector<std::uint8_t>>(),
+        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>,
+                      Vector<std::uint64_t>, std::uint64_t, std::shared_ptr<Space>, const SumArrays&,
+                      Vector<std::uint8_t>>(),
              nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
              nb::arg("seed"), nb::arg("space").none(), nb::arg("pins"), nb::arg("equal"))
         .def("set", &Engine::set, nb::arg("cost"), nb::arg("rows"), nb::arg("weight"))

@@ -13,12 +13,13 @@ constexpr std::size_t round = 8;  // searches before their worlds are taken in
 constexpr std::size_t least_sweeps = 16;
 constexpr std::size_t most_idle = 20;  // rounds that may bring nothing, beside one for each pin
 constexpr int refinements = 2;
-constexpr double kept = 1e-10;      // what pins may be missed by when phase 1 ends: later steps mend it
+constexpr double kept = 1e-10;          // what pins may be missed by when phase 1 ends: later steps mend it
 constexpr double first_enough = 1e-12;  // in phase 1
 
 }  // namespace
 
-RowEngine::RowEngine(EventView events, std::uint64_t seed, const Space* space, Sums pins, std::vector<std::uint8_t> equal)
+RowEngine::RowEngine(EventView events, std::uint64_t seed, const Space* space, Sums pins,
+                     std::vector<std::uint8_t> equal)
     : oracle_(events, space, seed, seed),
       mixture_(events.size(), std::move(pins), std::move(equal)),
       random_(seed + 1),

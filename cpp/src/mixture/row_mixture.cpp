@@ -13,7 +13,7 @@ namespace {
 constexpr double least_pivot = 1e-14;  // of a scaled column: below this it depends on those before it
 constexpr double least_part = 1e-11;   // of a column in another that depends on it, below which it is rounding
 constexpr double rounding = 1e-15;
-constexpr double unseen = 1e-12;       // a share
+constexpr double unseen = 1e-12;  // a share
 constexpr std::size_t most_pivots = 100000;
 
 }  // namespace
@@ -58,7 +58,8 @@ RowMixture::RowMixture(std::size_t events, Sums pins, std::vector<std::uint8_t> 
 }
 
 RowMixture::Column RowMixture::make_world(const World& world, std::span<const std::uint8_t> truth) const {
-    Column column{Kind::world, world, {truth.begin(), truth.end()}, std::vector<std::uint8_t>((events_ + 7) / 8), {1.0}};
+    Column column{
+        Kind::world, world, {truth.begin(), truth.end()}, std::vector<std::uint8_t>((events_ + 7) / 8), {1.0}};
     for (std::size_t j = 0; j < events_; ++j) column.bits[j / 8] |= static_cast<std::uint8_t>(truth[j] << (j % 8));
     for (std::size_t t = 0; t < pins_.size(); ++t) column.pins.push_back(pins_.in_world(t, truth));
     column.cost = world_cost(column);
@@ -155,8 +156,8 @@ double RowMixture::slope(const Column& column) const {
     return slope;
 }
 
-// The column is sum_i a_i column_i in rows and pins, but for rounding: going from these to it, or back, hardly changes what the
-// model bends by. Goes until a share is 0.
+// The column is sum_i a_i column_i in rows and pins, but for rounding: going from these to it, or back, hardly changes
+// what the model bends by. Goes until a share is 0.
 bool RowMixture::exchange(Column& column, double share) {
     const std::size_t k = columns_.size();
     std::vector<double> part(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(k));
@@ -240,7 +241,11 @@ void RowMixture::begin(Column first) {
     for (std::size_t t = 0; t < pins_.size(); ++t) {
         if (away[t] == 0 && equal_[t]) continue;
         const bool slack = !equal_[t] && away[t] >= 0;
-        absorb(make_unit(slack ? Kind::slack : Kind::artificial, t, away[t] > 0 ? -1.0 : slack ? -1.0 : 1.0), std::abs(away[t]));
+        absorb(make_unit(slack ? Kind::slack : Kind::artificial, t,
+                         away[t] > 0 ? -1.0
+                         : slack     ? -1.0
+                                     : 1.0),
+               std::abs(away[t]));
     }
     if (phase_1_ && missing() == 0) finish_phase_1();
 }
@@ -398,7 +403,8 @@ void RowMixture::solve_small(std::vector<double>& right) {
             continue;
         }
         for (std::size_t r = 0; r < p; ++r)
-            factor[p][r] = used[r] ? (factor[p][r] / (size[p] * size[r]) - dot(factor[p].data(), factor[r].data(), r)) / factor[r][r]
+            factor[p][r] = used[r] ? (factor[p][r] / (size[p] * size[r]) - dot(factor[p].data(), factor[r].data(), r)) /
+                                         factor[r][r]
                                    : 0.0;
         const double pivot = 1.0 - dot(factor[p].data(), factor[p].data(), p);
         used[p] = pivot > least_pivot;

@@ -15,7 +15,8 @@
 
 namespace coherently {
 
-// As NearestMixture, for models that change: worlds and shares survive a change. Until the pins are kept, phase 1 goes first.
+// As NearestMixture, for models that change: worlds and shares survive a change. Until the pins are kept, phase 1 goes
+// first.
 class RowEngine {
 public:
     RowEngine(EventView events, std::uint64_t seed, const Space* space, Sums pins, std::vector<std::uint8_t> equal);
@@ -26,11 +27,12 @@ public:
     // Begins again with worlds and shares that keep the pins.
     void restart(const std::vector<World>& worlds, std::span<const double> shares);
 
-    // Takes in worlds that local search finds; true when it finds none that lies below the level by `enough`, false at the deadline.
-    // The effort is how often the length of a search is doubled before giving up, where a round of searches has not brought
-    // the objective down by `worth`.
+    // Takes in worlds that local search finds; true when it finds none that lies below the level by `enough`, false at
+    // the deadline. The effort is how often the length of a search is doubled before giving up, where a round of
+    // searches has not brought the objective down by `worth`.
     bool search(Deadline deadline, int effort, double enough, double worth);
-    // Takes in the best world of all, by elimination, until none lies below the level by `enough`; false at the deadline.
+    // Takes in the best world of all, by elimination, until none lies below the level by `enough`; false at the
+    // deadline.
     bool eliminate(Deadline deadline, double enough);
 
     // The world of the least sum of other coefficients over the events that hold, by elimination.

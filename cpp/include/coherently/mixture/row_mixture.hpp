@@ -9,8 +9,8 @@
 
 namespace coherently {
 
-// Sums of sides of events: sum_k factor_k P(side_k) + offset, k in [starts[t], starts[t + 1]). A side is an event, or its complement
-// where `turned`; both are summed from shares, so that what is almost certain keeps its digits.
+// Sums of sides of events: sum_k factor_k P(side_k) + offset, k in [starts[t], starts[t + 1]). A side is an event, or
+// its complement where `turned`; both are summed from shares, so that what is almost certain keeps its digits.
 struct Sums {
     std::vector<std::int64_t> starts{0};
     std::vector<std::int32_t> coordinates;
@@ -31,21 +31,24 @@ struct RowModel {
     std::vector<double> weight;
 };
 
-// Minimises a model over x = sum_i share_i v_i, the v_i being the truth vectors of worlds that are added one after the other, where
-// each pin, a sum of events, is 0 or, unless `equal`, at least 0. A primal active set method: the worlds within are independent in
-// the rows and pins. Where a pin is an inequality its slack is a column like a world, of no cost; while a pin is missed, an artificial
-// column stands for what is missing, and the sum of these is minimised instead of the model (phase 1).
+// Minimises a model over x = sum_i share_i v_i, the v_i being the truth vectors of worlds that are added one after the
+// other, where each pin, a sum of events, is 0 or, unless `equal`, at least 0. A primal active set method: the worlds
+// within are independent in the rows and pins. Where a pin is an inequality its slack is a column like a world, of no
+// cost; while a pin is missed, an artificial column stands for what is missing, and the sum of these is minimised
+// instead of the model (phase 1).
 //
 // With shares s, costs c, Gram matrix Q of the rows and E s = e the sum of shares and the pins, a step solves
 //     Q ds - E' y = -(c + Q s),  E ds = e - E s
-// by the factor of H = Q + rho E'E, scaled to a unit diagonal: ds = H^-1 (E' y - c - Q s), E H^-1 E' y = e - E s + E H^-1 (c + Q s).
+// by the factor of H = Q + rho E'E, scaled to a unit diagonal: ds = H^-1 (E' y - c - Q s), E H^-1 E' y = e - E s + E
+// H^-1 (c + Q s).
 class RowMixture {
 public:
     RowMixture(std::size_t events, Sums pins, std::vector<std::uint8_t> equal);
 
     // Changes the model; worlds and shares stay, but for worlds that depend on others in the new rows.
     void set(RowModel model);
-    // Takes in a world with its truth vector at share 0, or by an exchange where it depends on those within and is cheaper.
+    // Takes in a world with its truth vector at share 0, or by an exchange where it depends on those within and is
+    // cheaper.
     bool add(const World& world, std::span<const std::uint8_t> truth);
     // Moves to the minimum, dropping columns whose share would turn negative; then improves the shares some times more.
     void settle(int refinements);
@@ -78,9 +81,9 @@ private:
         Kind kind;
         World world;
         std::vector<std::uint8_t> truth, bits;
-        std::vector<double> pins;  // what it adds to the sum of shares, then to each pin
-        double cost = 0, size = 1; // the root of its entry on the diagonal of H
-        std::size_t pin = 0;       // of a slack or an artificial column
+        std::vector<double> pins;   // what it adds to the sum of shares, then to each pin
+        double cost = 0, size = 1;  // the root of its entry on the diagonal of H
+        std::size_t pin = 0;        // of a slack or an artificial column
     };
     Column make_world(const World& world, std::span<const std::uint8_t> truth) const;
     Column make_unit(Kind kind, std::size_t pin, double sign) const;
@@ -111,8 +114,9 @@ private:
     bool phase_1_ = false;
     std::vector<Column> columns_;
     std::vector<std::vector<double>> factor_;  // of H, scaled; a row a column
-    std::vector<double> share_, holds_, fails_, row_value_, slope_, event_slope_, scratch_, tables_, row_, products_, step_, price_, gradient_;
-    std::vector<std::vector<double>> along_;   // H^-1 E'
+    std::vector<double> share_, holds_, fails_, row_value_, slope_, event_slope_, scratch_, tables_, row_, products_,
+        step_, price_, gradient_;
+    std::vector<std::vector<double>> along_;  // H^-1 E'
     double constant_ = 0, rho_ = 1, objective_ = 0, level_ = 0;
     std::size_t pivots_ = 0;
 };
