@@ -2,6 +2,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "coherently/mixture/row_engine.hpp"
@@ -22,9 +23,16 @@ Sums sums_of(const SumArrays& arrays, std::size_t events) {
         sums.turned.size() != sums.coordinates.size() ||
         static_cast<std::size_t>(sums.starts.back()) != sums.factors.size())
         throw nb::value_error("arrays differ in length");
+    if (sums.starts.front() != 0 || !std::is_sorted(sums.starts.begin(), sums.starts.end()))
+        throw nb::value_error("starts must rise from 0");
     for (const std::int32_t i : sums.coordinates)
         if (i < 0 || static_cast<std::size_t>(i) >= events) throw nb::index_error("a coordinate is out of range");
     return sums;
+}
+
+std::vector<std::uint8_t> checked(const Vector<std::uint8_t>& equal, const SumArrays& pins) {
+    if (equal.size() != std::get<4>(pins).size()) throw nb::value_error("arrays differ in length");
+    return OwnedEvents::copy(equal);
 }
 
 class Engine {
@@ -34,7 +42,7 @@ public:
            Vector<std::uint8_t> equal)
         : events_(n, starts, variables, word_starts, words),
           space_((check_space(space.get(), n), std::move(space))),
-          engine_(events_.view(), seed, space_.get(), sums_of(pins, size()), OwnedEvents::copy(equal)) {}
+          engine_(events_.view(), seed, space_.get(), sums_of(pins, size()), checked(equal, pins)) {}
 
     void set(Vector<double> cost, const SumArrays& rows, Vector<double> weight) {
         RowModel model{OwnedEvents::copy(cost), sums_of(rows, size()), OwnedEvents::copy(weight)};
@@ -47,13 +55,6 @@ public:
         const auto rows = rows_of(worlds);
         nb::gil_scoped_release release;
         engine_.include(rows);
-    }
-    void restart(Matrix<std::uint8_t> worlds, Vector<double> shares) {
-        const auto rows = rows_of(worlds);
-        if (shares.size() != rows.size() || rows.empty()) throw nb::value_error("arrays differ in length");
-        const auto own = OwnedEvents::copy(shares);
-        nb::gil_scoped_release release;
-        engine_.restart(rows, own);
     }
     bool search(double seconds, int effort, double enough, double worth) {
         nb::gil_scoped_release release;
@@ -68,7 +69,6 @@ public:
     double least() const { return engine_.least(); }
     double missing() const { return engine_.mixture().is_in_phase_1() ? engine_.mixture().missing() : 0.0; }
     bool is_feasible() const { return !engine_.mixture().is_in_phase_1(); }
-    std::size_t pivots() const { return engine_.mixture().pivots(); }
     // The probabilities of the events, then of their complements, then of what is certain.
     NewArray<double> sides() const {
         std::vector<double> sides = engine_.mixture().holds();
@@ -127,7 +127,6 @@ void bind_rows(nb::module_& module) {
              nb::arg("seed"), nb::arg("space").none(), nb::arg("pins"), nb::arg("equal"))
         .def("set", &Engine::set, nb::arg("cost"), nb::arg("rows"), nb::arg("weight"))
         .def("include", &Engine::include, nb::arg("worlds"))
-        .def("restart", &Engine::restart, nb::arg("worlds"), nb::arg("shares"))
         .def("search", &Engine::search, nb::arg("seconds"), nb::arg("effort"), nb::arg("enough"), nb::arg("worth"))
         .def("eliminate", &Engine::eliminate, nb::arg("seconds"), nb::arg("enough"))
         .def("objective", &Engine::objective)
@@ -135,7 +134,6 @@ void bind_rows(nb::module_& module) {
         .def("least", &Engine::least)
         .def("missing", &Engine::missing)
         .def("is_feasible", &Engine::is_feasible)
-        .def("pivots", &Engine::pivots)
         .def("sides", &Engine::sides)
         .def("minimise", &Engine::minimise, nb::arg("coefficients"))
         .def("gradient", &Engine::gradient)

@@ -13,7 +13,7 @@ constexpr std::size_t round = 8;  // searches before their worlds are taken in
 constexpr std::size_t least_sweeps = 16;
 constexpr std::size_t most_idle = 20;  // rounds that may bring nothing, beside one for each pin
 constexpr int refinements = 2;
-constexpr double kept = 1e-10;          // what pins may be missed by when phase 1 ends: later steps mend it
+constexpr double kept = 1e-9;           // what pins may be missed by when phase 1 ends: later steps mend it
 constexpr double first_enough = 1e-12;  // in phase 1
 
 }  // namespace
@@ -37,7 +37,14 @@ void RowEngine::set(RowModel model) {
     if (mixture_.size() == 0) include({oracle_.search().first()});
     mixture_.settle(1);
     update();
+    begin();
+}
+
+// The next search or elimination is a new one; where a deadline cuts it, the next call goes on as if it had not.
+void RowEngine::begin() {
+    found_.clear();
     effort_ = 0, attempt_ = 0;
+    passes_ = {};
 }
 
 void RowEngine::include(const std::vector<World>& worlds) {
@@ -47,17 +54,7 @@ void RowEngine::include(const std::vector<World>& worlds) {
     }
     mixture_.settle(1);
     update();
-}
-
-void RowEngine::restart(const std::vector<World>& worlds, std::span<const double> shares) {
-    std::vector<std::vector<std::uint8_t>> truths;
-    for (const World& world : worlds) {
-        truths.push_back(evaluate(world));
-    }
-    mixture_.restart(worlds, truths, shares);
-    lowest_ = worlds.front();
-    mixture_.settle(1);
-    update();
+    begin();
 }
 
 void RowEngine::update() {
@@ -153,25 +150,31 @@ Found RowEngine::minimise(std::span<const double> coefficients) {
 }
 
 bool RowEngine::eliminate(Deadline deadline, double enough) {
-    for (int pass = 0;; ++pass) {
-        std::size_t idle = 0;
-        double before = std::numeric_limits<double>::infinity();
-        for (;;) {
-            if (has_passed(deadline)) return false;
-            threshold_ = mixture_.level() - slack(enough);
-            const double best = find_best();
-            least_ = best;
-            if (!(best < threshold_) || idle > most_idle + mixture_.prices().size()) break;
-            const bool first = mixture_.is_in_phase_1();
-            if (!take(many)) break;
-            const bool better = first != mixture_.is_in_phase_1() || mixture_.objective() < before - rounding_;
-            idle = better ? 0 : idle + 1;
-            if (better) before = mixture_.objective();
+    while (!has_passed(deadline)) {
+        if (improve(enough)) continue;
+        if (passes_.done == refinements || enough > rounding_ || mixture_.is_in_phase_1()) {
+            passes_ = {};
+            return true;
         }
-        if (pass == refinements || enough > rounding_ || mixture_.is_in_phase_1()) return true;
+        passes_ = {passes_.done + 1};
         mixture_.settle(1);
         update();
     }
+    return false;
+}
+
+// Takes in the best world of all; false where it is not better, or has not been for long.
+bool RowEngine::improve(double enough) {
+    threshold_ = mixture_.level() - slack(enough);
+    const double best = find_best();
+    least_ = best;
+    if (!(best < threshold_) || passes_.idle > most_idle + mixture_.prices().size()) return false;
+    const bool first = mixture_.is_in_phase_1();
+    if (!take(many)) return false;
+    const bool better = first != mixture_.is_in_phase_1() || mixture_.objective() < passes_.before - rounding_;
+    passes_.idle = better ? 0 : passes_.idle + 1;
+    if (better) passes_.before = mixture_.objective();
+    return true;
 }
 
 }  // namespace coherently

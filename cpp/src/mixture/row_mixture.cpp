@@ -13,7 +13,8 @@ namespace {
 constexpr double least_pivot = 1e-14;  // of a scaled column: below this it depends on those before it
 constexpr double least_part = 1e-11;   // of a column in another that depends on it, below which it is rounding
 constexpr double rounding = 1e-15;
-constexpr double unseen = 1e-12;  // a share
+constexpr double unseen = 1e-12;     // a share
+constexpr double least_bend = 1e-3;  // of rho beside the slopes
 constexpr std::size_t most_pivots = 100000;
 
 }  // namespace
@@ -186,7 +187,6 @@ bool RowMixture::exchange(Column& column, double share) {
     if (!std::isfinite(length)) return false;
     for (std::size_t i = 0; i < k; ++i) share_[i] = std::max(0.0, share_[i] - sign * length * part[i]);
     if (leaving == k) return false;
-    ++pivots_;
     const double left = std::max(0.0, share + sign * length);
     remove(leaving);
     multiply(column, products_);
@@ -282,26 +282,6 @@ void RowMixture::set(RowModel model) {
     if (!phase_1_) rebuild();
 }
 
-void RowMixture::restart(const std::vector<World>& worlds, const std::vector<std::vector<std::uint8_t>>& truths,
-                         std::span<const double> shares) {
-    std::vector<Column> columns;
-    std::vector<double> kept;
-    for (std::size_t i = 0; i < worlds.size(); ++i) {
-        columns.push_back(make_world(worlds[i], truths[i]));
-        kept.push_back(shares[i]);
-    }
-    for (std::size_t t = 0; t < pins_.size(); ++t) {
-        if (equal_[t]) continue;
-        double away = 0;
-        for (std::size_t i = 0; i < worlds.size(); ++i) away += shares[i] * columns[i].pins[1 + t];
-        columns.push_back(make_unit(Kind::slack, t, -1.0));
-        kept.push_back(std::max(0.0, away));
-    }
-    columns_ = std::move(columns), share_ = std::move(kept);
-    phase_1_ = false;
-    rebuild();
-}
-
 // Makes the factor anew, the columns of large shares first.
 void RowMixture::rebuild() {
     std::vector<Column> columns = std::move(columns_);
@@ -319,7 +299,11 @@ void RowMixture::rebuild() {
         }
     }
     look_at(columns, shares);
-    rho_ = total > 0 ? total / static_cast<double>(worlds) : 1.0;
+    // Where the model hardly bends, prices are large beside H, and steps are what rounding leaves of them.
+    double steepest = 0;
+    for (const Column& column : columns) steepest = std::max(steepest, std::abs(slope(column)));
+    rho_ = std::max(total > 0 ? total / static_cast<double>(worlds) : 0.0, least_bend * steepest);
+    if (!(rho_ > 0)) rho_ = 1;
     std::vector<std::size_t> order(columns.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
@@ -455,7 +439,6 @@ void RowMixture::settle(int refinements) {
         }
         for (std::size_t i = 0; i < k; ++i) share_[i] = std::max(0.0, share_[i] + length * step_[i]);
         if (leaving < k) {
-            ++pivots_;
             remove(leaving);
             continue;
         }

@@ -24,8 +24,6 @@ public:
     void set(RowModel model);
     // Takes in worlds all at once, better or not.
     void include(const std::vector<World>& worlds);
-    // Begins again with worlds and shares that keep the pins.
-    void restart(const std::vector<World>& worlds, std::span<const double> shares);
 
     // Takes in worlds that local search finds; true when it finds none that lies below the level by `enough`, false at
     // the deadline. The effort is how often the length of a search is doubled before giving up, where a round of
@@ -42,8 +40,16 @@ public:
     const RowMixture& mixture() const { return mixture_; }
 
 private:
+    // How far an elimination has come: passes at full accuracy, rounds since the objective fell, and what it was then.
+    struct Passes {
+        int done = 0;
+        std::size_t idle = 0;
+        double before = std::numeric_limits<double>::infinity();
+    };
     void update();
+    void begin();
     void attempt();
+    bool improve(double enough);
     bool take(std::size_t most);
     double find_best();
     World cross();
@@ -59,6 +65,7 @@ private:
     double rounding_ = 0, threshold_ = 0, least_ = -std::numeric_limits<double>::infinity();
     std::size_t attempt_ = 0;
     int effort_ = 0;
+    Passes passes_;
 };
 
 }  // namespace coherently

@@ -52,10 +52,6 @@ public:
     bool add(const World& world, std::span<const std::uint8_t> truth);
     // Moves to the minimum, dropping columns whose share would turn negative; then improves the shares some times more.
     void settle(int refinements);
-    // Begins again with other worlds and shares, which keep the pins where `keeps`.
-    void restart(const std::vector<World>& worlds, const std::vector<std::vector<std::uint8_t>>& truths,
-                 std::span<const double> shares);
-
     // What the pins are missed by in phase 1; the end of which drops the artificial columns.
     double missing() const;
     bool is_in_phase_1() const { return phase_1_; }
@@ -73,7 +69,6 @@ public:
     // The coefficients, prices included, that an improving world has less of than `level`.
     const std::vector<double>& gradient() const { return gradient_; }
     double level() const { return level_; }
-    std::size_t pivots() const { return pivots_; }
 
 private:
     enum class Kind : std::uint8_t { world, slack, artificial };
@@ -118,7 +113,6 @@ private:
         step_, price_, gradient_;
     std::vector<std::vector<double>> along_;  // H^-1 E'
     double constant_ = 0, rho_ = 1, objective_ = 0, level_ = 0;
-    std::size_t pivots_ = 0;
 };
 
 }  // namespace coherently
