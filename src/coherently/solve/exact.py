@@ -13,6 +13,7 @@ from coherently.errors import MethodError
 from coherently.problem import drawn_together, split
 from coherently.solve.component.answer import Answer, Ended
 from coherently.solve.component.budget import Budget
+from coherently.solve.component.feasible import KEPT
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.solving import solve_component
 from coherently.solve.facts import Coherence, Status
@@ -108,7 +109,8 @@ class Exact:
             worlds.append(Worlds(one.part.merged.origin, one.answer.share, one.answer.worlds.view(np.bool_)))
             components.append(self._component(one, problem.loss))
         objective, bound = sum(c.objective for c in components), sum(c.lower_bound for c in components)
-        optimal = objective - bound <= self.tolerance * max(1.0, objective)
+        violation = max((one.answer.violation for one in parts), default=0.0)
+        optimal = objective - bound <= self.tolerance * max(1.0, objective) and violation <= KEPT
         given = problem.merged.terms.conditionals
         return Global(
             problem.as_written(x),
@@ -116,7 +118,7 @@ class Exact:
             objective=objective,
             lower_bound=bound,
             guaranteed_improvement=_guaranteed(problem, parts) if problem.loss.is_quadratic else None,
-            violation=max((one.answer.violation for one in parts), default=0.0),
+            violation=violation,
             worlds=tuple(worlds),
             components=tuple(components),
             note=_note(parts),

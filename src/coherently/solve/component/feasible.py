@@ -23,6 +23,8 @@ KEPT = 1e-9
 """What probabilities may miss their pins by, summed over all pins."""
 USELESS = 1e-12
 """How little a world that is better may bring."""
+IDLE = 20
+"""Worlds in a row that may bring nothing, beside one for each pin."""
 
 
 def make_engine(part: Merged, oracle: Oracle, pins: PinRows, seed: int) -> _core.RowEngine:
@@ -42,7 +44,7 @@ def feasible_mixture(part: Merged, oracle: Oracle, worlds: Truth) -> Blend:
 
 def require_pins(engine: _core.RowEngine, part: Merged, oracle: Oracle, pins: PinRows, budget: Budget) -> None:
     """Go on until the pins are kept; an error names as few as can be that no mixture keeps."""
-    if _keep_pins(engine, len(part), oracle, budget):
+    if _keep_pins(engine, pins, oracle, budget):
         return
     blamed = np.abs(engine.prices()) > KEPT
     found = sorted(set(pins.pin[blamed].tolist())) or sorted(set(pins.pin.tolist()))
@@ -52,28 +54,32 @@ def require_pins(engine: _core.RowEngine, part: Merged, oracle: Oracle, pins: Pi
         if fewer:
             other_engine = make_engine(part, oracle, pins.of(fewer), 0)
             other_engine.include(worlds)
-            if not _keep_pins(other_engine, len(part), oracle, budget):
+            if not _keep_pins(other_engine, pins.of(fewer), oracle, budget):
                 found = fewer
     raise InfeasiblePinsError(tuple(found))
 
 
-def _keep_pins(engine: _core.RowEngine, size: int, oracle: Oracle, budget: Budget) -> bool:
-    """Whether the pins can be kept; true, too, where the time does not suffice to tell.
+def _keep_pins(engine: _core.RowEngine, pins: PinRows, oracle: Oracle, budget: Budget) -> bool:
+    """Whether the pins can be kept; true, too, where that cannot be told.
 
-    The engine minimises the sum of what is missed. By its prices no mixture misses less than the present one, but for
-    how far the best world lies below the level.
+    The engine minimises the sum of what is missed. With its prices y, of inequalities at least 0, mixtures that keep
+    the pins G have <y, G> of 0 or more: there is none where <y, G> is below 0 in every world (Farkas 1902).
     """
     none = np.empty(0)
-    engine.set(np.zeros(size), (np.zeros(1, np.int64), none.astype(np.int32), none.astype(np.uint8), none, none), none)
-    while not engine.is_feasible() and not budget.is_over():
+    rows = (np.zeros(1, np.int64), none.astype(np.int32), none.astype(np.uint8), none, none)
+    engine.set(np.zeros(pins.size), rows, none)
+    idle, before = 0, np.inf
+    while not engine.is_feasible() and not budget.is_over() and idle <= IDLE + len(pins):
         seconds = min(SLICE, budget.left())
         done = engine.eliminate(seconds, 0.0) if oracle.is_exact else engine.search(seconds, 1, 0.0, 0.0)
         if not done or engine.is_feasible():
             continue
-        least = oracle.least(engine.gradient(), budget.left(), KEPT)
-        if engine.missing() - (engine.level() - least.bound) > KEPT:
+        coefficients, fixed = pins.coefficients(engine.prices())
+        least = oracle.least(-coefficients, budget.left(), KEPT)
+        if least.bound - fixed > KEPT:
             return False
         if engine.level() - least.value <= USELESS:
             return engine.missing() <= KEPT
+        idle, before = (0 if engine.missing() < before else idle + 1), min(before, engine.missing())
         engine.include(least.world[None])
     return True

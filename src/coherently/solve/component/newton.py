@@ -10,11 +10,14 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MethodError
 from coherently.solve.component.answer import Answer, Ended
-from coherently.solve.component.budget import SLICE
-from coherently.solve.component.feasible import make_engine, require_pins
+from coherently.solve.component.budget import SLICE, Budget
+from coherently.solve.component.feasible import KEPT, feasible_mixture, make_engine, require_pins
+from coherently.solve.component.incumbent import Incumbent
 from coherently.solve.component.limits import pin_rows
 from coherently.solve.component.objective import Model
 from coherently.solve.component.proving import find_degenerate, plane_below, savings
+from coherently.solve.component.settling import settle_terms
+from coherently.solve.component.stepping import STEADY, slope_towards, step_length
 from coherently.solve.component.support import Blend, blend_of, fewest
 from coherently.solve.examples import example_worlds
 from coherently.solve.facts import Proof, Route
@@ -24,24 +27,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged
-    from coherently.solve.component.budget import Budget
     from coherently.solve.component.objective import Objective, Planes
 
     Vector: TypeAlias = "NDArray[np.float64]"
     Truth: TypeAlias = "NDArray[np.uint8]"
 
 MOST_STEPS = 200
+"""Steps after which rounding must be what is left."""
 SPREAD = 0.02
 """The part of the first mixture that shows every event true and false."""
 FIRST_MASS, LEAST_MASS, SMALLER = 1e-7, 1e-15, 0.01
 """The masses that smooth conditionals: the first, the last, and the factor from one to the next."""
-VANISHING = (1e-4, 1e-7)
-"""Probabilities below which an answer is tried without the condition."""
-INSIDE = 0.999
-"""The longest step towards a point at which the loss is infinitely steep."""
-SHORTEST = 1e-10
-STEADY = 1e-15
-"""An increase, relative to the weights, that is only rounding."""
 CLOSER, ROUGH = 1e-6, 0.03
 """How exactly a model is minimised: of the gap, and by search of what the last step brought."""
 FINISHED = 1e-11
@@ -62,11 +58,10 @@ class Newton:
     def __init__(self, part: Merged, objective: Objective, budget: Budget, seed: int) -> None:
         self.part, self.objective, self.budget, self.seed = part, objective, budget, seed
         self.pins = pin_rows(part.terms.limits, len(part))
-        self.bound, self.proof, self.steps = 0.0, Proof.NOTHING, 0
-        self.is_bounded, self.value = True, math.inf
-        self.best: Blend | None = None
+        self.best = Incumbent(part, self.pins, budget.floor)
+        self.first: Blend | None = None  # the answer before the first step
+        self.bound, self.proof, self.steps, self.is_bounded = 0.0, Proof.NOTHING, 0, True
         self.varies: NDArray[np.bool_] | None = None
-        self.total = float(objective.weight.sum()) or 1.0
         self.prices = np.zeros(len(self.pins))
         self.proved = (np.zeros(len(part)), -math.inf)  # coefficients, and what no world has less of
 
@@ -74,33 +69,33 @@ class Newton:
         """Work until nothing is left to gain, or until the budget is spent."""
         ended = Ended.ROUNDING
         try:
-            self.oracle = Oracle(self.part, self.seed)
-            self.engine = make_engine(self.part, self.oracle, self.pins, self.seed)
-            blend = self._start(start)
-            self._take(blend)
-            if self.oracle.is_exact:
-                self._converge(blend)
-            else:
-                self._approach(blend)
+            self._work(start)
+            if self.budget.is_over():
+                ended = Ended.TIME
         except KeyboardInterrupt:
             ended = Ended.INTERRUPTED
-        if self.budget.is_enough(self._gap(), self.value):
+        if math.isfinite(self.best.value) and self.budget.is_enough(self._gap(), self.best.value):
             ended = Ended.PROVED
-        elif ended is Ended.ROUNDING and self.budget.is_over():
-            ended = Ended.TIME
         return self._answer(ended)
 
-    def _gap(self) -> float:
-        return self.value - self.bound
+    def _work(self, start: Truth | None) -> None:
+        self.oracle = Oracle(self.part, self.seed)
+        self.engine = make_engine(self.part, self.oracle, self.pins, self.seed)
+        blend = self._start(start)
+        self.best.take(self.objective, blend)
+        if self.oracle.is_exact:
+            self._converge(blend)
+        else:
+            self._approach(blend)
 
-    def _scale(self) -> float:
-        return max(self.value, self.budget.floor)
+    def _gap(self) -> float:
+        return self.best.value - self.bound
 
     def _minimise(self, model: Model, budget: Budget, enough: float, effort: int = 0, worth: float = 0.0) -> Blend:
         """The best mixture for a model, as far as the time allows."""
         engine = self.engine
         engine.set(*model)
-        done, seconds = False, FIRST if self.best is None else 0.0
+        done, seconds = False, FIRST if self.first is None else 0.0
         while not done and (seconds := max(seconds, min(SLICE, budget.left()))) > 0:
             done = (
                 engine.eliminate(seconds, enough)
@@ -108,11 +103,8 @@ class Newton:
                 else engine.search(seconds, effort, enough, worth)
             )
             seconds = 0.0
-        return self._current()
-
-    def _current(self) -> Blend:
-        share, worlds = self.engine.worlds()
-        return Blend(share, worlds, self.engine.sides())
+        share, worlds = engine.worlds()
+        return Blend(share, worlds, engine.sides())
 
     def _start(self, start: Truth | None) -> Blend:
         """The best mixture for the model at the forecasts, with a little of worlds that show every event."""
@@ -121,17 +113,20 @@ class Newton:
             self.engine.include(np.ascontiguousarray(start, np.uint8))
         blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, 1e-2 * floor)
         if not self.engine.is_feasible():
-            require_pins(self.engine, self.part, self.oracle, self.pins, self.budget)
+            # Pins are kept whatever the time: only an interruption ends this.
+            require_pins(self.engine, self.part, self.oracle, self.pins, Budget(progress=self.budget.progress))
             blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, 1e-2 * floor)
+        self.first = blend  # its conditions may be impossible for no reason
         if not objective.is_steep and objective.certain.all():
             return blend
-        self.best = blend  # should this be interrupted; its conditions may be impossible for no reason
         examples = example_worlds(self.part, self.oracle)
         worlds = examples.worlds
         shown = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.bool_)
         self.varies = np.asarray(shown.any(axis=0) & ~shown.all(axis=0))
         if objective.is_steep:
-            worlds = self._settle_terms(worlds, examples.doubtful)
+            self.objective, worlds, self.is_bounded = settle_terms(
+                self.part, objective, self.engine, examples, is_exact=self.oracle.is_exact
+            )
         if len(self.pins):
             return blend.towards(self._even(), SPREAD)
         return blend.towards(blend_of(self.part, np.full(len(worlds), 1.0 / len(worlds)), worlds), SPREAD)
@@ -143,43 +138,18 @@ class Newton:
         model = Model(np.zeros(objective.size), rows, np.ones(len(half)))
         return self._minimise(model, self.budget, 1e-3)
 
-    def _settle_terms(self, worlds: Truth, doubtful: NDArray[np.bool_]) -> Truth:
-        """Tell which ratios the possible worlds leave no choice; where that is not proved, there is no bound.
-
-        The worlds show every event, but not every event with its condition: those that do so are added.
-        """
-        objective = self.objective
-        never, always = self._unseen(worlds)
-        for i in np.flatnonzero(always & ~never & ~objective.certain).tolist():
-            coefficients, _ = objective.coefficients(*np.outer([1.0, -1.0], np.arange(len(objective)) == i))
-            least, world = self.engine.minimise(coefficients) if self.oracle.is_exact else (0.0, worlds[0])
-            always[i] = self.oracle.is_exact and least > -0.5
-            worlds = worlds if always[i] else np.vstack([worlds, world])
-        if doubtful.any():
-            some = np.concatenate([doubtful, doubtful, [False]])
-            self.is_bounded = not bool((some[objective.joint] | some[objective.condition]).any())
-        self.objective = objective.with_settled(np.where(never, 0.0, np.where(always, 1.0, np.nan)))
-        return worlds
-
-    def _unseen(self, worlds: Truth) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """The terms whose event never holds in some worlds, and those whose event holds wherever its condition does."""
-        truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.bool_)
-        sides = np.hstack([truth, ~truth, np.ones((len(truth), 1), np.bool_)])
-        u, h = sides[:, self.objective.joint], sides[:, self.objective.condition]
-        return np.asarray(~u.any(axis=0)), np.asarray((u == h).all(axis=0))
-
     def _converge(self, blend: Blend) -> None:
         """Steps with the best world known for certain, each followed by a bound, until nothing is left to gain."""
         objective, budget = self.objective, self.budget
         mass = FIRST_MASS if objective.called_off.any() else 0.0
         idle, last, before = 0, (math.inf, math.inf, math.inf), math.inf
-        tied, steady = len(objective.wide) > 0, STEADY * self.total
+        tied, steady = len(objective.wide) > 0, STEADY * objective.total
         for self.steps in range(1, MOST_STEPS + 1):
             if budget.is_over():
                 return
             planes, smooth = objective.planes(blend.sides, mass), objective.smoothed_value(blend.sides, mass)
             gap = self._certify(planes, mass, smooth)
-            goal = FINISHED * self._scale()
+            goal = FINISHED * self.best.scale
             if self._gap() <= goal:
                 self._polish(blend, planes, mass)
                 return
@@ -187,59 +157,55 @@ class Newton:
                 mass *= SMALLER
                 continue
             aim = self._minimise(objective.model(planes, mass, tied=tied), budget, CLOSER * gap)
-            slope = self._slope(blend, aim, planes)
+            slope = slope_towards(objective, blend, aim, planes)
             now = (gap, self._gap(), -slope)
             halved = any(new <= 0.5 * old and old > steady for new, old in zip(now, last, strict=True))
             last = (min(now[0], last[0]), min(now[1], last[1]), min(now[2], last[2])) if halved else last
             idle = 0 if halved or smooth < (1.0 - FALLEN) * before else idle + 1
             before = smooth
-            length = self._length(blend, aim, slope, mass, smooth)
+            length = step_length(objective, blend, aim, slope, mass)
             if length == 0 or idle >= (1 if tied else PATIENCE):
                 if not tied:
                     return
                 tied, idle = False, 0
                 continue
             blend = blend.towards(aim, length)
-            self._take(blend)
+            self.best.take(objective, blend)
 
     def _polish(self, blend: Blend, planes: Planes, mass: float) -> None:
         """One step more: at the least objective probabilities are off by the root of the gap, which it squares."""
-        aim = self._minimise(self.objective.model(planes, mass, tied=False), self.budget, 0.0)
-        slack = STEADY * self.total
-        smooth = self.objective.smoothed_value(blend.sides, mass)
-        if self._length(blend, aim, 0.0, mass, smooth) == 1:
-            self._take(aim, slack)
-            planes = self.objective.planes(aim.sides, mass)
-            self._certify(planes, mass, smooth)
+        objective = self.objective
+        aim = self._minimise(objective.model(planes, mass, tied=False), self.budget, 0.0)
+        if step_length(objective, blend, aim, 0.0, mass) == 1:
+            self.best.take(objective, aim, STEADY * objective.total)
+            self._certify(objective.planes(aim.sides, mass), mass, objective.smoothed_value(aim.sides, mass))
 
     def _approach(self, blend: Blend) -> None:
         """Steps with worlds that local search finds, as thorough as they deserve; a bound where they bring no more."""
         objective, budget, steps = self.objective, self.budget, self.budget.share(1.0 - LAST)
         mass = FIRST_MASS if objective.called_off.any() else 0.0
         tied = len(objective.wide) > 0
-        fall, effort, failed = 0.1 * self.value, 0, 0
+        fall, effort, failed = 0.1 * self.best.value, 0, 0
         for self.steps in range(1, MOST_STEPS + 1):
             if steps.is_over():
                 break
-            planes, smooth = objective.planes(blend.sides, mass), objective.smoothed_value(blend.sides, mass)
-            goal = 0.1 * budget.tolerance * self._scale()
+            planes = objective.planes(blend.sides, mass)
+            goal = 0.1 * budget.tolerance * self.best.scale
             worth = ROUGH * fall if effort < THOROUGH else 0.0
             aim = self._minimise(objective.model(planes, mass, tied=tied), steps, goal, effort, worth)
-            slope = self._slope(blend, aim, planes)
-            fall, length = -slope, self._length(blend, aim, slope, mass, smooth)
+            slope = slope_towards(objective, blend, aim, planes)
+            fall, length = -slope, step_length(objective, blend, aim, slope, mass)
             blend = blend.towards(aim, length) if length > 0 else blend
-            self._take(blend)
+            self.best.take(objective, blend)
             if length > 0 and fall > goal:
                 continue
             if effort < THOROUGH:
                 effort = THOROUGH
                 continue
-            before = self.bound
-            planes, smooth = objective.planes(blend.sides, mass), objective.smoothed_value(blend.sides, mass)
-            gap = self._certify(planes, mass, smooth)
-            if budget.is_enough(self._gap(), self.value):
+            before, gap = self.bound, self._certify_at(blend, mass)
+            if budget.is_enough(self._gap(), self.best.value):
                 return
-            if mass > LEAST_MASS and gap <= 0.5 * budget.tolerance * self._scale():
+            if mass > LEAST_MASS and gap <= 0.5 * budget.tolerance * self.best.scale:
                 mass *= SMALLER
                 continue
             tied, effort = False, min(effort + 1, EFFORT)
@@ -247,29 +213,11 @@ class Newton:
             if failed > PATIENCE:
                 return
         if not budget.is_over():
-            planes = objective.planes(blend.sides, mass)
-            self._certify(planes, mass, objective.smoothed_value(blend.sides, mass))
+            self._certify_at(blend, mass)
 
-    def _slope(self, here: Blend, aim: Blend, planes: Planes) -> float:
-        """How the terms change at first on the way to the aim."""
-        objective, way = self.objective, aim.sides - here.sides
-        return float(planes.by_joint @ way[objective.joint] + planes.by_condition @ way[objective.condition])
-
-    def _length(self, here: Blend, aim: Blend, slope: float, mass: float, smooth: float) -> float:
-        """The longest of 1, 1/2, 1/4 ... of the way at which the terms have fallen enough (Armijo 1966)."""
-        objective, length = self.objective, 1.0
-        if objective.is_steep:
-            u, v = aim.sides[objective.joint], here.sides[objective.joint]
-            h, w = aim.sides[objective.condition], here.sides[objective.condition]
-            if (objective.free & ((u < (1.0 - INSIDE) * v) | (h - u < (1.0 - INSIDE) * (w - v)))).any():
-                length = INSIDE
-        way, slack = aim.sides - here.sides, STEADY * self.total
-        while length > SHORTEST:
-            value = objective.smoothed_value(aim.sides if length == 1 else here.sides + length * way, mass)
-            if value <= smooth + 1e-4 * length * min(0.0, slope) + slack:
-                return length
-            length *= 0.5
-        return 0.0
+    def _certify_at(self, blend: Blend, mass: float) -> float:
+        objective, sides = self.objective, blend.sides
+        return self._certify(objective.planes(sides, mass), mass, objective.smoothed_value(sides, mass))
 
     def _certify(self, planes: Planes, mass: float, smooth: float) -> float:
         """Bound the terms by planes; how far the smoothed terms are above what the planes allow."""
@@ -287,7 +235,7 @@ class Newton:
         if self.oracle.is_exact:
             self.proof = Proof.ALL_WORLDS
             return self.engine.minimise(coefficients)[0]
-        allowed = 0.25 * self.budget.tolerance * self._scale()
+        allowed = 0.25 * self.budget.tolerance * self.best.scale
         try:
             found = self.oracle.least(coefficients, self.budget.left(), allowed)
         except MethodError:  # an event is about too many variables, or there are too many clusters
@@ -296,47 +244,12 @@ class Newton:
         self.engine.include(found.world[None])
         return found.bound
 
-    def _take(self, blend: Blend, slack: float = 0.0) -> None:
-        """Keep an answer that loses less, or no more than a slack, and try it without conditions that hardly hold."""
-        objective = self.objective
-        value = objective.value(blend.sides)
-        if value < self.value + slack:
-            self.best, self.value = blend, value
-        h = blend.sides[objective.condition]
-        for most in VANISHING:
-            small = objective.called_off & (h < most) & (h > 0)
-            if small.any():
-                self._take_without(blend, small, slack)
-
-    def _take_without(self, blend: Blend, terms: NDArray[np.bool_], slack: float) -> None:
-        truth = _core.evaluate_worlds(*self.part.functions, blend.worlds).astype(np.bool_)
-        sides = np.hstack([truth, ~truth])
-        kept = ~sides[:, self.objective.condition[terms]].any(axis=1) & (blend.share > 0)
-        if not kept.any():
-            return
-        share = blend.share[kept] / blend.share[kept].sum()
-        other = blend_of(self.part, share, blend.worlds[kept])
-        if len(self.pins) and self.pins.violation(other.sides) > max(1e-13, self.pins.violation(blend.sides)):
-            return
-        value = self.objective.value(other.sides)
-        if value < self.value - (0.1 * FINISHED * self._scale() if slack == 0 else -slack):
-            self.best, self.value = other, value
-
     def _answer(self, ended: Ended) -> Answer:
-        best = self.best
-        if best is None:
-            world = Oracle(self.part, self.seed).search(np.zeros(len(self.part)), 0.0)[0]
-            best = blend_of(self.part, np.ones(1), world[None])
-        share, worlds = best.distinct()
-        if len(share) > len(self.part) + 1:
-            truth = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.float64)
-            share = fewest(share, truth)
-            share, worlds = share[share > 0], worlds[share > 0]
-        best = blend_of(self.part, share, worlds)
+        best = self._reduced()
         value, x = self.objective.value(best.sides), np.clip(best.sides[: len(self.part)], 0.0, 1.0)
         return Answer(
-            share,
-            worlds,
+            best.share,
+            best.worlds,
             x,
             value,
             min(value, self.bound),
@@ -349,6 +262,18 @@ class Newton:
             np.empty(0, np.int64) if self.varies is None else find_degenerate(self.part, self.varies, x),
             self.steps,
         )
+
+    def _reduced(self) -> Blend:
+        """The best mixture, of few distinct worlds; after an interruption any that keeps the pins."""
+        part, best = self.part, self.best.blend or self.first
+        if best is None or self.pins.violation(best.sides) > KEPT:
+            oracle = Oracle(part, self.seed)
+            best = feasible_mixture(part, oracle, oracle.search(np.zeros(len(part)), 0.0)[0][None])
+        share, worlds = best.distinct()
+        if len(share) > len(part) + 1:
+            share = fewest(share, _core.evaluate_worlds(*part.functions, worlds).astype(np.float64))
+            share, worlds = share[share > 0], worlds[share > 0]
+        return blend_of(part, share, worlds)
 
     def _saved(self, sides: Vector) -> float:
         """The Brier penalty that the answer saves in every world.

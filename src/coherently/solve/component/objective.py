@@ -44,9 +44,13 @@ TIE = 1e-6
 
 
 class Planes(NamedTuple):
-    """A plane below each term, `by_joint` u + `by_condition` h, at ratios with their curvatures; then a `constant`."""
+    """A plane below each term, `by_joint` u + `by_condition` h, at ratios with their curvatures; then a `constant`.
+
+    A term bends in the direction of u - `bent` h: `bent` is its ratio or, of a linearised conditional, its forecast.
+    """
 
     ratio: Vector
+    bent: Vector
     by_joint: Vector
     by_condition: Vector
     curvature: Vector
@@ -107,6 +111,11 @@ class Objective:
         return len(self.weight)
 
     @property
+    def total(self) -> float:
+        """The sum of the weights, or 1 where there is none."""
+        return float(self.weight.sum()) or 1.0
+
+    @property
     def is_quadratic(self) -> bool:
         """Whether these are squares of the probabilities of events: points under the Brier loss."""
         return self.loss.is_quadratic and not len(self.wide) and bool(self.certain.all())
@@ -141,12 +150,13 @@ class Objective:
         with np.errstate(divide="ignore", invalid="ignore"):
             curvature = np.where(bent, np.minimum(self.loss.curvature(r) / h, STEEPEST) * self.weight, 0.0)
         if self.linear.any():
-            return self._with_linear(Planes(r, by_ratio, by_condition, curvature, 0.0), u - t * h, t, bent)
-        return Planes(r, by_ratio, by_condition, curvature, 0.0)
+            return self._with_linear(Planes(r, r, by_ratio, by_condition, curvature, 0.0), u - t * h, t, bent)
+        return Planes(r, r, by_ratio, by_condition, curvature, 0.0)
 
     def _with_linear(self, planes: Planes, away: Vector, t: Vector, bent: Mask) -> Planes:
         linear, pull = self.linear, np.where(self.linear, 2.0 * self.weight * away, 0.0)
         return Planes(
+            planes.ratio,
             np.where(linear, t, planes.ratio),
             np.where(linear, pull, planes.by_joint),
             np.where(linear, -t * pull, planes.by_condition),
@@ -188,7 +198,7 @@ class Objective:
         by_joint, by_condition = planes.by_joint, planes.by_condition
         if self.linear.any():
             by_joint, by_condition = np.where(self.linear, 0.0, by_joint), np.where(self.linear, 0.0, by_condition)
-        rows, weight = self.layout.sums(planes.ratio, away), planes.curvature
+        rows, weight = self.layout.sums(planes.bent, away), planes.curvature
         if len(self.wide):
             centre = self.middle if tied else planes.ratio
             rows = _joined(rows, self.ties.sums(centre, (-centre * self.certain)[self.wide]))

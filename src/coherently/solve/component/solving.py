@@ -39,7 +39,9 @@ def solve_component(
     other = Newton(part, objective, budget, seed).run(answer.worlds)
     if other.gap >= answer.gap:
         return answer
-    return replace(other, bound=max(other.bound, answer.bound))
+    bound = min(other.objective, max(other.bound, answer.bound))
+    proved = budget.is_enough(other.objective - bound, other.objective)
+    return replace(other, bound=bound, ended=Ended.PROVED if proved else other.ended)
 
 
 def _by_columns(part: Merged, budget: Budget, seed: int) -> Answer:
