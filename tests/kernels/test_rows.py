@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from coherently import _core
+from tests.kernels.draw import draw, with_laws
 
 VARIABLES = 4
 
@@ -100,3 +101,71 @@ def test_the_best_mixture_is_that_of_an_independent_solver(seed):
         assert value == pytest.approx(engine.objective(), rel=1e-9, abs=1e-9)
         assert value == pytest.approx(problem.value, rel=1e-6, abs=1e-7)
         assert engine.level() - engine.least() <= 1e-9 * (1 + np.abs(engine.gradient()).sum())
+
+
+def large(seed):
+    """A model of many events, whose best mixture takes many rounds."""
+    rng = np.random.default_rng(seed)
+    some = draw(rng, 12, 60)
+    if seed % 2:
+        some = with_laws(rng, some)
+    size = len(some.variables)
+    rows, cost = sums(rng, 80, size), rng.normal(size=size)
+    pins = sums(rng, 1, size)
+    pins[4][:] = -in_worlds(pins, some.truth(some.worlds()).astype(float)).mean() + pins[4]
+    return some, cost, rows, 10.0 ** rng.uniform(-1, 3, len(rows[4])), pins
+
+
+def engine_of(some, seed, pins):
+    return _core.RowEngine(*some.functions, seed, some.core_space(), pins, np.ones(len(pins[4]), np.uint8))
+
+
+@pytest.mark.parametrize("work", ["search", "eliminate"])
+@pytest.mark.parametrize("seed", range(6))
+def test_work_in_slices_ends_where_work_at_once_does(seed, work):
+    some, cost, rows, weight, pins = large(seed)
+    ends, slices = [], 0
+    for seconds in (60.0, 2e-5):
+        engine = engine_of(some, seed, pins)
+        engine.set(cost, rows, weight)
+        while not (engine.eliminate(seconds, 0.0) if work == "eliminate" else engine.search(seconds, 2, 0.0, 0.0)):
+            slices += 1
+        ends.append((engine.sides(), engine.prices(), *engine.worlds()))
+    assert slices > 1
+    for whole, sliced in zip(*ends, strict=True):
+        np.testing.assert_array_equal(sliced, whole)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_search_finds_the_mixture_of_elimination(seed):
+    some, cost, rows, weight, pins = large(seed)
+    best, other = engine_of(some, seed, pins), engine_of(some, seed, pins)
+    for engine in (best, other):
+        engine.set(cost, rows, weight)
+    assert best.eliminate(60.0, 0.0)
+    assert other.search(60.0, 4, 0.0, 0.0)
+    assert best.is_feasible()
+    assert other.is_feasible()
+    assert best.objective() <= other.objective() + 1e-9 * (1 + abs(best.objective()))
+    assert other.objective() == pytest.approx(best.objective(), rel=1e-6, abs=1e-6)
+    worlds = other.worlds()[1].astype(bool)
+    assert (worlds[:, None] == some.worlds().astype(bool)[None]).all(axis=2).any(axis=1).all()
+
+
+@pytest.mark.parametrize("bend", [0.0, 1e-16, 1e-12, 1e-6])
+@pytest.mark.parametrize("cost", [1e-3, 1.0, 1e6])
+def test_a_model_that_hardly_bends_keeps_its_shares(bend, cost):
+    functions = events(np.random.default_rng(0), 3)
+    worlds = np.array(list(itertools.product([0, 1], repeat=VARIABLES)), np.uint8)
+    truth = _core.evaluate_worlds(*functions, worlds).astype(float)
+    none = (np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0), np.empty(0))
+    costs = cost * np.array([1.0, -0.7, 0.4])
+    for start in (worlds[:1], worlds[5:6], worlds[3:9]):
+        engine = _core.RowEngine(*functions, 0, None, none, np.empty(0, np.uint8))
+        engine.include(np.ascontiguousarray(start))
+        rows = (np.array([0, 1]), np.zeros(1, np.int32), np.zeros(1, np.uint8), np.full(1, bend), np.zeros(1))
+        engine.set(costs, rows, np.ones(1))
+        assert engine.worlds()[0].sum() == pytest.approx(1, abs=1e-12)
+        assert engine.eliminate(10.0, 0.0)
+        assert engine.worlds()[0].sum() == pytest.approx(1, abs=1e-12)
+        assert engine.objective() == pytest.approx((truth @ costs).min(), abs=1e-9 * cost)

@@ -12,6 +12,7 @@ from coherently.solve.component.budget import Budget
 from coherently.solve.component.newton import Newton
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.proving import plane_below
+from coherently.solve.component.solving import solve_component
 from coherently.solve.component.support import blend_of
 from tests.problem.test_terms import under, worlds_of
 from tests.solve.composite_reference import Reference, random_panel
@@ -255,6 +256,65 @@ def test_no_time_leaves_a_coherent_answer_with_a_bound():
     assert result.lower_bound <= Reference(panel, find_loss("brier")).value + 1e-9
     assert result.violation <= 1e-9
     check_worlds(result)
+
+
+PINNED = [("A", "p", 0.9), ("A", "q given p", 0.4), ("A", "p & q", 0.8), ("A", "r | q", 0.3)]
+PINS = ["P(p) <= 0.3", "P(q given r) = 0.65", "P(r) >= 0.2"]
+
+
+@pytest.mark.parametrize("after", [None, 1, 2, 3, 5])
+@pytest.mark.parametrize("loss", ["brier", "log", "spherical"])
+def test_pins_are_kept_without_time_and_after_an_interruption(loss, after):
+    calls = 0
+
+    def interrupt(_):
+        nonlocal calls
+        calls += 1
+        if calls == after:
+            raise KeyboardInterrupt
+
+    panel = co.Panel.from_records(PINNED, laws=PINS)
+    best = co.aggregate(panel, "exact", loss)
+    result = co.aggregate(panel, co.Exact(time_limit=60.0 if after else 0.0), loss, progress=interrupt)
+    assert result.status in (("interrupted",) if after else ("time_limit", "unproved"))
+    assert result.violation <= 1e-9
+    assert result.lower_bound <= best.objective + 1e-9 <= result.objective + 2e-9
+    check_worlds(result)
+
+
+def test_pins_that_contradict_each_other_are_found_out_without_time():
+    panel = co.Panel.from_records(PINNED, laws=["P(p) <= 0.3", "P(p & q) >= 0.4"])
+    with pytest.raises(ContradictionError, match="pins"):
+        co.aggregate(panel, co.Exact(time_limit=0.0))
+
+
+@pytest.mark.parametrize("form", ["brier", "log", "linearised"])
+@pytest.mark.parametrize("seed", range(3))
+def test_work_that_is_stopped_sooner_is_no_better_and_claims_no_more(seed, form):
+    loss = find_loss("log" if form == "log" else "brier")
+    (part, *_) = split(pose(random_panel(seed, most=12), loss).merged)
+    objective = objective_of(part.merged, loss, linearised=form == "linearised")
+    best = solve_component(part.merged, objective, Budget())
+    before = np.inf
+    for most in range(0, 60, 3):
+        looks = iter(range(most))
+        answer = solve_component(part.merged, objective, Budget(stop=lambda looks=looks: next(looks, None) is None))
+        assert best.objective - 1e-9 <= answer.objective <= before + 1e-12
+        assert answer.bound <= min(best.objective + 1e-9, answer.objective)
+        before = answer.objective
+
+
+def test_a_linearised_interval_that_is_missed_is_proved():
+    rows = [
+        {"judge": "A", "event": "b given ~c ^ a", "probability": 0.42, "lower": 0.177, "upper": 0.423, "weight": 30.0},
+        {"judge": "A", "event": "~c -> a", "probability": 0.21, "weight": 5.0},
+        {"judge": "A", "event": "~a & c", "probability": 0.08, "weight": 5.0},
+        {"judge": "A", "event": "a & b given c ^ ~a -> ~d", "probability": 0.74, "weight": 1.0},
+    ]
+    panel = co.Panel.from_records(rows, laws=["P(c ^ ~a ^ d) = 0.88", "P(~b) <= 0.22"])
+    result = co.aggregate(panel, co.Exact(conditionals="linearised"))
+    assert result.objective > 0.1
+    assert result.gap <= 1e-9
 
 
 def test_options_are_checked():
