@@ -163,9 +163,29 @@ def test_a_model_that_hardly_bends_keeps_its_shares(bend, cost):
     for start in (worlds[:1], worlds[5:6], worlds[3:9]):
         engine = _core.RowEngine(*functions, 0, None, none, np.empty(0, np.uint8))
         engine.include(np.ascontiguousarray(start))
-        rows = (np.array([0, 1]), np.zeros(1, np.int32), np.zeros(1, np.uint8), np.full(1, bend), np.zeros(1))
+        # In every world the row has the value of its offset.
+        rows = (np.array([0, 1]), np.zeros(1, np.int32), np.zeros(1, np.uint8), np.zeros(1), np.full(1, bend))
         engine.set(costs, rows, np.ones(1))
         assert engine.worlds()[0].sum() == pytest.approx(1, abs=1e-12)
         assert engine.eliminate(10.0, 0.0)
         assert engine.worlds()[0].sum() == pytest.approx(1, abs=1e-12)
         assert engine.objective() == pytest.approx((truth @ costs).min(), abs=1e-9 * cost)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_shares_are_those_of_a_mixture_whatever_the_weights(seed):
+    rng = np.random.default_rng(seed)
+    some = draw(rng, 5, 8, 3)
+    size = len(some.variables)
+    none = (np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0), np.empty(0))
+    engine = _core.RowEngine(*some.functions, seed, None, none, np.empty(0, np.uint8))
+    rows = sums(rng, 6, size)
+    for exponent in range(8):
+        weight = 10.0 ** (exponent * rng.choice([-1, 0, 1], len(rows[4])))
+        engine.set(rng.normal(size=size) * 10.0 ** -rng.integers(0, 8), rows, weight)
+        done = False
+        while not done:
+            done = engine.eliminate(1e-6, 0.0)
+            share, worlds = engine.worlds()
+            assert share.sum() == pytest.approx(1, abs=1e-9)
+            np.testing.assert_allclose(engine.sides()[:size], share @ some.truth(worlds), atol=1e-9)

@@ -317,6 +317,15 @@ def test_a_linearised_interval_that_is_missed_is_proved():
     assert result.gap <= 1e-9
 
 
+def test_a_loose_pin_beside_one_that_leaves_no_choice_has_no_price():
+    rows = [("A", "c & a | b", 0.79, 30.0), ("A", "(a <-> c) & ~b", 0.0, 0.1)]
+    records = [dict(zip(("judge", "event", "probability", "weight"), row, strict=True)) for row in rows]
+    panel = co.Panel.from_records(records, laws=["P(c | b <-> ~a) >= 0.24", "P(b) >= 1"])
+    result = co.aggregate(panel, "exact", "log")
+    assert result.status == "optimal"
+    assert result.gap <= 1e-8
+
+
 def test_options_are_checked():
     with pytest.raises(MethodError, match="called_off or linearised"):
         co.Exact(conditionals="ratio")

@@ -158,7 +158,7 @@ double RowMixture::slope(const Column& column) const {
 }
 
 // The column is sum_i a_i column_i in rows and pins, but for rounding: going from these to it, or back, hardly changes
-// what the model bends by. Goes until a share is 0.
+// what the model bends by. Goes until a share is 0; where the column depends on the rest even so, all is as before.
 bool RowMixture::exchange(Column& column, double share) {
     const std::size_t k = columns_.size();
     std::vector<double> part(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(k));
@@ -185,12 +185,20 @@ bool RowMixture::exchange(Column& column, double share) {
             length = reach, leaving = i;
     }
     if (!std::isfinite(length)) return false;
+    const std::vector<double> shares = share_;
     for (std::size_t i = 0; i < k; ++i) share_[i] = std::max(0.0, share_[i] - sign * length * part[i]);
     if (leaving == k) return false;
     const double left = std::max(0.0, share + sign * length);
+    const std::vector<std::vector<double>> factor = factor_;
+    Column gone = columns_[leaving];
     remove(leaving);
     multiply(column, products_);
-    if (!append_row()) return false;
+    if (!append_row()) {
+        factor_ = factor;
+        columns_.insert(columns_.begin() + static_cast<std::ptrdiff_t>(leaving), std::move(gone));
+        share_ = shares;
+        return false;
+    }
     factor_.emplace_back(row_.begin(), row_.end());
     columns_.push_back(std::move(column));
     share_.push_back(left);
@@ -454,6 +462,9 @@ void RowMixture::settle(int refinements) {
 
 void RowMixture::price_events() {
     level_ = 0;
+    // What a pin has left costs nothing: its price is 0, but for rounding.
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+        if (columns_[i].kind == Kind::slack && share_[i] > unseen) price_[columns_[i].pin] = 0;
     for (std::size_t j = 0; j < events_; ++j) gradient_[j] = event_slope_[j] + (phase_1_ ? 0.0 : model_.cost[j]);
     for (std::size_t t = 0; t < pins_.size(); ++t) {
         if (!equal_[t]) price_[t] = std::max(0.0, price_[t]);

@@ -46,6 +46,8 @@ PATIENCE, FALLEN = 8, 1e-3
 """Steps that may halve neither a gap nor what the next may bring, nor bring this part of the objective."""
 THOROUGH, EFFORT = 4, 8
 """How often the length of searches is doubled before giving up: before a proof is tried, and at most."""
+WHOLE = 1e-9
+"""What the shares of a mixture may sum to beside 1: beyond, their probabilities prove nothing."""
 FIRST = 1e-3
 """Seconds for a first answer, whatever the budget."""
 LAST = 0.15
@@ -104,6 +106,8 @@ class Newton:
             )
             seconds = 0.0
         share, worlds = engine.worlds()
+        if abs(share.sum() - 1.0) > WHOLE:
+            return blend_of(self.part, share / share.sum(), worlds)
         return Blend(share, worlds, engine.sides())
 
     def _start(self, start: Truth | None) -> Blend:
