@@ -13,14 +13,13 @@ namespace {
 
 class Nearest {
 public:
-    Nearest(std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables,
-            Vector<std::int64_t> word_starts, Vector<std::uint64_t> words, Vector<double> weight, Vector<double> target,
-            std::uint64_t seed, std::shared_ptr<Space> space)
-        : events_(n, starts, variables, word_starts, words),
+    Nearest(SharedFunctions functions, Vector<double> weight, Vector<double> target, std::uint64_t seed,
+            std::shared_ptr<Space> space)
+        : functions_(std::move(functions)),
           space_(std::move(space)),
-          weight_(OwnedEvents::copy(weight)),
-          target_(OwnedEvents::copy(target)),
-          nearest_((check(), events_.view()), weight_, target_, seed, space_.get()) {}
+          weight_(copy(weight)),
+          target_(copy(target)),
+          nearest_((check(), functions_->view()), weight_, target_, seed, space_.get()) {}
 
     bool search(double seconds, int effort, double enough, double part, double goal) {
         nb::gil_scoped_release release;
@@ -87,10 +86,9 @@ private:
 void bind_nearest(nb::module_& module) {
     nb::class_<Nearest> nearest(module, "NearestMixture");
     nearest
-        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>,
-                      Vector<std::uint64_t>, Vector<double>, Vector<double>, std::uint64_t, std::shared_ptr<Space>>(),
-             nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
-             nb::arg("weight"), nb::arg("target"), nb::arg("seed"), nb::arg("space").none() = nb::none())
+        .def(nb::init<SharedFunctions, Vector<double>, Vector<double>, std::uint64_t, std::shared_ptr<Space>>(),
+             nb::arg("functions"), nb::arg("weight"), nb::arg("target"), nb::arg("seed"),
+             nb::arg("space").none() = nb::none())
         .def("search", &Nearest::search, nb::arg("seconds"), nb::arg("effort") = NearestMixture::most_effort,
              nb::arg("enough") = 0.0, nb::arg("part") = 0.0, nb::arg("goal") = 0.0)
         .def("eliminate", &Nearest::eliminate, nb::arg("seconds"), nb::arg("goal") = 0.0)

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "coherently/mixture/row_engine.hpp"
-#include "owned_events.hpp"
+#include "functions.hpp"
 
 namespace coherently::bindings {
 namespace {
@@ -17,8 +17,7 @@ using SumArrays =
 
 Sums sums_of(const SumArrays& arrays, std::size_t events) {
     const auto& [starts, coordinates, turned, factors, offset] = arrays;
-    Sums sums{OwnedEvents::copy(starts), OwnedEvents::copy(coordinates), OwnedEvents::copy(turned),
-              OwnedEvents::copy(factors), OwnedEvents::copy(offset)};
+    Sums sums{copy(starts), copy(coordinates), copy(turned), copy(factors), copy(offset)};
     if (sums.starts.size() != sums.offset.size() + 1 || sums.factors.size() != sums.coordinates.size() ||
         sums.turned.size() != sums.coordinates.size() ||
         static_cast<std::size_t>(sums.starts.back()) != sums.factors.size())
@@ -32,20 +31,19 @@ Sums sums_of(const SumArrays& arrays, std::size_t events) {
 
 std::vector<std::uint8_t> checked(const Vector<std::uint8_t>& equal, const SumArrays& pins) {
     if (equal.size() != std::get<4>(pins).size()) throw nb::value_error("arrays differ in length");
-    return OwnedEvents::copy(equal);
+    return copy(equal);
 }
 
 class Engine {
 public:
-    Engine(std::size_t n, Vector<std::int64_t> starts, Vector<std::int32_t> variables, Vector<std::int64_t> word_starts,
-           Vector<std::uint64_t> words, std::uint64_t seed, std::shared_ptr<Space> space, const SumArrays& pins,
+    Engine(SharedFunctions functions, std::uint64_t seed, std::shared_ptr<Space> space, const SumArrays& pins,
            Vector<std::uint8_t> equal)
-        : events_(n, starts, variables, word_starts, words),
-          space_((check_space(space.get(), n), std::move(space))),
-          engine_(events_.view(), seed, space_.get(), sums_of(pins, size()), checked(equal, pins)) {}
+        : functions_(std::move(functions)),
+          space_((check_space(space.get(), functions_->n_variables), std::move(space))),
+          engine_(functions_->view(), seed, space_.get(), sums_of(pins, size()), checked(equal, pins)) {}
 
     void set(Vector<double> cost, const SumArrays& rows, Vector<double> weight) {
-        RowModel model{OwnedEvents::copy(cost), sums_of(rows, size()), OwnedEvents::copy(weight)};
+        RowModel model{copy(cost), sums_of(rows, size()), copy(weight)};
         if (model.cost.size() != size() || model.weight.size() != model.rows.size())
             throw nb::value_error("arrays differ in length");
         nb::gil_scoped_release release;
@@ -98,20 +96,20 @@ public:
             truth.insert(truth.end(), mixture.world(i).begin(), mixture.world(i).end());
         }
         const std::size_t count = shares.size();
-        return {give(std::move(shares)), give(std::move(truth), {count, events_.n_variables})};
+        return {give(std::move(shares)), give(std::move(truth), {count, functions_->n_variables})};
     }
 
 private:
-    std::size_t size() const { return events_.starts.size() - 1; }
+    std::size_t size() const { return functions_->size(); }
     std::vector<World> rows_of(const Matrix<std::uint8_t>& worlds) const {
-        if (worlds.shape(1) != events_.n_variables) throw nb::value_error("arrays differ in length");
+        if (worlds.shape(1) != functions_->n_variables) throw nb::value_error("arrays differ in length");
         std::vector<World> rows;
         for (std::size_t i = 0; i < worlds.shape(0); ++i)
             rows.emplace_back(worlds.data() + i * worlds.shape(1), worlds.data() + (i + 1) * worlds.shape(1));
         return rows;
     }
 
-    OwnedEvents events_;
+    SharedFunctions functions_;
     std::shared_ptr<Space> space_;
     RowEngine engine_;
 };
@@ -120,11 +118,8 @@ private:
 
 void bind_rows(nb::module_& module) {
     nb::class_<Engine>(module, "RowEngine")
-        .def(nb::init<std::size_t, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int64_t>,
-                      Vector<std::uint64_t>, std::uint64_t, std::shared_ptr<Space>, const SumArrays&,
-                      Vector<std::uint8_t>>(),
-             nb::arg("n_variables"), nb::arg("starts"), nb::arg("variables"), nb::arg("word_starts"), nb::arg("words"),
-             nb::arg("seed"), nb::arg("space").none(), nb::arg("pins"), nb::arg("equal"))
+        .def(nb::init<SharedFunctions, std::uint64_t, std::shared_ptr<Space>, const SumArrays&, Vector<std::uint8_t>>(),
+             nb::arg("functions"), nb::arg("seed"), nb::arg("space").none(), nb::arg("pins"), nb::arg("equal"))
         .def("set", &Engine::set, nb::arg("cost"), nb::arg("rows"), nb::arg("weight"))
         .def("include", &Engine::include, nb::arg("worlds"))
         .def("search", &Engine::search, nb::arg("seconds"), nb::arg("effort"), nb::arg("enough"), nb::arg("worth"))

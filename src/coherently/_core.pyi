@@ -156,11 +156,7 @@ _Sums: TypeAlias = tuple[
 class RowEngine:
     def __init__(
         self,
-        n_variables: int,
-        starts: NDArray[np.int64],
-        variables: NDArray[np.int32],
-        word_starts: NDArray[np.int64],
-        words: NDArray[np.uint64],
+        functions: Functions,
         seed: int,
         space: Space | None,
         pins: _Sums,

@@ -24,7 +24,7 @@ def drawn(seed, *, laws=False, weights="mixed", most=3):
 
 
 def mixture_of(some, weight, target, seed=0):
-    return _core.NearestMixture(*some.functions, weight, target, seed, some.core_space())
+    return _core.NearestMixture(some.handle, weight, target, seed, some.core_space())
 
 
 def slope(x, weight, target):

@@ -24,7 +24,7 @@ def events(rng, count):
         variables.extend(own.tolist())
         starts.append(len(variables))
         words.append(table)
-    return (
+    return _core.Functions(
         VARIABLES,
         np.array(starts, np.int64),
         np.array(variables, np.int32),
@@ -75,10 +75,10 @@ def test_the_best_mixture_is_that_of_an_independent_solver(seed):
     size = int(rng.integers(2, 9))
     functions = events(rng, size)
     worlds = np.array(list(itertools.product([0, 1], repeat=VARIABLES)), np.uint8)
-    truth = _core.evaluate_worlds(*functions, worlds).astype(float)
+    truth = functions.evaluate(worlds).astype(float)
     count = int(rng.integers(0, 4))
     pins, equal = sums(rng, count, size), rng.integers(0, 2, count).astype(np.uint8)
-    engine = _core.RowEngine(*functions, seed, None, pins, equal)
+    engine = _core.RowEngine(functions, seed, None, pins, equal)
     engine.include(worlds[:1])
     for _ in range(3):  # the model changes, worlds and shares survive
         cost = rng.normal(size=size) * rng.choice([0.0, 0.1, 1.0])
@@ -92,7 +92,7 @@ def test_the_best_mixture_is_that_of_an_independent_solver(seed):
             return
         assert engine.is_feasible()
         share, own = engine.worlds()
-        held = _core.evaluate_worlds(*functions, own).astype(float)
+        held = functions.evaluate(own).astype(float)
         assert share.min() >= 0
         assert share.sum() == pytest.approx(1, abs=1e-12)
         missed = share @ in_worlds(pins, held)
@@ -117,7 +117,7 @@ def large(seed):
 
 
 def engine_of(some, seed, pins):
-    return _core.RowEngine(*some.functions, seed, some.core_space(), pins, np.ones(len(pins[4]), np.uint8))
+    return _core.RowEngine(some.handle, seed, some.core_space(), pins, np.ones(len(pins[4]), np.uint8))
 
 
 @pytest.mark.parametrize("work", ["search", "eliminate"])
@@ -157,11 +157,11 @@ def test_search_finds_the_mixture_of_elimination(seed):
 def test_a_model_that_hardly_bends_keeps_its_shares(bend, cost):
     functions = events(np.random.default_rng(0), 3)
     worlds = np.array(list(itertools.product([0, 1], repeat=VARIABLES)), np.uint8)
-    truth = _core.evaluate_worlds(*functions, worlds).astype(float)
+    truth = functions.evaluate(worlds).astype(float)
     none = (np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0), np.empty(0))
     costs = cost * np.array([1.0, -0.7, 0.4])
     for start in (worlds[:1], worlds[5:6], worlds[3:9]):
-        engine = _core.RowEngine(*functions, 0, None, none, np.empty(0, np.uint8))
+        engine = _core.RowEngine(functions, 0, None, none, np.empty(0, np.uint8))
         engine.include(np.ascontiguousarray(start))
         # In every world the row has the value of its offset.
         rows = (np.array([0, 1]), np.zeros(1, np.int32), np.zeros(1, np.uint8), np.zeros(1), np.full(1, bend))
@@ -178,7 +178,7 @@ def test_shares_are_those_of_a_mixture_whatever_the_weights(seed):
     some = draw(rng, 5, 8, 3)
     size = len(some.variables)
     none = (np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.uint8), np.empty(0), np.empty(0))
-    engine = _core.RowEngine(*some.functions, seed, None, none, np.empty(0, np.uint8))
+    engine = _core.RowEngine(some.handle, seed, None, none, np.empty(0, np.uint8))
     rows = sums(rng, 6, size)
     for exponent in range(8):
         weight = 10.0 ** (exponent * rng.choice([-1, 0, 1], len(rows[4])))

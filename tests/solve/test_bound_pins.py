@@ -5,7 +5,7 @@ import pytest
 
 import coherently as co
 from coherently.errors import ContradictionError
-from coherently.problem import holds, pose
+from coherently.problem import pose
 from coherently.solve.component.limits import pin_rows
 from tests.problem.test_terms import under
 from tests.solve.lawful import worlds_of

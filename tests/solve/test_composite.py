@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import coherently as co
 from coherently.errors import ContradictionError, MethodError
-from coherently.problem import BRIER, find_loss, holds, pose, split
+from coherently.problem import BRIER, find_loss, pose, split
 from coherently.solve.component.budget import Budget
 from coherently.solve.component.newton import Newton
 from coherently.solve.component.objective import objective_of

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from coherently.problem import find_loss, holds, pose, split
+from coherently.problem import find_loss, pose, split
 from coherently.solve.component.feasible import make_engine
 from coherently.solve.component.limits import pin_rows
 from coherently.solve.component.objective import objective_of
@@ -12,6 +12,7 @@ from coherently.solve.component.settling import settle_terms
 from coherently.solve.examples import example_worlds
 from coherently.solve.oracle import Oracle
 from tests.solve.lawful import worlds_of
+from tests.truth import holds
 
 EVENTS = ("a", "b", "r < 1", "r < 2", "r >= 2", "a & b", "a -> r < 1", "w = X", "w != Y | b", "a ^ w = Z")
 LAWS = ((), ("a -> b",), ("w = X -> r < 1", "a | b"), ("a | r >= 1", "w != Z"))

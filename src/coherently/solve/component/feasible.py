@@ -23,13 +23,15 @@ KEPT = 1e-9
 """What probabilities may miss their pins by, summed over all pins."""
 USELESS = 1e-12
 """How little a world that is better may bring."""
+PATIENCE = 60.0
+"""Seconds for the best world."""
 IDLE = 20
 """Worlds in a row that may bring nothing, beside one for each pin."""
 
 
 def make_engine(part: Merged, oracle: Oracle, pins: PinRows, seed: int) -> _core.RowEngine:
     """The engine for a component's models, under pins."""
-    return _core.RowEngine(*part.functions, seed, oracle.space, pins.sums(), pins.equal.astype(np.uint8))
+    return _core.RowEngine(part.handle, seed, oracle.space, pins.sums(), pins.equal.astype(np.uint8))
 
 
 def feasible_mixture(part: Merged, oracle: Oracle, worlds: Truth) -> Blend:
@@ -75,7 +77,7 @@ def _keep_pins(engine: _core.RowEngine, pins: PinRows, oracle: Oracle, budget: B
         if not done or engine.is_feasible():
             continue
         coefficients, fixed = pins.coefficients(engine.prices())
-        least = oracle.least(-coefficients, budget.left(), KEPT)
+        least = oracle.least(-coefficients, min(PATIENCE, budget.left()), KEPT)
         if least.bound - fixed > KEPT:
             return False
         if engine.level() - least.value <= USELESS:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently import _core
 from coherently.solve.component.support import Blend, blend_of
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class Incumbent:
                 self._take_without(objective, blend, small, slack)
 
     def _take_without(self, objective: Objective, blend: Blend, terms: NDArray[np.bool_], slack: float) -> None:
-        truth = _core.evaluate_worlds(*self.part.functions, blend.worlds).astype(np.bool_)
+        truth = self.part.functions.hold(blend.worlds)
         sides = np.hstack([truth, ~truth])
         kept = ~sides[:, objective.condition[terms]].any(axis=1) & (blend.share > 0)
         if not kept.any():

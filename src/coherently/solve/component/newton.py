@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from coherently import _core
 from coherently.errors import MethodError
 from coherently.solve.component.answer import Answer, Ended
 from coherently.solve.component.budget import SLICE, Budget
@@ -125,7 +124,7 @@ class Newton:
             return blend
         examples = example_worlds(self.part, self.oracle)
         worlds = examples.worlds
-        shown = _core.evaluate_worlds(*self.part.functions, worlds).astype(np.bool_)
+        shown = self.part.functions.hold(worlds)
         self.varies = np.asarray(shown.any(axis=0) & ~shown.all(axis=0))
         if objective.is_steep:
             self.objective, worlds, self.is_bounded = settle_terms(
@@ -275,7 +274,7 @@ class Newton:
             best = feasible_mixture(part, oracle, oracle.search(np.zeros(len(part)), 0.0)[0][None])
         share, worlds = best.distinct()
         if len(share) > len(part) + 1:
-            share = fewest(share, _core.evaluate_worlds(*part.functions, worlds).astype(np.float64))
+            share = fewest(share, part.functions.hold(worlds).astype(np.float64))
             share, worlds = share[share > 0], worlds[share > 0]
         return blend_of(part, share, worlds)
 

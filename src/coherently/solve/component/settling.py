@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from coherently import _core
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently import _core
     from coherently.problem import Merged
     from coherently.solve.component.objective import Objective
     from coherently.solve.examples import Examples
@@ -52,7 +51,7 @@ def settle_terms(
 
 def _unseen(part: Merged, objective: Objective, worlds: Truth) -> tuple[Mask, Mask]:
     """The terms whose event never holds in some worlds, and those whose event holds wherever its condition does."""
-    truth = _core.evaluate_worlds(*part.functions, worlds).astype(np.bool_)
+    truth = part.functions.hold(worlds)
     sides = np.hstack([truth, ~truth, np.ones((len(truth), 1), np.bool_)])
     u, h = sides[:, objective.joint], sides[:, objective.condition]
     return np.asarray(~u.any(axis=0)), np.asarray((u == h).all(axis=0))

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from coherently import _core
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -50,7 +48,7 @@ class Blend:
 
 def blend_of(part: Merged, share: Vector, worlds: Truth) -> Blend:
     """A mixture of worlds; both sides of events are summed from shares, so that small ones keep their digits."""
-    truth = _core.evaluate_worlds(*part.functions, np.ascontiguousarray(worlds)).astype(np.float64)
+    truth = part.functions.hold(worlds).astype(np.float64)
     return Blend(share, worlds, np.concatenate([share @ truth, share @ (1.0 - truth), [1.0]]))
 
 
