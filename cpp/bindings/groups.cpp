@@ -10,7 +10,6 @@
 #include "coherently/groups/bregman.hpp"
 #include "coherently/groups/pairs.hpp"
 #include "coherently/groups/projections.hpp"
-#include "coherently/linear/normal_system.hpp"
 
 namespace coherently::bindings {
 namespace {
@@ -142,30 +141,6 @@ std::tuple<NewArray<double>, double, double, int> pairs(Vector<double> weight, V
     return {give(std::move(solution.x)), solution.objective, solution.lower_bound, solution.iterations};
 }
 
-class System {
-public:
-    System(Matrix<double> ways, Vector<double> diagonal)
-        : n_(diagonal.size()), system_((check(ways), std::span(ways.data(), ways.size())), view(diagonal)) {}
-
-    bool is_definite() const { return system_.is_definite(); }
-    NewArray<double> solve(Vector<double> right) const {
-        if (right.size() != n_) throw nb::value_error("arrays differ in length");
-        return give(system_.solve(view(right)));
-    }
-    NewArray<double> multiply(Vector<double> x) const {
-        if (x.size() != n_) throw nb::value_error("arrays differ in length");
-        return give(system_.multiply(view(x)));
-    }
-
-private:
-    void check(const Matrix<double>& ways) const {
-        if (ways.shape(1) != n_) throw nb::value_error("arrays differ in length");
-    }
-
-    std::size_t n_;
-    NormalSystem system_;
-};
-
 }  // namespace
 
 void bind_groups(nb::module_& module) {
@@ -184,11 +159,6 @@ void bind_groups(nb::module_& module) {
         .def("sweep", &LossProjector::sweep, nb::arg("z").noconvert())
         .def("dykstra", &LossProjector::dykstra, nb::arg("z").noconvert(), nb::arg("increments").noconvert())
         .def("violation", &LossProjector::violation, nb::arg("z"));
-    nb::class_<System>(module, "NormalSystem")
-        .def(nb::init<Matrix<double>, Vector<double>>(), nb::arg("ways"), nb::arg("diagonal"))
-        .def("is_definite", &System::is_definite)
-        .def("solve", &System::solve, nb::arg("right"))
-        .def("multiply", &System::multiply, nb::arg("x"));
     module.def("solve_pairs", &pairs, nb::arg("weight"), nb::arg("mean"), nb::arg("starts"), nb::arg("variables"),
                nb::arg("n_variables"), nb::arg("table_starts"), nb::arg("tables"), nb::arg("by_pair"),
                nb::arg("auxiliary"), nb::arg("tolerance"), nb::arg("max_iterations"), nb::arg("threads"),

@@ -6,6 +6,7 @@ void bind_functions(nanobind::module_& module);
 void bind_groups(nanobind::module_& module);
 void bind_space(nanobind::module_& module);
 void bind_nearest(nanobind::module_& module);
+void bind_rows(nanobind::module_& module);
 void bind_oracle(nanobind::module_& module);
 void bind_annealing(nanobind::module_& module);
 }  // namespace coherently::bindings
@@ -18,6 +19,7 @@ NB_MODULE(_core, module) {
     coherently::bindings::bind_groups(module);
     coherently::bindings::bind_space(module);
     coherently::bindings::bind_nearest(module);
+    coherently::bindings::bind_rows(module);
     coherently::bindings::bind_oracle(module);
     coherently::bindings::bind_annealing(module);
 }

@@ -11,39 +11,15 @@
 namespace coherently::bindings {
 namespace {
 
-// Starts, coordinates, factors, weights and targets (see Squares).
-using SquareArrays =
-    std::tuple<Vector<std::int64_t>, Vector<std::int32_t>, Vector<double>, Vector<double>, Vector<double>>;
-
-struct OwnedSquares {
-    std::vector<std::int64_t> starts;
-    std::vector<std::int32_t> coordinates;
-    std::vector<double> factors, weight, target;
-
-    OwnedSquares(const std::optional<SquareArrays>& arrays, std::size_t events) {
-        if (!arrays) return;
-        const auto& [s, c, f, w, t] = *arrays;
-        starts = copy(s), coordinates = copy(c), factors = copy(f);
-        weight = copy(w), target = copy(t);
-        if (starts.size() != weight.size() + 1 || target.size() != weight.size() ||
-            factors.size() != coordinates.size() || static_cast<std::size_t>(starts.back()) != factors.size())
-            throw nb::value_error("arrays differ in length");
-        for (const std::int32_t i : coordinates)
-            if (i < 0 || static_cast<std::size_t>(i) >= events) throw nb::index_error("a coordinate is out of range");
-    }
-    Squares view() const { return {starts, coordinates, factors, weight, target}; }
-};
-
 class Nearest {
 public:
     Nearest(SharedFunctions functions, Vector<double> weight, Vector<double> target, std::uint64_t seed,
-            std::shared_ptr<Space> space, const std::optional<SquareArrays>& squares)
+            std::shared_ptr<Space> space)
         : functions_(std::move(functions)),
           space_(std::move(space)),
           weight_(copy(weight)),
           target_(copy(target)),
-          squares_(squares, weight_.size()),
-          nearest_((check(), functions_->view()), weight_, target_, seed, space_.get(), squares_.view()) {}
+          nearest_((check(), functions_->view()), weight_, target_, seed, space_.get()) {}
 
     bool search(double seconds, int effort, double enough, double part, double goal) {
         nb::gil_scoped_release release;
@@ -102,7 +78,6 @@ private:
     SharedFunctions functions_;
     std::shared_ptr<Space> space_;
     std::vector<double> weight_, target_;
-    OwnedSquares squares_;
     NearestMixture nearest_;
 };
 
@@ -111,10 +86,9 @@ private:
 void bind_nearest(nb::module_& module) {
     nb::class_<Nearest> nearest(module, "NearestMixture");
     nearest
-        .def(nb::init<SharedFunctions, Vector<double>, Vector<double>, std::uint64_t, std::shared_ptr<Space>,
-                      const std::optional<SquareArrays>&>(),
+        .def(nb::init<SharedFunctions, Vector<double>, Vector<double>, std::uint64_t, std::shared_ptr<Space>>(),
              nb::arg("functions"), nb::arg("weight"), nb::arg("target"), nb::arg("seed"),
-             nb::arg("space").none() = nb::none(), nb::arg("squares") = nb::none())
+             nb::arg("space").none() = nb::none())
         .def("search", &Nearest::search, nb::arg("seconds"), nb::arg("effort") = NearestMixture::most_effort,
              nb::arg("enough") = 0.0, nb::arg("part") = 0.0, nb::arg("goal") = 0.0)
         .def("eliminate", &Nearest::eliminate, nb::arg("seconds"), nb::arg("goal") = 0.0)

@@ -14,6 +14,7 @@ from coherently.books.distance import nearest_of
 from coherently.books.proving import FLOAT_MARGIN, Plan, accept, prove
 from coherently.solve import nearest as nearest_module
 from coherently.solve import oracle as oracle_module
+from coherently.solve.budget import Budget
 from coherently.solve.oracle import Least
 from tests.kernels.draw import all_worlds
 from tests.solve.exact_checks import random_panel
@@ -73,7 +74,7 @@ def profits(bets, cluster, stakes, worlds):
 def test_bounds_of_near_prices_prove_no_more_than_their_stakes_win(seed):
     bets = bets_at_forecasts(one_judge(seed))
     rng = np.random.default_rng(seed)
-    for answer in nearest_of(bets, FOREVER):
+    for answer in nearest_of(bets, Budget()):
         if answer.coherent or not answer.is_mixture:
             continue
         cluster = answer.cluster
@@ -116,14 +117,14 @@ def test_a_bound_that_is_not_exact_counts_for_what_it_proves(monkeypatch, seed, 
 
     bets = bets_at_forecasts(one_judge(seed))
     monkeypatch.setattr(proving, "Oracle", Careful)
-    for answer in nearest_of(bets, FOREVER):
+    for answer in nearest_of(bets, Budget()):
         if answer.coherent or not answer.is_mixture:
             continue
         cluster = answer.cluster
         stakes = bets.price[cluster.bets] - answer.value
         exact = [decimal(p) for p in bets.price[cluster.bets].tolist()]
         plan = Plan(cluster, stakes, float(stakes @ stakes), answer.worlds, lambda *_, exact=exact: exact)
-        found = prove(bets, plan, FOREVER)
+        found = prove(bets, plan, Budget())
         if found is None:
             assert short > 0
             continue

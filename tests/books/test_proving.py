@@ -14,6 +14,7 @@ from coherently.books.bets import bets_at_forecasts, clusters_of, truth_of
 from coherently.books.distance import nearest_of
 from coherently.books.market import every_world
 from coherently.books.proving import FLOAT_MARGIN, LARGEST, Plan, accept, prove
+from coherently.solve.budget import Budget
 from coherently.solve.oracle import Least
 from tests.whole.declared_checks import DECLARATIONS, DOMAINS, formula
 
@@ -63,7 +64,7 @@ def test_the_worst_of_all_worlds_is_what_is_proved(seed):
         for bet, stake in zip(cluster.bets.tolist(), stakes, strict=True)
     }
     worlds = np.zeros((0, cluster.part.n_variables), np.uint8)
-    found = prove(bets, Plan(cluster, stakes, 0.0, worlds, at(prices)), 1.0)
+    found = prove(bets, Plan(cluster, stakes, 0.0, worlds, at(prices)), Budget())
     own = [prices[bet] for bet in cluster.bets.tolist()]
     exact = profits(bets, cluster, found.stakes, own, every_world(bets, cluster))
     assert found.exact
@@ -100,7 +101,7 @@ def test_a_float_bound_is_lowered_by_its_margin(monkeypatch):
     cluster = clusters_of(bets)[0]
     monkeypatch.setattr(proving, "Oracle", Bounded)
     plan = Plan(cluster, np.array([1.0, 1.0]), 0.0, np.zeros((0, 2), np.uint8), at([Fraction(9, 10)] * 2))
-    found = prove(bets, plan, 1.0)
+    found = prove(bets, plan, Budget())
     assert not found.exact
     assert found.word == "float bound: a guess"
     assert float(found.profit) == pytest.approx(1.8 - 1.25 - 2 * FLOAT_MARGIN, abs=1e-12)
@@ -114,12 +115,12 @@ def test_a_profit_that_the_margin_eats_is_no_book(monkeypatch):
     worlds = np.zeros((0, 2), np.uint8)
     for more, proved in ((0, False), (Fraction(2, 10**9), True)):
         plan = Plan(clusters_of(bets)[0], np.array([1.0, 1.0]), 0.0, worlds, at([price + more] * 2))
-        assert (prove(bets, plan, 1.0) is not None) is proved
+        assert (prove(bets, plan, Budget()) is not None) is proved
 
 
 def test_an_answer_is_accepted_less_its_shortfall_and_margin():
     bets, cluster = negation()
-    (answer,) = nearest_of(bets, math.inf)
+    (answer,) = nearest_of(bets, Budget())
     stakes = bets.price - answer.value
     plan = Plan(cluster, stakes, answer.sure, answer.worlds, at([Fraction(6, 10)] * 2))
     short = accept(bets, plan, replace(answer, shortfall=0.005))

@@ -11,6 +11,7 @@ import coherently as co
 from coherently.books.bets import bets_at_forecasts, clusters_of, truth_of
 from coherently.books.market import Market, _StakesProgram
 from coherently.books.quotes import _least, settle, worst
+from coherently.solve.budget import Budget
 from tests.whole.declared_checks import DECLARATIONS, DOMAINS, formula
 
 SEEDS = pytest.mark.parametrize("seed", range(40))
@@ -46,7 +47,7 @@ def test_the_worst_world_of_any_stakes(seed):
     price = np.array([rng.random() for _ in cluster.bets])
     won, _ = truth_of(bets, cluster, Market(bets, cluster).worlds)
     true = float((stakes @ price - won @ stakes).min())
-    found, proof = worst(cluster, stakes, price, math.inf)
+    found, proof = worst(cluster, stakes, price, Budget())
     assert true - 1e-12 <= found <= true
     assert proof == "dynamic programming over all worlds"
 
@@ -58,14 +59,14 @@ def test_no_coherent_prices_are_nearer_than_any_moves_prove(seed):
     bid, ask = bets.bid[cluster.bets], bets.ask[cluster.bets]
     won, _ = truth_of(bets, cluster, Market(bets, cluster).worlds)
     value = mixtures(rng, 300, len(won)) @ won
-    settled = settle(bets, cluster, math.inf)
+    settled = settle(bets, cluster, Budget())
     value = np.vstack([value, settled.share @ truth_of(bets, cluster, settled.worlds)[0]])
     nearest = float(np.min(np.sum(np.maximum(0.0, np.maximum(bid - value, value - ask)) ** 2, axis=1)))
     assert settled.least <= nearest + 1e-15
     assert settled.least >= (1 - 1e-6) * nearest - 1e-17
     for _ in range(20):
         moves = np.array([rng.choice((0.0, 1.0, -1.0)) * rng.random() for _ in bid])
-        assert _least(cluster, moves, np.where(moves > 0, bid, ask), math.inf) <= nearest + 1e-15
+        assert _least(cluster, moves, np.where(moves > 0, bid, ask), Budget()) <= nearest + 1e-15
 
 
 @SEEDS
@@ -75,7 +76,7 @@ def test_no_stakes_win_more_than_any_mixture_allows(seed):
     market = Market(bets, cluster)
     cost = rng.choice((0.0, 0.01))
     program = _StakesProgram(market, bets.bid[cluster.bets] - cost, bets.ask[cluster.bets] + cost)
-    best = program.solve(math.inf)
+    best = program.solve(Budget())
     staked = float(np.abs(best.stakes).sum())
     assert staked == pytest.approx(1.0) or best.profit == pytest.approx(0.0, abs=1e-9)
     assert best.profit <= best.most <= best.profit + 1e-9
@@ -96,11 +97,11 @@ def test_worlds_that_are_too_many_to_list_give_the_same_answer(monkeypatch):
             patch.setattr("coherently.books.market.every_world", lambda *_: None)
             market = Market(bets, cluster)
             some = market.best(*sides, math.inf)
-            settled = settle(bets, cluster, math.inf)
+            settled = settle(bets, cluster, Budget())
         assert not market.complete
         assert some.profit == pytest.approx(whole.profit, abs=1e-9)
         assert some.most == pytest.approx(whole.most, abs=1e-9)
-        assert settled.least == pytest.approx(settle(bets, cluster, math.inf).least, abs=1e-12)
+        assert settled.least == pytest.approx(settle(bets, cluster, Budget()).least, abs=1e-12)
 
 
 def test_nothing_is_claimed_when_the_time_is_over():

@@ -143,22 +143,18 @@ def unchecked_space(some):
     return without_witness(some.space, some.n)
 
 
-def nearest(truth, weight, target, squares=()):
+def nearest(truth, weight, target):
     """The point of the hull of some rows with the least weighted squared distance, and that distance.
 
-    `squares` are further terms: factors of the coordinates, a weight and a target each. Lawson and Hanson's method,
-    with the sum of the shares as one more heavy row.
+    Lawson and Hanson's method, with the sum of the shares as one more heavy row.
     """
     root = np.sqrt(weight)
-    rows = [root[:, None] * truth.T, *((w**0.5 * (truth @ f))[None] for f, w, _ in squares)]
-    right = [root * target, *([w**0.5 * t] for _, w, t in squares)]
     heavy = 1e3 * max(1.0, root.max(initial=0.0))
-    share, _ = nnls(
-        np.vstack([*rows, np.full((1, len(truth)), heavy)]), np.concatenate([*right, [heavy]]), maxiter=10**6
-    )
+    rows = np.vstack([root[:, None] * truth.T, np.full((1, len(truth)), heavy)])
+    share, _ = nnls(rows, np.append(root * target, heavy), maxiter=10**6)
     x = share / share.sum() @ truth
-    return x, distance(x, weight, target, squares)
+    return x, distance(x, weight, target)
 
 
-def distance(x, weight, target, squares=()):
-    return float(np.sum(weight * (x - target) ** 2) + sum(w * (f @ x - t) ** 2 for f, w, t in squares))
+def distance(x, weight, target):
+    return float(np.sum(weight * (x - target) ** 2))

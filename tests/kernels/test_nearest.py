@@ -9,8 +9,8 @@ from tests.kernels.draw import Sum, distance, draw, nearest, with_laws
 FOREVER = 60.0
 
 
-def drawn(seed, *, laws=False, squares=False, weights="mixed", most=3):
-    """Functions with a weight and a target each, and squares of sums of some."""
+def drawn(seed, *, laws=False, weights="mixed", most=3):
+    """Functions with a weight and a target each."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 8))
     some = draw(rng, n, int(rng.integers(1, 4 * n)), most)
@@ -20,41 +20,26 @@ def drawn(seed, *, laws=False, squares=False, weights="mixed", most=3):
     weight = {"mixed": 10 ** rng.uniform(-1, 1, m), "zeros": rng.choice([0.0, 1.0, 3.0], m), "flat": np.ones(m)}[
         weights
     ]
-    terms = []
-    for _ in range(int(rng.integers(1, 4)) if squares else 0):
-        factors = np.zeros(m)
-        factors[rng.choice(m, 2, replace=False)] = rng.normal(size=2)
-        terms.append((factors, float(rng.uniform(0.1, 3)), float(rng.normal())))
-    return some, weight, rng.uniform(-0.2, 1.2, m), terms
+    return some, weight, rng.uniform(-0.2, 1.2, m)
 
 
-def mixture_of(some, weight, target, terms=(), seed=0):
-    squares = None
-    if terms:
-        places = [np.flatnonzero(factors) for factors, _, _ in terms]
-        squares = (
-            np.cumsum([0, *map(len, places)]),
-            np.concatenate(places).astype(np.int32),
-            np.concatenate([factors[own] for own, (factors, _, _) in zip(places, terms, strict=True)]),
-            np.array([w for _, w, _ in terms]),
-            np.array([t for _, _, t in terms]),
-        )
-    return _core.NearestMixture(some.handle, weight, target, seed, some.core_space(), squares)
+def mixture_of(some, weight, target, seed=0):
+    return _core.NearestMixture(some.handle, weight, target, seed, some.core_space())
 
 
-def slope(x, weight, target, terms):
+def slope(x, weight, target):
     """Half of the gradient of the distance."""
-    return weight * (x - target) + sum((w * (f @ x - t) * f for f, w, t in terms), np.zeros(len(x)))
+    return weight * (x - target)
 
 
-CASES = [(False, False, "mixed"), (True, False, "mixed"), (False, True, "mixed"), (True, True, "zeros")]
+CASES = [(False, "mixed"), (True, "mixed"), (False, "zeros"), (True, "zeros")]
 
 
-@pytest.mark.parametrize(("laws", "squares", "weights"), CASES)
+@pytest.mark.parametrize(("laws", "weights"), CASES)
 @pytest.mark.parametrize("seed", range(25))
-def test_what_it_says_of_any_mixture_is_so(seed, laws, squares, weights):
-    some, weight, target, terms = drawn(seed, laws=laws, squares=squares, weights=weights)
-    core = mixture_of(some, weight, target, terms)
+def test_what_it_says_of_any_mixture_is_so(seed, laws, weights):
+    some, weight, target = drawn(seed, laws=laws, weights=weights)
+    core = mixture_of(some, weight, target)
     worlds, rng = some.worlds(), np.random.default_rng(seed)
     for _ in range(4):
         core.include(worlds[rng.choice(len(worlds), min(3, len(worlds)), replace=False)])
@@ -63,39 +48,39 @@ def test_what_it_says_of_any_mixture_is_so(seed, laws, squares, weights):
         assert share.min() >= 0
         assert share.sum() == pytest.approx(1, abs=1e-12)
         np.testing.assert_allclose(core.x(), x, atol=1e-12)
-        assert core.objective() == pytest.approx(distance(x, weight, target, terms), rel=1e-10, abs=1e-12)
-        np.testing.assert_allclose(core.gradient(), slope(x, weight, target, terms), atol=1e-10)
-        assert core.level() == pytest.approx(slope(x, weight, target, terms) @ x, abs=1e-10)
+        assert core.objective() == pytest.approx(distance(x, weight, target), rel=1e-10, abs=1e-12)
+        np.testing.assert_allclose(core.gradient(), slope(x, weight, target), atol=1e-10)
+        assert core.level() == pytest.approx(slope(x, weight, target) @ x, abs=1e-10)
         for world in worlds[:5]:
             assert core.energy(world) == pytest.approx(some.truth(world[None])[0] @ core.gradient(), abs=1e-10)
 
 
-@pytest.mark.parametrize(("laws", "squares", "weights"), CASES)
+@pytest.mark.parametrize(("laws", "weights"), CASES)
 @pytest.mark.parametrize("seed", range(25))
-def test_shares_are_the_best_of_the_worlds_within(seed, laws, squares, weights):
-    some, weight, target, terms = drawn(seed, laws=laws, squares=squares, weights=weights)
+def test_shares_are_the_best_of_the_worlds_within(seed, laws, weights):
+    some, weight, target = drawn(seed, laws=laws, weights=weights)
     worlds, rng = some.worlds(), np.random.default_rng(seed)
-    core = mixture_of(some, weight, target, terms)
+    core = mixture_of(some, weight, target)
     for size in (2, 3, 5):
         more = worlds[rng.choice(len(worlds), min(size, len(worlds)), replace=False)]
         before = core.objective()
         core.include(more)
-        best = nearest(some.truth(core.worlds()[1]), weight, target, terms)[1]
+        best = nearest(some.truth(core.worlds()[1]), weight, target)[1]
         assert core.objective() <= before + 1e-12
         assert core.objective() == pytest.approx(best, rel=1e-8, abs=1e-10)
 
 
 @pytest.mark.parametrize("away", [1.0, 20.0])
-@pytest.mark.parametrize(("laws", "squares", "weights"), CASES)
+@pytest.mark.parametrize(("laws", "weights"), CASES)
 @pytest.mark.parametrize("seed", range(15))
-def test_the_certified_bound_holds_at_any_mixture(seed, laws, squares, weights, away):
+def test_the_certified_bound_holds_at_any_mixture(seed, laws, weights, away):
     # Far from the targets the best mixture is a single world, and the objective falls by twice the shortfall.
-    some, weight, target, terms = drawn(seed, laws=laws, squares=squares, weights=weights)
+    some, weight, target = drawn(seed, laws=laws, weights=weights)
     target = 0.5 + away * (target - 0.5)
     worlds, rng = some.worlds(), np.random.default_rng(seed)
-    best = nearest(some.truth(worlds), weight, target, terms)[1]
+    best = nearest(some.truth(worlds), weight, target)[1]
     for count in (1, 2, 4, 8):
-        core = mixture_of(some, weight, target, terms, seed)
+        core = mixture_of(some, weight, target, seed)
         core.include(worlds[rng.choice(len(worlds), min(count, len(worlds)), replace=False)])
         f, least = core.objective(), float((some.truth(worlds) @ core.gradient()).min())
         for known in (least - f, least - 0.1 * f, least):  # what is proved may be less than what holds
@@ -108,25 +93,25 @@ def test_the_certified_bound_holds_at_any_mixture(seed, laws, squares, weights, 
                 assert core.lower_bound() >= f - 2 * g - 1e-12
 
 
-@pytest.mark.parametrize(("laws", "squares", "weights"), CASES)
+@pytest.mark.parametrize(("laws", "weights"), CASES)
 @pytest.mark.parametrize("seed", range(10))
-def test_the_certified_bound_holds_near_the_best_mixture(seed, laws, squares, weights):
+def test_the_certified_bound_holds_near_the_best_mixture(seed, laws, weights):
     # Without one of its worlds the best mixture is almost the best, and a bound that is a little too high shows.
-    some, weight, target, terms = drawn(seed, laws=laws, squares=squares, weights=weights)
+    some, weight, target = drawn(seed, laws=laws, weights=weights)
     worlds = some.worlds()
-    best = nearest(some.truth(worlds), weight, target, terms)[1]
-    whole = mixture_of(some, weight, target, terms, seed)
+    best = nearest(some.truth(worlds), weight, target)[1]
+    whole = mixture_of(some, weight, target, seed)
     whole.eliminate(FOREVER)
     support = whole.worlds()[1]
     for left_out in range(len(support)):
-        core = mixture_of(some, weight, target, terms, seed)
+        core = mixture_of(some, weight, target, seed)
         core.include(np.delete(support, left_out, axis=0))
         core.certify(float((some.truth(worlds) @ core.gradient()).min()))
         assert core.lower_bound() <= best * (1 + 1e-9) + 1e-12
 
 
 def test_a_new_mixture_forgets_the_shortfall_of_the_last():
-    some, weight, target, _ = drawn(3)
+    some, weight, target = drawn(3)
     core = mixture_of(some, weight, target)
     core.certify(core.level() - 0.01)
     assert core.shortfall() == pytest.approx(0.01)
@@ -144,12 +129,12 @@ def test_the_bound_is_not_the_objective_less_the_shortfall():
         assert core.lower_bound() == pytest.approx(max(0.0, 1 - g) ** 2)
 
 
-@pytest.mark.parametrize(("laws", "squares", "weights"), CASES)
+@pytest.mark.parametrize(("laws", "weights"), CASES)
 @pytest.mark.parametrize("seed", range(25))
-def test_elimination_ends_at_the_nearest_mixture_of_all(seed, laws, squares, weights):
-    some, weight, target, terms = drawn(seed, laws=laws, squares=squares, weights=weights, most=4)
-    x, best = nearest(some.truth(some.worlds()), weight, target, terms)
-    core = mixture_of(some, weight, target, terms, seed)
+def test_elimination_ends_at_the_nearest_mixture_of_all(seed, laws, weights):
+    some, weight, target = drawn(seed, laws=laws, weights=weights, most=4)
+    x, best = nearest(some.truth(some.worlds()), weight, target)
+    core = mixture_of(some, weight, target, seed)
     assert core.eliminate(FOREVER)
     assert core.objective() == pytest.approx(best, rel=1e-9, abs=1e-11)
     assert core.lower_bound() <= best * (1 + 1e-9) + 1e-11
@@ -160,9 +145,9 @@ def test_elimination_ends_at_the_nearest_mixture_of_all(seed, laws, squares, wei
 @pytest.mark.parametrize("laws", [False, True])
 @pytest.mark.parametrize("seed", range(15))
 def test_search_ends_at_the_nearest_mixture_of_few_worlds(seed, laws):
-    some, weight, target, terms = drawn(seed, laws=laws)
-    best = nearest(some.truth(some.worlds()), weight, target, terms)[1]
-    core = mixture_of(some, weight, target, terms, seed)
+    some, weight, target = drawn(seed, laws=laws)
+    best = nearest(some.truth(some.worlds()), weight, target)[1]
+    core = mixture_of(some, weight, target, seed)
     while not core.search(FOREVER):
         pass
     assert core.objective() == pytest.approx(best, rel=1e-7, abs=1e-10)
@@ -216,7 +201,7 @@ def test_worlds_that_differ_in_light_events_only_are_told_apart(seed, span):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_world_is_taken_just_if_it_lies_below_the_level(seed):
-    some, weight, target, _ = drawn(seed)
+    some, weight, target = drawn(seed)
     core = mixture_of(some, weight, target)
     for world in some.worlds():
         before, lower = core.objective(), core.energy(world) < core.level()

@@ -108,20 +108,3 @@ def test_bounds_of_the_problem_of_pairs_hold_at_any_iteration(seed, design):
         assert value >= least * (1 - 1e-8) - 1e-9
         if tolerance < 1:
             assert value - bound <= 1e-8 * max(1.0, value)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_normal_systems_multiply_and_solve_as_they_say(seed):
-    rng = np.random.default_rng(seed)
-    n, count = int(rng.integers(1, 70)), int(rng.integers(0, 12))
-    ways, diagonal = rng.normal(size=(count, n)), rng.uniform(0.1, 2, n)
-    ways[rng.random(ways.shape) < 0.5] = 0.0
-    matrix = np.diag(diagonal) + ways.T @ ways
-    system = _core.NormalSystem(ways, diagonal)
-    assert system.is_definite()
-    x = rng.normal(size=n)
-    np.testing.assert_allclose(system.multiply(x), matrix @ x, atol=1e-10)
-    np.testing.assert_allclose(system.solve(x), np.linalg.solve(matrix, x), atol=1e-8)
-    # One entry that makes it indefinite, however small the rest of its row is.
-    diagonal[rng.integers(n)] = -1e3
-    assert not _core.NormalSystem(0.1 * ways, diagonal).is_definite()

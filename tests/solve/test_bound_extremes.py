@@ -13,7 +13,7 @@ from coherently.solve.bounds import Rows, extremes
 from coherently.solve.pricing import Priced, Pricing
 from tests.kernels.draw import pack, table_of
 from tests.solve.lawful import worlds_of
-from tests.solve.test_bound_rules import FOREVER, part_of
+from tests.solve.test_bound_rules import FOREVER, part_of, soon
 from tests.truth import holds
 
 BRIER = find_loss("brier")
@@ -64,7 +64,7 @@ def _true_extremes(part, worlds, weight):
 def test_extremes_are_those_of_two_linear_programs(seed, laws, answer):
     # The pull towards the face of the answer must cost nothing, also where the answer is not the nearest.
     part, worlds, weight, (low, high) = asked(seed, laws=laws, answer=answer)
-    found = extremes(part, worlds, weight, BRIER, FOREVER)
+    found = extremes(part, worlds, weight, BRIER, soon())
     assert found.certified
     assert found.low == pytest.approx(low, abs=2e-7)
     assert found.high == pytest.approx(high, abs=2e-7)
@@ -86,7 +86,7 @@ def test_bounds_without_new_worlds_are_wide_and_not_certified(monkeypatch, seed,
             return Priced([worlds[0]], float((truth @ coefficients).min()) - slack)
 
     monkeypatch.setattr(bounds_module, "Pricing", Stuck)
-    found = extremes(part, worlds, weight, BRIER, FOREVER)
+    found = extremes(part, worlds, weight, BRIER, soon())
     assert found.low <= low + 1e-9
     assert found.high >= high - 1e-9
     if found.certified:
@@ -97,7 +97,7 @@ def test_bounds_without_new_worlds_are_wide_and_not_certified(monkeypatch, seed,
 @pytest.mark.parametrize("seed", range(6))
 def test_bounds_without_time_hold(seed):
     part, worlds, weight, (low, high) = asked(seed, laws=False, answer="any")
-    found = extremes(part, worlds, weight, BRIER, 0.0)
+    found = extremes(part, worlds, weight, BRIER, soon(0.0))
     assert found.low <= low + 1e-7
     assert found.high >= high - 1e-7
 

@@ -6,7 +6,7 @@ import pytest
 import coherently as co
 from coherently.errors import ContradictionError
 from coherently.problem import pose
-from coherently.solve.pins import bounds_of
+from coherently.solve.component.limits import pin_rows
 from tests.problem.test_terms import under
 from tests.solve.lawful import worlds_of
 from tests.truth import holds
@@ -84,9 +84,9 @@ def test_the_violation_is_the_largest_distance_of_a_pin_from_what_it_allows(seed
     panel = under(co.Panel.from_records([("A", name, 0.5) for name in "abc"]), (), pins)
     part = pose(panel).merged
     limits = part.terms.limits
-    rows = bounds_of(limits)
+    rows = pin_rows(limits, len(part))
     truth = holds(part, worlds_of(part)).astype(float)
     for x in rng.dirichlet(np.full(len(truth), 0.3), 20) @ truth:
         joint, given = limits.joint.probability(x), limits.condition.probability(x)
         missed = np.maximum(limits.low * given - joint, joint - limits.high * given)
-        assert rows.violation(x) == pytest.approx(max(0.0, missed.max()), abs=1e-12)
+        assert rows.violation(np.concatenate([x, 1 - x, [1.0]])) == pytest.approx(max(0.0, missed.max()), abs=1e-12)

@@ -4,7 +4,6 @@ Search finds the best answer first on small panels, so a bound that is too high 
 answers are held back: mixtures lack a world, searches find nothing, programs stop early.
 """
 
-import time
 from types import SimpleNamespace
 
 import highspy
@@ -16,14 +15,17 @@ from coherently import _core
 from coherently.problem import find_loss, pose, split
 from coherently.solve import nearest as nearest_module
 from coherently.solve import oracle as oracle_module
-from coherently.solve.composite import CompositeNearest
-from coherently.solve.curved import CurvedNearest
+from coherently.solve.budget import Budget
+from coherently.solve.component.limits import pin_rows
+from coherently.solve.component.newton import Newton
+from coherently.solve.component.objective import objective_of
+from coherently.solve.component.proving import plane_below
+from coherently.solve.component.support import blend_of
 from coherently.solve.nearest import Nearest
 from coherently.solve.oracle import Oracle
 from coherently.solve.pairwise import solve_pairwise
 from coherently.solve.pricing import Pricing
 from coherently.solve.relaxation import Relaxation
-from coherently.solve.scores import Objective, scores_of
 from coherently.solve.spectral import SpectralBound
 from tests.problem.test_terms import under
 from tests.solve import composite_reference
@@ -36,8 +38,9 @@ LAWS = ["v0 -> v1", "~(v1 & v2)", "v2 | v3", "exactly(1; v0, v3)", "v1 & v4 -> v
 FOREVER = 60.0
 
 
-def soon(seconds=FOREVER):
-    return time.monotonic() + seconds
+def soon(seconds=FOREVER, **options):
+    """A budget of some seconds from now."""
+    return Budget(**options).within(seconds)
 
 
 def part_of(seed, *, laws=False, most=3, n_variables=6, rows=25, loss="brier"):
@@ -72,7 +75,7 @@ def test_no_world_lies_below_what_the_oracle_proves(monkeypatch, seed, most, law
     rng = np.random.default_rng(seed)
     for seconds, tolerance in ((FOREVER, 0.0), (FOREVER, 0.5), (FOREVER, 50.0), (0.0, 0.0)):
         coefficients = rng.normal(size=len(part))
-        found = oracle.least(coefficients, seconds, tolerance)
+        found = oracle.least(coefficients, soon(seconds), tolerance)
         least = float((truth @ coefficients).min())
         assert found.value == pytest.approx(holds(part, found.world[None].astype(bool))[0] @ coefficients)
         assert (worlds == found.world.astype(bool)).all(axis=1).any()
@@ -114,7 +117,7 @@ def test_a_program_that_was_stopped_bounds_by_its_bound_and_not_by_its_world(mon
     least = float((holds(part, worlds) @ coefficients).min())
     monkeypatch.setattr(highspy, "Highs", type("Stopped", (Halted,), {"status": status, "valid": valid}))
     relaxation = Relaxation(part, None)
-    world, bound = relaxation.best_world(coefficients, FOREVER)
+    world, bound = relaxation.best_world(coefficients, soon())
     assert bound == -123.25
     if status and valid:
         assert holds(part, world[None].astype(bool))[0] @ coefficients >= least - 1e-9
@@ -122,10 +125,10 @@ def test_a_program_that_was_stopped_bounds_by_its_bound_and_not_by_its_world(mon
         assert world is None
     monkeypatch.setattr(oracle_module, "MOST_STATES", 0)
     monkeypatch.setattr(Oracle, "_is_small", lambda _: False)
-    assert Oracle(part).least(coefficients, FOREVER).bound == -123.25
+    assert Oracle(part).least(coefficients, soon()).bound == -123.25
     # A program that proved nothing leaves what holds of any sum.
     monkeypatch.setattr(highspy, "Highs", type("Empty", (Halted,), {"status": 0, "bound": -np.inf}))
-    world, bound = relaxation.best_world(coefficients, FOREVER)
+    world, bound = relaxation.best_world(coefficients, soon())
     assert world is None
     assert bound <= least
 
@@ -140,7 +143,7 @@ def test_programs_that_need_not_be_exact_still_bound_every_world(seed, laws):
     for coefficients in np.random.default_rng(seed).normal(size=(4, len(part))):
         least = float((truth @ coefficients).min())
         for tolerance in (0.0, 1.0, 1e6):
-            world, bound = relaxation.best_world(coefficients, FOREVER, tolerance)
+            world, bound = relaxation.best_world(coefficients, soon(), tolerance)
             assert bound <= least + 1e-6
             assert world is None or holds(part, world[None].astype(bool))[0] @ coefficients >= least - 1e-9
 
@@ -149,11 +152,11 @@ def test_a_world_of_a_program_that_breaks_laws_is_none():
     part, _ = part_of(1)
     relaxation = Relaxation(part, None)
     coefficients = np.random.default_rng(0).normal(size=len(part))
-    world, bound = relaxation.best_world(coefficients, FOREVER)
+    world, bound = relaxation.best_world(coefficients, soon())
     assert world is not None
     # Laws that no cluster covers are known to the space alone.
     relaxation.space = SimpleNamespace(allows=lambda rows: np.zeros(len(rows), np.uint8))
-    assert relaxation.best_world(coefficients, FOREVER) == (None, bound)
+    assert relaxation.best_world(coefficients, soon()) == (None, bound)
 
 
 @pytest.mark.parametrize("size", [3, 4, 5])
@@ -189,7 +192,7 @@ def test_no_world_lies_below_what_is_proved_with_a_large_event(monkeypatch, seed
 def test_relaxations_lie_below_the_distance(seed, laws):
     part, worlds = part_of(seed, laws=laws)
     best = least_distance(part, holds(part, worlds).astype(float))
-    assert Relaxation(part, Oracle(part).space).bound() <= best * (1 + 1e-9) + 1e-9
+    assert Relaxation(part, Oracle(part).space).bound(Budget()) <= best * (1 + 1e-9) + 1e-9
     flat, worlds = part_of(seed, most=2)
     best = least_distance(flat, holds(flat, worlds).astype(float))
     pairs = solve_pairwise(flat, "pairs", 1e-9, auxiliary=True)
@@ -214,7 +217,7 @@ def test_spectral_bounds_hold_in_any_direction(seed):
                 spectral.oracle.prove(FOREVER)
                 spectral._note(part.weight * (own - spectral.target), own)
                 assert spectral.bound <= best * (1 + 1e-9) + 1e-12
-    assert SpectralBound(part).raise_until(soon(0.2), best, lambda: None) <= best * (1 + 1e-9) + 1e-12
+    assert SpectralBound(part).raise_within(soon(0.2), best) <= best * (1 + 1e-9) + 1e-12
 
 
 class Held:
@@ -231,7 +234,7 @@ class Held:
     def __getattr__(self, name):
         return getattr(self._core, name)
 
-    def search(self, *_, **__):
+    def search(self, *_, **_goal):
         return True
 
     def offer(self, _):
@@ -271,7 +274,7 @@ def test_answers_that_are_held_back_claim_no_more_than_holds(monkeypatch, seed, 
     for start in almost(part, Oracle(part).space):
         hold_back(monkeypatch, start, worlds)
         answer = Nearest(part, 0, 1.0)
-        answer.improve(1e-6, soon(), lambda: None)
+        answer.improve(soon())
         f, slope = answer.objective, part.weight * (answer.x - np.nan_to_num(part.mean))
         g = float(slope @ answer.x - (truth @ slope).min())
         assert answer.bound <= best * (1 + 1e-9) + 1e-9
@@ -316,26 +319,33 @@ def test_the_guaranteed_improvement_is_saved_in_every_world(monkeypatch, seed, r
 @pytest.mark.parametrize("seed", range(6))
 def test_bounds_under_other_losses_hold_away_from_the_answer(seed, laws, loss):
     part, worlds = part_of(seed, laws=laws, loss=loss, n_variables=5, rows=14)
-    answer = CurvedNearest(part, find_loss(loss), 0, 1.0)
-    answer.improve(1e-9, soon(), lambda: None)
-    best, support, share = answer.objective, answer.worlds, answer.share
-    rng = np.random.default_rng(seed)
+    newton = Newton(part, objective_of(part, find_loss(loss)), soon(tolerance=1e-9), 0)
+    answer = newton.run()
+    objective = newton.objective  # which knows the events that never vary
+    truth, rng = holds(part, worlds).astype(float), np.random.default_rng(seed)
     for part_of_other in (0.5, 0.1, 1e-2, 1e-3):
         for other in worlds[rng.choice(len(worlds), min(6, len(worlds)), replace=False)]:
-            held = CurvedNearest(part, find_loss(loss), 0, 1.0)
             # A little of every world keeps the loss finite.
             rest = 1e-3 * part_of_other / len(worlds)
-            held._set_truth(np.vstack([support, other[None], worlds]).astype(np.uint8))
-            held.share = np.concatenate(
-                [(1 - 1.001 * part_of_other) * share, [part_of_other], np.full(len(worlds), rest)]
+            held = blend_of(
+                part,
+                np.concatenate(
+                    [(1 - 1.001 * part_of_other) * answer.share, [part_of_other], np.full(len(worlds), rest)]
+                ),
+                np.vstack([answer.worlds, other[None], worlds]).astype(np.uint8),
             )
-            x, f = held.x, held.objective
-            slope = held._gradient(x)
-            g = float(slope @ x - (holds(part, worlds) @ slope).min())
-            held.bound = -np.inf
-            held._certify(0.0, soon())
-            assert held.bound <= best + 1e-9 * max(1.0, best)
-            assert held.bound == pytest.approx(f - g, abs=1e-9 * max(1.0, f))
+            x, known = np.clip(held.sides[: len(part)], 0, 1), part.weight > 0
+            away = objective.loss.gradient(x) - objective.loss.gradient(np.where(known, part.mean, 0.5))
+            slope = np.where(known & truth.any(axis=0) & ~truth.all(axis=0), part.weight * away, 0.0)
+            f, g = objective.value(held.sides), float(slope @ x - (truth @ slope).min())
+            bound = bound_at(part, objective, held.sides, np.empty(0), truth)
+            assert bound <= answer.objective + 1e-9 * max(1.0, answer.objective)
+            assert bound == pytest.approx(f - g, abs=1e-9 * max(1.0, f))
+
+
+def bound_at(part, objective, sides, prices, truth):
+    plane = plane_below(objective, objective.planes(sides, 0.0), pin_rows(part.terms.limits, len(part)), prices)
+    return plane.bound(float((truth @ plane.coefficients).min()))
 
 
 @pytest.mark.parametrize(
@@ -347,33 +357,33 @@ def test_bounds_with_conditionals_intervals_and_pins_hold_at_any_prices(seed, lo
     part = max((p.merged for p in split(pose(panel, find_loss(loss)).merged)), key=lambda merged: len(merged.terms))
     if not len(part.terms):
         pytest.skip("no terms were drawn")
+    objective, pins = objective_of(part, find_loss(loss), linearised=linearised), pin_rows(part.terms.limits, len(part))
+    newton = Newton(part, objective, soon(tolerance=1e-8), 0)
     try:
-        answer = CompositeNearest(part, find_loss(loss), 0, 1.0, linearised=linearised)
+        answer = newton.run()
     except co.ContradictionError:
         pytest.skip("the pins contradict each other")
-    answer.improve(1e-8, soon(), lambda: None)
-    assert answer.limits.violation(answer.x) <= 1e-9
+    assert answer.violation <= 1e-9
     best = answer.objective + 1e-7
     worlds, rng = worlds_of(part), np.random.default_rng(seed)
     truth = holds(part, worlds).astype(float)
-    support, share, prices = answer.worlds, answer.share, answer.prices
     for other_share in (0.5, 0.1, 1e-2, 1e-3):
         for strength in (0.0, 1.0, 3.0):
-            answer._set(
-                np.vstack([support, worlds]),
-                np.concatenate([(1 - other_share) * share, other_share * rng.dirichlet(np.ones(len(worlds)))]),
+            mixed = rng.dirichlet(np.ones(len(worlds)))
+            blend = blend_of(
+                part,
+                np.concatenate([(1 - other_share) * answer.share, other_share * mixed]),
+                np.vstack([answer.worlds, worlds]).astype(np.uint8),
             )
-            noise = strength * rng.normal(size=len(prices))
-            answer.prices = np.where(answer.limits.equal, prices + noise, np.maximum(0.0, prices + noise))
-            answer.bound = -np.inf
-            x = answer.x
-            slope = answer.sum.gradient(x) - answer.limits.gradient(answer.prices, len(x))
-            kept = float(answer.prices @ answer.limits.value(x))
-            g = max(0.0, float(slope @ x - (truth @ slope).min()) + kept)
-            f = answer.sum.value(x)
-            answer._certify(0.0, soon(), surely=True)
-            assert answer.bound <= best * (1 + 1e-9)
-            assert answer.bound == pytest.approx(f - g, abs=1e-9 * max(1.0, f + g))
+            noise = strength * rng.normal(size=len(pins))
+            prices = np.where(pins.equal, newton.prices + noise, np.maximum(0.0, newton.prices + noise))
+            planes = objective.planes(blend.sides, 0.0)
+            slope = objective.coefficients(planes.by_joint, planes.by_condition)[0] - pins.coefficients(prices)[0]
+            x = blend.sides[: len(part)]
+            g = float(slope @ x - (truth @ slope).min()) + float(prices @ pins.value(blend.sides))
+            f, bound = objective.value(blend.sides), bound_at(part, objective, blend.sides, prices, truth)
+            assert bound <= best * (1 + 1e-9)
+            assert bound == pytest.approx(f - g, abs=1e-9 * max(1.0, f + abs(g)))
 
 
 class Poor:
@@ -402,7 +412,7 @@ def test_a_world_that_is_not_the_best_is_no_bound(monkeypatch, seed, most, laws)
         oracle._core = Poor(oracle._core, worlds[values.argmax()].astype(np.uint8))
         span = float(values.max() - values.min())
         for seconds, tolerance in ((FOREVER, 2 * span), (FOREVER, 0.5 * span), (FOREVER, 0.0), (0.0, 0.0)):
-            found = oracle.least(coefficients, seconds, tolerance)
+            found = oracle.least(coefficients, soon(seconds), tolerance)
             assert (worlds == found.world.astype(bool)).all(axis=1).any()
             assert found.bound <= values.min() + 1e-6
             assert found.value >= values.min() - 1e-9
@@ -442,17 +452,14 @@ def test_what_an_answer_with_conditionals_saves_holds_where_it_moved_since_its_p
     texts = ["a", "b", "c", "a & b", "b | c", "a given b", "c given a | b", "b given ~c"]
     rows = [("A", text, float(rng.random())) for text in texts]
     part = pose(co.Panel.from_records(rows)).merged
-    answer = CompositeNearest(part, find_loss("brier"), 0, 1.0, linearised=False)
-    answer.improve(1e-6, soon(), lambda: None)
+    newton = Newton(part, objective_of(part, find_loss("brier")), soon(), 0)
+    answer = newton.run()
     worlds = worlds_of(part)
     v, given = holds(part, worlds).astype(float), part.terms.conditionals
-    support, share = answer.worlds, answer.share
     for moved in (0.0, 1e-3, 0.05, 0.3):
-        answer._set(
-            np.vstack([support, worlds]),
-            np.concatenate([(1 - moved) * share, moved * rng.dirichlet(np.ones(len(worlds)))]),
-        )
-        x = answer.x
+        share = np.concatenate([(1 - moved) * answer.share, moved * rng.dirichlet(np.ones(len(worlds)))])
+        sides = blend_of(part, share, np.vstack([answer.worlds, worlds]).astype(np.uint8)).sides
+        x = sides[: len(part)]
         known, mean = part.weight > 0, np.nan_to_num(part.mean)
         saved = (known * part.weight * ((v - mean) ** 2 - (v - x) ** 2)).sum(axis=1)
         for i in range(len(given.weight)):
@@ -462,9 +469,9 @@ def test_what_an_answer_with_conditionals_saves_holds_where_it_moved_since_its_p
             )
             p, c = given.mean[i], given.value(x)[i]
             saved += given.weight[i] * condition * ((joint - p) ** 2 - (joint - c) ** 2)
-        assert answer.saved() <= saved.min() + 1e-9
+        assert newton._saved(sides) <= saved.min() + 1e-9
         if route == "all worlds":
-            assert answer.saved() == pytest.approx(saved.min(), abs=1e-9)
+            assert newton._saved(sides) == pytest.approx(saved.min(), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -474,11 +481,14 @@ def test_what_an_answer_with_conditionals_saves_holds_where_it_moved_since_its_p
 def test_slopes_with_conditionals_and_intervals_are_those_of_the_scores(seed, loss, linearised):
     panel = composite_reference.random_panel(seed, most=16)
     part = pose(panel, find_loss(loss)).merged
-    objective = Objective(scores_of(part, find_loss(loss), linearised=linearised), len(part))
+    objective = objective_of(part, find_loss(loss), linearised=linearised)
     truth, rng = holds(part, worlds_of(part)).astype(float), np.random.default_rng(seed)
-    for share in rng.dirichlet(np.ones(len(truth)), 5):
-        x = share @ truth
-        for other in rng.dirichlet(np.ones(len(truth)), 5) @ truth:
+    sides = np.hstack([truth, 1 - truth, np.ones((len(truth), 1))])
+    for x in rng.dirichlet(np.ones(len(truth)), 5) @ sides:
+        planes = objective.planes(x, 0.0)
+        slope, constant = objective.coefficients(planes.by_joint, planes.by_condition)
+        assert slope @ x[: len(part)] + constant + planes.constant == pytest.approx(objective.value(x), abs=1e-9)
+        for other in rng.dirichlet(np.ones(len(truth)), 5) @ sides:
             way, step = other - x, 1e-6
             rise = (objective.value(x + step * way) - objective.value(x - step * way)) / (2 * step)
-            assert objective.gradient(x) @ way == pytest.approx(rise, abs=1e-6 * max(1.0, abs(rise)))
+            assert slope @ way[: len(part)] == pytest.approx(rise, abs=1e-6 * max(1.0, abs(rise)))

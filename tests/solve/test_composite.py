@@ -1,6 +1,6 @@
 """Conditionals, intervals and pins in the exact method, against enumeration with a convex solver."""
 
-import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,10 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently import _core
 from coherently.errors import ContradictionError, MethodError
 from coherently.problem import BRIER, find_loss, pose, split
-from coherently.solve.composite import CompositeNearest
+from coherently.solve.budget import Budget
+from coherently.solve.component.newton import Newton
+from coherently.solve.component.objective import objective_of
+from coherently.solve.component.proving import plane_below
+from coherently.solve.component.solving import solve_component
+from coherently.solve.component.support import blend_of
 from tests.problem.test_terms import under, worlds_of
 from tests.solve.composite_reference import Reference, random_panel
 from tests.truth import holds
@@ -146,15 +150,6 @@ def test_the_promised_saving_rests_on_the_last_proof_where_worlds_are_many(monke
     check_saving(panel, co.aggregate(panel, "exact"), 1e-4)
 
 
-def test_shares_that_are_not_settled_in_time_leave_the_answer_as_it_was():
-    (part,) = split(pose(quarrel(0)).merged)
-    answer = CompositeNearest(part.merged, find_loss("brier"), 0, 1.0, linearised=False)
-    answer.improve(1e-6, time.monotonic() + 60, lambda: None)
-    before = answer.objective
-    answer._settle(1e-9, time.monotonic())
-    assert answer.objective <= before + 1e-9
-
-
 def test_what_nothing_holds_is_noted():
     result = co.aggregate(co.Panel.from_records(ADRIFT), "exact")
     assert result.objective == pytest.approx(0.0, abs=1e-8)
@@ -265,16 +260,76 @@ def test_no_time_leaves_a_coherent_answer_with_a_bound():
     check_worlds(result)
 
 
-def test_the_normal_system_solves_what_it_says():
-    rng = np.random.default_rng(0)
-    for n, count in ((1, 0), (5, 3), (70, 41)):
-        ways, diagonal, right = rng.normal(size=(count, n)), rng.random(n) + 0.1, rng.normal(size=n)
-        system = _core.NormalSystem(ways, diagonal)
-        matrix = ways.T @ ways + np.diag(diagonal)
-        assert system.is_definite()
-        np.testing.assert_allclose(system.solve(right), np.linalg.solve(matrix, right), rtol=1e-9)
-        np.testing.assert_allclose(system.multiply(right), matrix @ right, rtol=1e-12, atol=1e-12)
-    assert not _core.NormalSystem(np.empty((0, 2)), np.array([1.0, -1.0])).is_definite()
+PINNED = [("A", "p", 0.9), ("A", "q given p", 0.4), ("A", "p & q", 0.8), ("A", "r | q", 0.3)]
+PINS = ["P(p) <= 0.3", "P(q given r) = 0.65", "P(r) >= 0.2"]
+
+
+@pytest.mark.parametrize("after", [None, 1, 2, 3, 5])
+@pytest.mark.parametrize("loss", ["brier", "log", "spherical"])
+def test_pins_are_kept_without_time_and_after_an_interruption(loss, after):
+    calls = 0
+
+    def interrupt(_):
+        nonlocal calls
+        calls += 1
+        if calls == after:
+            raise KeyboardInterrupt
+
+    panel = co.Panel.from_records(PINNED, laws=PINS)
+    best = co.aggregate(panel, "exact", loss)
+    result = co.aggregate(panel, co.Exact(time_limit=60.0 if after else 0.0), loss, progress=interrupt)
+    # The fifth call may come when all is proved.
+    expected = ("interrupted",) if after else ("time_limit", "unproved")
+    assert result.status in ((*expected, "optimal") if after == 5 else expected)
+    assert result.status != "optimal" or result.objective <= best.objective + 1e-6
+    assert result.violation <= 1e-9
+    assert result.lower_bound <= best.objective + 1e-9 <= result.objective + 2e-9
+    check_worlds(result)
+
+
+def test_pins_that_contradict_each_other_are_found_out_without_time():
+    panel = co.Panel.from_records(PINNED, laws=["P(p) <= 0.3", "P(p & q) >= 0.4"])
+    with pytest.raises(ContradictionError, match="pins"):
+        co.aggregate(panel, co.Exact(time_limit=0.0))
+
+
+@pytest.mark.parametrize("form", ["brier", "log", "linearised"])
+@pytest.mark.parametrize("seed", range(3))
+def test_work_that_is_stopped_sooner_is_no_better_and_claims_no_more(seed, form):
+    loss = find_loss("log" if form == "log" else "brier")
+    (part, *_) = split(pose(random_panel(seed, most=12), loss).merged)
+    objective = objective_of(part.merged, loss, linearised=form == "linearised")
+    best = solve_component(part.merged, objective, Budget())
+    before = np.inf
+    for most in range(0, 60, 3):
+        looks = iter(range(most))
+        stop = SimpleNamespace(is_set=lambda looks=looks: next(looks, None) is None)
+        answer = solve_component(part.merged, objective, Budget(cancel=stop))
+        assert best.objective - 1e-9 <= answer.objective <= before + 1e-12
+        assert answer.bound <= min(best.objective + 1e-9, answer.objective)
+        before = answer.objective
+
+
+def test_a_linearised_interval_that_is_missed_is_proved():
+    rows = [
+        {"judge": "A", "event": "b given ~c ^ a", "probability": 0.42, "lower": 0.177, "upper": 0.423, "weight": 30.0},
+        {"judge": "A", "event": "~c -> a", "probability": 0.21, "weight": 5.0},
+        {"judge": "A", "event": "~a & c", "probability": 0.08, "weight": 5.0},
+        {"judge": "A", "event": "a & b given c ^ ~a -> ~d", "probability": 0.74, "weight": 1.0},
+    ]
+    panel = co.Panel.from_records(rows, laws=["P(c ^ ~a ^ d) = 0.88", "P(~b) <= 0.22"])
+    result = co.aggregate(panel, co.Exact(conditionals="linearised"))
+    assert result.objective > 0.1
+    assert result.gap <= 1e-9
+
+
+def test_a_loose_pin_beside_one_that_leaves_no_choice_has_no_price():
+    rows = [("A", "c & a | b", 0.79, 30.0), ("A", "(a <-> c) & ~b", 0.0, 0.1)]
+    records = [dict(zip(("judge", "event", "probability", "weight"), row, strict=True)) for row in rows]
+    panel = co.Panel.from_records(records, laws=["P(c | b <-> ~a) >= 0.24", "P(b) >= 1"])
+    result = co.aggregate(panel, "exact", "log")
+    assert result.status == "optimal"
+    assert result.gap <= 1e-8
 
 
 def test_options_are_checked():
@@ -295,8 +350,10 @@ def bound_of_prices(price):
     rows = [("A", "p", 0.7), ("A", "q given p", 0.4), ("A", "q", 0.2)]
     panel = co.Panel.from_records(rows, laws=["P(p & q & r given p) <= 0", "P(q) = 0.35"])
     (part,) = split(pose(panel).merged)
-    nearest = CompositeNearest(part.merged, BRIER, 0, 1.0, linearised=False, deadline=np.inf)
-    nearest.improve(1e-9, np.inf, lambda: None)
-    nearest.bound, nearest.prices = 0.0, np.append(price, nearest.prices[1:])
-    nearest._certify(1e-9, np.inf, surely=True)
-    return nearest.bound
+    part = part.merged
+    nearest = Newton(part, objective_of(part, BRIER), Budget(tolerance=1e-9), 0)
+    answer = nearest.run()
+    sides = blend_of(part, answer.share, answer.worlds).sides
+    prices = np.append(price, nearest.prices[1:])
+    plane = plane_below(nearest.objective, nearest.objective.planes(sides, 0.0), nearest.pins, prices)
+    return plane.bound(nearest.engine.minimise(plane.coefficients)[0])

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently.problem import pose, split
 from coherently.solve import examples
-from coherently.solve.curved import CurvedNearest
+from coherently.solve.budget import Budget
+from coherently.solve.component.objective import objective_of
+from coherently.solve.component.solving import solve_component
 from coherently.solve.examples import Examples, example_worlds
 from coherently.solve.oracle import Oracle
 from tests.panels import TABLE_2
@@ -127,10 +129,12 @@ def test_nothing_is_proved_where_an_event_may_hold_in_worlds_that_were_not_found
     never = np.array([[0, 1, 0], [1, 0, 0]], np.uint8)
     assert not part.functions.hold(never)[:, 0].any()
     monkeypatch.setattr(
-        examples._core, "NearestMixture", lambda *_: SimpleNamespace(search=print, worlds=lambda: (None, never))
+        examples._core,
+        "NearestMixture",
+        lambda *_: SimpleNamespace(search=lambda *_: True, worlds=lambda: (None, never)),
     )
     monkeypatch.setattr(Oracle, "least", short_sighted)
-    assert example_worlds(part, Oracle(part)).doubtful.tolist() == [found < 0, False]
+    assert example_worlds(part, Oracle(part), Budget()).doubtful.tolist() == [found < 0, False]
 
 
 def test_a_doubtful_event_leaves_no_bound(monkeypatch):
@@ -139,9 +143,10 @@ def test_a_doubtful_event_leaves_no_bound(monkeypatch):
     doubt = np.array([True, False])
     for doubtful in (~doubt & doubt, doubt):
         monkeypatch.setattr(
-            "coherently.solve.curved.example_worlds",
-            lambda part, oracle, doubtful=doubtful: Examples(example_worlds(part, oracle).worlds, doubtful),
+            "coherently.solve.component.newton.example_worlds",
+            lambda part, oracle, budget, doubtful=doubtful: Examples(
+                example_worlds(part, oracle, budget).worlds, doubtful
+            ),
         )
-        answer = CurvedNearest(part, co.Log(), 0, 1.0)
-        answer._converge(1e-9, np.inf, lambda: None)
+        answer = solve_component(part, objective_of(part, co.Log()), Budget(tolerance=1e-9))
         assert (answer.bound > 0) == (not doubtful.any())

@@ -9,6 +9,7 @@ import coherently as co
 from coherently.errors import MethodError
 from coherently.problem import pose, split
 from coherently.solve import auto, oracle
+from coherently.solve.budget import Budget
 from coherently.solve.oracle import Oracle
 from tests.panels import TABLE_2, TABLE_3
 from tests.solve.exact_checks import (
@@ -214,7 +215,7 @@ def test_best_worlds(most):
 def _least(part, coefficients, states):
     before, oracle.MOST_STATES = oracle.MOST_STATES, states
     try:
-        return Oracle(part).least(coefficients, 10.0)
+        return Oracle(part).least(coefficients, Budget())
     finally:
         oracle.MOST_STATES = before
 

@@ -9,6 +9,7 @@ from scipy.optimize import isotonic_regression
 import coherently as co
 from coherently import _core
 from coherently.problem import Block, Space, pose, split
+from coherently.solve.budget import Budget
 from coherently.solve.lawful import core_space, without_witness
 from coherently.solve.oracle import Oracle
 from coherently.solve.relaxation import Relaxation
@@ -101,7 +102,7 @@ def test_the_oracle_finds_the_least_of_the_possible_worlds(seed, monkeypatch):
         sums = holds(part, law_checks.obeying(part)).astype(float) @ coefficients
         for states in (2**22, 0):
             monkeypatch.setattr("coherently.solve.oracle.MOST_STATES", states)
-            least = Oracle(part).least(coefficients, 20.0)
+            least = Oracle(part).least(coefficients, Budget())
             assert abs(least.value - sums.min()) <= 1e-9
             assert least.bound <= sums.min() + 1e-9
 
@@ -112,9 +113,9 @@ def test_clusters_bound_from_below_and_their_program_finds_the_best_world():
         part = split(law_checks.random_lawful(rng).merged)[0].merged
         relaxation = Relaxation(part, core_space(part).space)
         least = np.nansum(part.weight * (law_checks.by_nnls(part) - part.mean) ** 2)
-        assert relaxation.bound() <= least + 1e-7 * max(1.0, least)
+        assert relaxation.bound(Budget()) <= least + 1e-7 * max(1.0, least)
         coefficients = rng.normal(size=len(part))
-        world, bound = relaxation.best_world(coefficients, 20.0)
+        world, bound = relaxation.best_world(coefficients, Budget())
         sums = holds(part, law_checks.obeying(part)).astype(float) @ coefficients
         assert abs(holds(part, world[None].astype(bool))[0] @ coefficients - sums.min()) <= 1e-9
         assert bound <= sums.min() + 1e-6

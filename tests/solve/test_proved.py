@@ -3,8 +3,6 @@
 Search finds the optimum before a bound is looked at, where right and wrong rules agree; here they do not.
 """
 
-import time
-
 import numpy as np
 import pytest
 from scipy.optimize import nnls
@@ -13,8 +11,10 @@ import coherently as co
 from coherently import _core
 from coherently.problem import find_design, find_loss, pose, settled, split
 from coherently.solve.bound import relaxed_bound
-from coherently.solve.composite import CompositeNearest
-from coherently.solve.curved import CurvedNearest
+from coherently.solve.component.limits import pin_rows
+from coherently.solve.component.objective import objective_of
+from coherently.solve.component.proving import plane_below
+from coherently.solve.component.support import blend_of
 from coherently.solve.ellipsoid import _lower
 from tests.problem.test_terms import worlds_of
 from tests.solve.composite_reference import Reference, random_panel
@@ -38,10 +38,6 @@ def components(panel, loss="brier"):
 def least(part, coefficients):
     """The least sum over all worlds, which are enumerated."""
     return float((holds(part, worlds_of(part.n_variables)) @ coefficients).min())
-
-
-def mixed(rng, part, count=4):
-    return rng.integers(0, 2, (count, part.n_variables)).astype(np.uint8)
 
 
 def nearest_square(part, weight, target):
@@ -86,22 +82,24 @@ def test_a_supporting_plane_bounds_other_losses(loss, seed):
     part = components(panel, loss)[0]
     if len(part) < len(pose(panel).merged):
         return
-    answer = CurvedNearest(part, measure, 0, 1.0)
-    worlds = np.vstack([answer.worlds, mixed(rng, part)])
-    answer._set_truth(worlds)
-    answer.share = rng.dirichlet(np.ones(len(worlds)))
-    answer.bound = 0.0
-    x, known = answer.x, part.weight > 0
+    worlds = worlds_of(part.n_variables).astype(np.uint8)
+    blend = blend_of(part, rng.dirichlet(np.ones(len(worlds))), worlds)
+    x, known = blend.sides[: len(part)], part.weight > 0
     f = float(np.sum((part.weight * measure.divergence(x, np.where(known, part.mean, 0.5)))[known]))
     forecast = measure.gradient(np.where(known, part.mean, 0.5))
     slope = np.where(known, part.weight * (measure.gradient(x) - forecast), 0.0)
-    answer._certify(1e-6, time.monotonic() + 60)
+    bound = bound_at(part, objective_of(part, measure), blend.sides, np.empty(0))
     expected = f + least(part, slope) - float(slope @ x)
-    assert answer.bound == pytest.approx(max(0.0, expected), rel=1e-8, abs=1e-9)
+    assert bound == pytest.approx(expected, rel=1e-8, abs=1e-9)
     nearest = co.aggregate(panel, "exact", loss)
     assert nearest.status == "optimal"
-    assert answer.bound <= nearest.objective + 1e-9
+    assert bound <= nearest.objective + 1e-9
     assert f > nearest.objective + 1e-6
+
+
+def bound_at(part, objective, sides, prices):
+    plane = plane_below(objective, objective.planes(sides, 0.0), pin_rows(part.terms.limits, len(part)), prices)
+    return plane.bound(least(part, plane.coefficients))
 
 
 @pytest.mark.parametrize("form", ["brier", "log", "linearised"])
@@ -113,29 +111,28 @@ def test_scores_with_prices_of_pins_are_bounded_by_their_tangents(form, seed):
     if expected.value is None or len(parts) != 1 or not len(parts[0].terms):
         return
     (part,), rng = parts, np.random.default_rng(seed)
-    answer = CompositeNearest(part, loss, 0, 1.0, linearised=form == "linearised")
+    objective = objective_of(part, loss, linearised=form == "linearised")
+    pins = pin_rows(part.terms.limits, len(part))
     for scale in (0.0, 1.0, 10.0):
         every = worlds_of(part.n_variables).astype(np.uint8)
-        answer._set(every, rng.dirichlet(np.full(len(every), 0.5)))
-        sign = np.where(answer.limits.equal, rng.choice([-1.0, 1.0], len(answer.limits)), 1.0)
-        answer.prices = scale * sign * rng.random(len(answer.limits))
-        answer.bound = 0.0
-        answer._certify(1e-6, time.monotonic() + 60, surely=True)
-        tangent = _lagrangian_bound(answer, part)
-        assert answer.bound <= expected.value + 1e-6 * max(1.0, expected.value)
-        assert answer.bound == pytest.approx(max(0.0, min(tangent, answer.objective)), rel=1e-5, abs=1e-5)
+        sides = blend_of(part, rng.dirichlet(np.full(len(every), 0.5)), every).sides
+        sign = np.where(pins.equal, rng.choice([-1.0, 1.0], len(pins)), 1.0)
+        prices = scale * sign * rng.random(len(pins))
+        bound = bound_at(part, objective, sides, prices)
+        assert bound <= expected.value + 1e-6 * max(1.0, expected.value)
+        assert bound == pytest.approx(_lagrangian_bound(part, objective, pins, sides, prices), rel=1e-5, abs=1e-5)
 
 
-def _lagrangian_bound(answer, part):
+def _lagrangian_bound(part, objective, pins, sides, prices):
     """L(x) less the greatest fall of its tangent plane over worlds, with slopes by differences."""
 
-    def value(x):
-        return answer.sum.value(x) - float(answer.prices @ answer.limits.value(x))
+    def value(at):
+        return objective.value(at) - float(prices @ pins.value(at))
 
-    x, step = answer.x, 1e-6
-    ways = holds(part, worlds_of(part.n_variables)).astype(float) - x
-    slopes = [(value(x + step * way) - value(x - step * way)) / (2 * step) for way in ways]
-    return value(x) + min(0.0, *slopes)
+    step, truth = 1e-6, holds(part, worlds_of(part.n_variables)).astype(float)
+    ways = np.hstack([truth, 1 - truth, np.ones((len(truth), 1))]) - sides
+    slopes = [(value(sides + step * way) - value(sides - step * way)) / (2 * step) for way in ways]
+    return value(sides) + min(0.0, *slopes)
 
 
 @pytest.mark.parametrize("seed", range(10))

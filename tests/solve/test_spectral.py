@@ -1,12 +1,11 @@
 """The semidefinite bound of dense components against exact answers."""
 
-import time
-
 import numpy as np
 import pytest
 
 import coherently as co
 from coherently.problem import pose, split
+from coherently.solve.budget import Budget
 from coherently.solve.spectral import RelaxedNearest, SpectralBound
 from tests.solve.reference import truth
 
@@ -21,7 +20,7 @@ def test_bounds_hold_and_are_near(seed):
     panel = co.simulate(variables=10, judges=20, seed=seed)
     exact = co.aggregate(panel, "exact")
     bound = SpectralBound(only_part(panel))
-    found = bound.raise_until(time.monotonic() + 2.0, exact.objective, lambda: None)
+    found = bound.raise_within(Budget().within(2.0), exact.objective)
     assert 0.9 * exact.objective <= found <= exact.objective * (1 + 1e-9)
 
 
@@ -29,7 +28,7 @@ def test_bounds_hold_and_are_near(seed):
 def test_the_relaxed_point_is_the_nearest_of_the_relaxed_set(seed):
     part = only_part(co.simulate(variables=12, judges=30, seed=seed))
     relaxed = RelaxedNearest(part)
-    x = relaxed.settle(time.monotonic() + 60, lambda: None)
+    x = relaxed.settle(Budget())
     bound = SpectralBound(part)
     bound._look(x, 0.0, seconds=60.0)
     assert (1 - 1e-4) * relaxed.objective(x) <= bound.bound <= relaxed.objective(x)
@@ -61,10 +60,10 @@ def test_vectors_that_are_too_short_are_widened():
     part = only_part(co.simulate(variables=30, judges=60, seed=0))
     short = RelaxedNearest(part)
     short.vectors = short.vectors[:, :2] / np.linalg.norm(short.vectors[:, :2], axis=1, keepdims=True)
-    first = short.objective(short.settle(time.monotonic() + 60, lambda: None))
+    first = short.objective(short.settle(Budget()))
     while short.widen():
-        last = short.objective(short.settle(time.monotonic() + 60, lambda: None))
+        last = short.objective(short.settle(Budget()))
     assert short.vectors.shape[1] == part.n_variables + 1
     enough = RelaxedNearest(part)
     assert last < first
-    assert last == pytest.approx(enough.objective(enough.settle(time.monotonic() + 60, lambda: None)), rel=1e-6)
+    assert last == pytest.approx(enough.objective(enough.settle(Budget())), rel=1e-6)

@@ -15,34 +15,9 @@ bool bit(std::span<const std::uint8_t> bits, std::size_t j) { return bits[j / 8]
 
 }  // namespace
 
-double Squares::away(std::size_t t, std::span<const double> x) const {
-    double sum = -target[t];
-    for (auto k = static_cast<std::size_t>(starts[t]); k < static_cast<std::size_t>(starts[t + 1]); ++k)
-        sum += factors[k] * x[static_cast<std::size_t>(coordinates[k])];
-    return sum;
-}
+Mixture::Mixture(std::span<const double> weight, std::span<const double> target) : weight_(weight), target_(target) {}
 
-double Squares::add_gradient(std::span<const double> x, std::span<double> gradient) const {
-    double total = 0;
-    for (std::size_t t = 0; t < size(); ++t) {
-        const double by = away(t, x), pull = weight[t] * by;
-        total += pull * by;
-        for (auto k = static_cast<std::size_t>(starts[t]); k < static_cast<std::size_t>(starts[t + 1]); ++k)
-            gradient[static_cast<std::size_t>(coordinates[k])] += pull * factors[k];
-    }
-    return total;
-}
-
-double Squares::constant(std::span<const double> x) const {
-    double total = 0;
-    for (std::size_t t = 0; t < size(); ++t) total += weight[t] * away(t, x) * target[t];
-    return total;
-}
-
-Mixture::Mixture(std::span<const double> weight, std::span<const double> target, const Squares& squares)
-    : weight_(weight), target_(target), squares_(squares) {}
-
-// <y, y_i> for y = v - target in the metric of the weights and squares: it is linear in the events that hold in world
+// <y, y_i> for y = v - target in the metric of the weights: it is linear in the events that hold in world
 // i, so a table of 16 partial sums for each four events gives it.
 void Mixture::inner_products(std::span<const std::uint8_t> bits, std::vector<double>& out) {
     const std::size_t m = weight_.size(), halves = 2 * ((m + 7) / 8);
@@ -53,14 +28,6 @@ void Mixture::inner_products(std::span<const std::uint8_t> bits, std::vector<dou
         constant += u * target_[j];
         own += u * y;
         sums_[16 * (j / 4) + (std::size_t{1} << (j % 4))] = u;
-    }
-    if (squares_.size() > 0) {
-        truth_.resize(m);
-        slope_.assign(m, 0.0);
-        for (std::size_t j = 0; j < m; ++j) truth_[j] = bit(bits, j);
-        own += squares_.add_gradient(truth_, slope_);
-        constant += squares_.constant(truth_);
-        for (std::size_t j = 0; j < m; ++j) sums_[16 * (j / 4) + (std::size_t{1} << (j % 4))] += slope_[j];
     }
     for (std::size_t h = 0; h < halves; ++h)
         for (std::size_t k = 3; k < 16; ++k)

@@ -17,18 +17,16 @@ constexpr double relative_slack = 1e-10, rounding = 1e-15;
 }  // namespace
 
 NearestMixture::NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target,
-                               std::uint64_t seed, const Space* space, const Squares& squares)
+                               std::uint64_t seed, const Space* space)
     : oracle_(events, space, seed, 0),
       weight_(weight),
       target_(target),
-      squares_(squares),
-      mixture_(weight, target, squares),
+      mixture_(weight, target),
       random_(seed + 1),
       x_(events.size()),
       gradient_(events.size()),
       bits_((events.size() + 7) / 8) {
     for (const double w : weight) total_weight_ += w;
-    for (const double w : squares.weight) total_weight_ += w;
     begin();
 }
 
@@ -62,10 +60,10 @@ double NearestMixture::look(std::span<const double> x) {
         gradient_[j] = weight_[j] * away;
         objective += gradient_[j] * away;
     }
-    return objective + squares_.add_gradient(x, gradient_);
+    return objective;
 }
 
-// With f = |x - q|^2 and g = max <x - q, x - s> over worlds s, in the metric of the weights and squares, every coherent
+// With f = |x - q|^2 and g = max <x - q, x - s> over worlds s, in the metric of the weights, every coherent
 // point lies beyond a hyperplane at the distance (f - g) / sqrt(f) from q.
 void NearestMixture::certify(double least) {
     shortfall_ = std::min(shortfall_, std::max(0.0, level_ - least));

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
+    from coherently.solve.budget import Budget
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +44,7 @@ class Alone(Value):
         return sum(answer.square for answer in self.answers if not answer.coherent)
 
 
-def taken_alone(bets: Bets, answers: Sequence[NearestPrices], deadline: float) -> list[Alone]:
+def taken_alone(bets: Bets, answers: Sequence[NearestPrices], budget: Budget) -> list[Alone]:
     """The conditions that answers leave without probability, each granted for the bets given it.
 
     Not where they move a forecast of the condition to get there: that is counted as a distance already.
@@ -51,7 +52,7 @@ def taken_alone(bets: Bets, answers: Sequence[NearestPrices], deadline: float) -
     found = []
     for source in (*_degenerate(bets, answers), *_unrelated(bets, answers)):
         own = _granting(bets, source)
-        found.append(Alone(own, nearest_of(own, deadline), source))
+        found.append(Alone(own, nearest_of(own, budget), source))
     return found
 
 

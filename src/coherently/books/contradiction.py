@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,52 +20,53 @@ if TYPE_CHECKING:
 
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
+    from coherently.solve.budget import Budget
 
 FEW = 12
 """Bets that are dropped one by one without looking for a sparse book among them first."""
 
 
-def contradictory(bets: Bets, subset: NDArray[np.int64], deadline: float) -> bool:
+def contradictory(bets: Bets, subset: NDArray[np.int64], budget: Budget) -> bool:
     """Whether some of the bets contradict each other, by more than the tolerance."""
     own = bets.take(subset)
-    return any(nearest(own, c, deadline).coherent is False for c in clusters_of(own))
+    return any(nearest(own, c, budget).coherent is False for c in clusters_of(own))
 
 
-def minimal(bets: Bets, answer: NearestPrices, deadline: float) -> NDArray[np.int64]:
+def minimal(bets: Bets, answer: NearestPrices, budget: Budget) -> NDArray[np.int64]:
     """Bets of an incoherent cluster that contradict each other, and would not without any one of them."""
     simple = next(irreducible(violated(bets, moved_most([answer]))), None)
     if simple is not None:
-        return thinned(bets, np.array(simple.bets), deadline)
+        return thinned(bets, np.array(simple.bets), budget)
     own = answer.cluster.bets
     stakes = answer.target - answer.value
     if len(stakes) > FEW:
         sell, buy = TradingTerms().net(bets)
-        sparse = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, deadline)
-        if sparse.profit > 0 and contradictory(bets, answer.cluster.bets[sparse.stakes != 0], deadline):
+        sparse = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, budget)
+        if sparse.profit > 0 and contradictory(bets, answer.cluster.bets[sparse.stakes != 0], budget):
             stakes = sparse.stakes
     order = np.argsort(np.abs(stakes), kind="stable")
     chosen = own[order[np.abs(stakes[order]) > NOISE]]
     # A bet without a stake may still be why the nearest prices are where they are: it may be called off there, or its
     # stake may be lost in rounding.
-    enough = len(chosen) == len(own) or contradictory(bets, chosen, deadline)
-    return thinned(bets, chosen if enough else own[order], deadline)
+    enough = len(chosen) == len(own) or contradictory(bets, chosen, budget)
+    return thinned(bets, chosen if enough else own[order], budget)
 
 
-def lawfully_minimal(bets: Bets, relations: Iterable[Relation], deadline: float) -> Iterator[Relation]:
+def lawfully_minimal(bets: Bets, relations: Iterable[Relation], budget: Budget) -> Iterator[Relation]:
     """The relations, or less where that contradicts itself by laws about other events."""
     told = set()
     for relation in relations:
-        kept = tuple(thinned(bets, np.array(relation.bets), deadline).tolist())
+        kept = tuple(thinned(bets, np.array(relation.bets), budget).tolist())
         if frozenset(kept) not in told:
             told.add(frozenset(kept))
-            yield relation if len(kept) == len(relation.bets) else _as_relation(bets, kept, deadline)
+            yield relation if len(kept) == len(relation.bets) else _as_relation(bets, kept, budget)
 
 
-def _as_relation(bets: Bets, kept: tuple[int, ...], deadline: float) -> Relation:
+def _as_relation(bets: Bets, kept: tuple[int, ...], budget: Budget) -> Relation:
     """Bets that contradict each other, as literals that cannot all happen as far as their prices must fall or rise."""
     own = bets.take(np.array(kept))
     value = own.price.copy()
-    for answer in nearest_of(own, deadline):
+    for answer in nearest_of(own, budget):
         value[answer.cluster.bets] = answer.value
     negated = value > own.bid
     chances = np.where(negated, 1.0 - own.ask, own.bid).tolist()
@@ -74,13 +74,13 @@ def _as_relation(bets: Bets, kept: tuple[int, ...], deadline: float) -> Relation
     return Relation("all" if len(kept) == 1 else "set", literals, tuple(chances))
 
 
-def thinned(bets: Bets, subset: NDArray[np.int64], deadline: float) -> NDArray[np.int64]:
+def thinned(bets: Bets, subset: NDArray[np.int64], budget: Budget) -> NDArray[np.int64]:
     """Drop the contradictory bets one by one, the first of them first, as long as the rest contradict each other."""
     kept = subset
     for bet in subset.tolist():
         rest = kept[kept != bet]
-        if time.monotonic() > deadline:
+        if budget.is_over():
             break
-        if len(rest) and contradictory(bets, rest, deadline):
+        if len(rest) and contradictory(bets, rest, budget):
             kept = rest
     return np.sort(kept)

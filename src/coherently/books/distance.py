@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,17 +14,16 @@ from coherently.books.trading import at_quotes
 from coherently.errors import MethodError
 from coherently.problem import BRIER, Problem
 from coherently.solve import AlternatingProjections, Proof
-from coherently.solve.composite import CompositeNearest
+from coherently.solve.component.objective import objective_of
+from coherently.solve.component.solving import solve_component
 from coherently.solve.nearest import THOROUGH, Nearest
-from coherently.solve.oracle import SLICE
 from coherently.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from coherently.books.bets import Bets, Cluster
+    from coherently.solve.budget import Budget
 
 TOLERANCE = 1e-9
 """The Euclidean distance from coherent prices up to which bets count as coherent: a matter of rounding."""
@@ -91,25 +89,25 @@ class NearestPrices(Value):
 class Approach:
     """The way to the coherent prices nearest to those of a cluster's bets, as far as there is time for it."""
 
-    def __init__(self, bets: Bets, cluster: Cluster, tell: Callable[[], None] = lambda: None) -> None:
-        self.bets, self.cluster, self.tell = bets, cluster, tell
+    def __init__(self, bets: Bets, cluster: Cluster) -> None:
+        self.bets, self.cluster = bets, cluster
         self._points: Nearest | None = None
 
-    def improve(self, deadline: float, accuracy: float = ACCURACY) -> NearestPrices:
+    def improve(self, budget: Budget, accuracy: float = ACCURACY) -> NearestPrices:
         """The nearest prices that are found by then, or once the gap is at most the accuracy."""
         bets, cluster = self.bets, self.cluster
         quoted = bool(bets.quoted[cluster.bets].any())
         try:
-            if quoted and (found := _nearest_quotes(bets, cluster, deadline)):
+            if quoted and (found := _nearest_quotes(bets, cluster, budget)):
                 return found
-            if quoted and time.monotonic() >= deadline:
+            if quoted and budget.is_over():
                 return _unknown(bets, cluster, Proof.TOO_LATE)
             if len(cluster.part) > LARGE:
                 return _unknown(bets, cluster, Proof.TOO_LARGE) if quoted else _locally_nearest(bets, cluster)
             if quoted or cluster.conditional.any():
-                return _nearest_given(bets, cluster, deadline)
+                return _nearest_given(bets, cluster, budget)
             self._points = self._points or Nearest(cluster.part, 0, TOLERANCE**2, NOISE**2)
-            self._improve_points(self._points, deadline, accuracy)
+            self._improve_points(self._points, budget, accuracy)
             return _nearest_points(cluster, bets.price[cluster.bets], self._points)
         except MethodError as error:
             return _unknown(bets, cluster, f"{Proof.NOTHING}: {error}")
@@ -119,29 +117,29 @@ class Approach:
         """Whether more time may bring bounds on the distance closer together."""
         return self._points is not None and not self._points.eliminated
 
-    def _improve_points(self, found: Nearest, deadline: float, accuracy: float) -> None:
+    def _improve_points(self, found: Nearest, budget: Budget, accuracy: float) -> None:
         """Work on prices of which each bet has one and stands for sure."""
-        begun, hasty = time.monotonic(), accuracy > ACCURACY
+        hasty = accuracy > ACCURACY
         if not found.is_eliminable:
             # What else comes before the search for worlds there does not look at the clock.
-            soon, (effort, enough) = begun + SEARCHING * (deadline - begun), QUICK if hasty else THOROUGH[0]
-            while (left := soon - time.monotonic()) > 0 and not found.core.search(min(SLICE, left), effort, enough):
-                self.tell()
+            soon, effort = budget.share(SEARCHING), QUICK if hasty else THOROUGH[0]
+            while (seconds := soon.slice()) > 0 and not found.core.search(seconds, *effort):
+                pass
             if hasty:
                 # What was merged adds to the squared distance, of whose gap the accuracy speaks.
                 accuracy *= 1.0 + _scatter(self.cluster, self.bets.price[self.cluster.bets]) / found.scale
-        if found.objective > found.noise and time.monotonic() < deadline:
-            found.improve(accuracy, deadline, self.tell, hasty=hasty)
+        if found.objective > found.noise and not budget.is_over():
+            found.improve(replace(budget, tolerance=accuracy), hasty=hasty)
 
 
-def nearest_of(bets: Bets, deadline: float) -> list[NearestPrices]:
+def nearest_of(bets: Bets, budget: Budget) -> list[NearestPrices]:
     """The nearest coherent prices, cluster by cluster."""
-    return [nearest(bets, cluster, deadline) for cluster in clusters_of(bets)]
+    return [nearest(bets, cluster, budget) for cluster in clusters_of(bets)]
 
 
-def nearest(bets: Bets, cluster: Cluster, deadline: float) -> NearestPrices:
+def nearest(bets: Bets, cluster: Cluster, budget: Budget) -> NearestPrices:
     """The nearest coherent prices to those of the cluster's bets, each of weight 1."""
-    return Approach(bets, cluster).improve(deadline)
+    return Approach(bets, cluster).improve(budget)
 
 
 def _nearest_points(cluster: Cluster, price: NDArray[np.float64], found: Nearest) -> NearestPrices:
@@ -158,9 +156,9 @@ def _nearest_points(cluster: Cluster, price: NDArray[np.float64], found: Nearest
     )
 
 
-def _nearest_quotes(bets: Bets, cluster: Cluster, deadline: float) -> NearestPrices | None:
+def _nearest_quotes(bets: Bets, cluster: Cluster, budget: Budget) -> NearestPrices | None:
     """The nearest coherent prices to quotes, where linear programs settle them and every bet has a chance to stand."""
-    found = settle(bets, cluster, deadline)
+    found = settle(bets, cluster, budget)
     if found is None:
         return None
     answer = replace(_mixed(bets, cluster, found.share, found.worlds), least=found.least)
@@ -168,7 +166,7 @@ def _nearest_quotes(bets: Bets, cluster: Cluster, deadline: float) -> NearestPri
         return None
     if not answer.least:
         return answer
-    sure, proof = worst(cluster, answer.target - answer.value, answer.target, deadline)
+    sure, proof = worst(cluster, answer.target - answer.value, answer.target, budget)
     return replace(answer, sure=answer.square, shortfall=max(0.0, answer.square - sure), proof=proof)
 
 
@@ -192,7 +190,7 @@ def _unknown(bets: Bets, cluster: Cluster, proof: str) -> NearestPrices:
     )
 
 
-def _nearest_given(bets: Bets, cluster: Cluster, deadline: float) -> NearestPrices:
+def _nearest_given(bets: Bets, cluster: Cluster, budget: Budget) -> NearestPrices:
     """The nearest coherent prices where some bets may be called off, whose squares count by the chance that they stand.
 
     With stakes s = p - x the profit in a world is, by the slopes of the distance at its least, at least the sum of s^2
@@ -201,21 +199,20 @@ def _nearest_given(bets: Bets, cluster: Cluster, deadline: float) -> NearestPric
     Merging forecasts of one price leaves out of the sum of squares how far they scatter: a constant for bets that stand
     for sure. Quotes, and conditional bets that are repeated, are taken one by one.
     """
-    if time.monotonic() >= deadline:
+    if budget.is_over():
         return _unknown(bets, cluster, Proof.TOO_LATE)
     given, merged = cluster.coordinate[cluster.conditional], not bets.quoted[cluster.bets].any()
     merged &= len(np.unique(given)) == len(given)
     part = cluster.part if merged else at_quotes(bets, cluster)
     scatter = _scatter(cluster, bets.price[cluster.bets]) if merged else 0.0
-    found = CompositeNearest(part, BRIER, 0, TOLERANCE**2, linearised=False)
-    found.improve(ACCURACY, deadline, lambda: None)
-    answer = _mixed(bets, cluster, *found.mixture())
+    found = solve_component(part, objective_of(part, BRIER), replace(budget, tolerance=ACCURACY, floor=TOLERANCE**2))
+    answer = _mixed(bets, cluster, found.share, found.worlds)
     squares = answer.chance * (answer.target - answer.value) ** 2
     return replace(
         answer,
         sure=float(np.sum(np.where(cluster.conditional, 0.5, 1.0) * squares)),
         least=_least(found.bound, scatter),
-        shortfall=0.5 * (found.objective - found.bound),
+        shortfall=0.5 * found.gap,
         proof=found.proof,
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,6 +21,7 @@ from coherently.books.trading import TradingTerms
 from coherently.errors import EventError, MethodError
 from coherently.events import quote_name
 from coherently.solve import Proof
+from coherently.solve.budget import Budget
 from coherently.values import Told, Value
 
 if TYPE_CHECKING:
@@ -132,11 +132,11 @@ class Book(Value, Told):
         if not bad:
             return {}
         worst = max(bad, key=lambda answer: answer.square)
-        deadline = time.monotonic() + self._seconds
-        found = minimal(self._offer, worst, deadline)
+        budget = Budget().within(self._seconds)
+        found = minimal(self._offer, worst, budget)
         own = self._offer.take(found)
         price = own.price.copy()
-        for answer in nearest_of(own, deadline):
+        for answer in nearest_of(own, budget):
             price[answer.cluster.bets] = answer.target
         return {self._keys[i]: value for i, value in zip(found.tolist(), price.tolist(), strict=True)}
 
@@ -211,12 +211,11 @@ def dutch_book(
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
     panel, notes = usable(panel)
     bets = bets_at_forecasts(panel) if between_judges or len(panel.judges) <= 1 else bets_at_means(panel)
-    terms, begun = TradingTerms(fee, spread), time.monotonic()
-    deadline = begun + time_limit
+    terms, budget = TradingTerms(fee, spread), Budget().within(time_limit)
     # With costs or quotes the distance is one search, and the best stakes are another.
-    answers = nearest_of(bets, deadline if terms.free(bets) else begun + 0.5 * time_limit)
-    notes += called_off(taken_alone(bets, answers, deadline))
-    return make_book(bets, answers, terms, notes, deadline, with_judges=between_judges)
+    answers = nearest_of(bets, budget if terms.free(bets) else budget.share(0.5))
+    notes += called_off(taken_alone(bets, answers, budget))
+    return make_book(bets, answers, terms, notes, budget, with_judges=between_judges)
 
 
 def make_book(
@@ -224,17 +223,17 @@ def make_book(
     answers: Sequence[NearestPrices],
     terms: TradingTerms,
     notes: tuple[str, ...],
-    deadline: float,
+    budget: Budget,
     *,
     with_judges: bool = False,
 ) -> Book:
     """The book on these bets, from their nearest coherent prices."""
-    seconds = max(0.0, deadline - time.monotonic())
+    seconds = budget.left()
     suspects = [answer for answer in answers if not answer.coherent]
     if terms.free(bets):
-        search = Search(free_proofs(bets, suspects, deadline))
+        search = Search(free_proofs(bets, suspects, budget))
     else:
-        search = best_proof(bets, suspects, terms, deadline)
+        search = best_proof(bets, suspects, terms, budget)
     proofs = search.proofs
     keys = bets.keys(with_judges=with_judges)
     trades = [trade for proof in proofs for trade in _trades(bets, keys, proof, terms)]
@@ -243,7 +242,7 @@ def make_book(
         sum((proof.profit for proof in proofs), Fraction(0)),
         _worst_world(bets.panel.events, proofs),
         _proof(answers, search),
-        "" if proofs else _verdict(bets, answers, terms, search, late=time.monotonic() >= deadline),
+        "" if proofs else _verdict(bets, answers, terms, search, late=budget.is_over()),
         notes,
         terms,
         bets,

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently import _core
 from coherently.books.bets import truth_of
 from coherently.books.trading import at_quotes
 from coherently.errors import MethodError
-from coherently.problem import BRIER, States, TooManyStatesError, broken_symmetry
+from coherently.problem import BRIER, Limits, States, TooManyStatesError, broken_symmetry
+from coherently.solve.component.feasible import make_engine
+from coherently.solve.component.limits import pin_rows
+from coherently.solve.component.objective import objective_of
 from coherently.solve.examples import example_worlds
-from coherently.solve.oracle import SLICE, Oracle
-from coherently.solve.scores import Objective, scores_of
+from coherently.solve.oracle import Oracle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.books.bets import Bets, Cluster
+    from coherently.solve.budget import Budget
 
 MARGIN = 1e-9
 """A sure profit, for stakes of 1 in total, that is a matter of rounding: up to it there is none."""
 FEW, WORLDS_A_BET = 256, 2
 """Worlds that are looked at all at once; where there are more for each bet, most of them do not matter."""
+SEARCHES = 8
+"""How often the length of a search for worlds is doubled before giving up."""
 LATE = "the time was over"
 """Why a search ended early."""
 _PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -67,7 +70,7 @@ class Market:
         """Which bets are won, and which stand, in the worlds that are known."""
         return self._truth
 
-    def best(self, sell: NDArray[np.float64], buy: NDArray[np.float64], deadline: float) -> Stakes:
+    def best(self, sell: NDArray[np.float64], buy: NDArray[np.float64], budget: Budget) -> Stakes:
         """Stakes of the greatest profit in the worst world.
 
         A unit of a bet brings its price `sell` where it is sold and costs `buy` where it is bought; at 0 or less
@@ -77,19 +80,18 @@ class Market:
         """
         try:
             if not len(self.worlds):
-                self._learn(self._first(deadline))
+                self._learn(self._first(budget))
             last: Stakes | None = None
             while True:
                 program = _StakesProgram(self, sell, buy)
-                found = program.solve(deadline)
+                found = program.solve(budget)
                 if found.reason and last is not None:
                     return replace(last, reason=found.reason)
                 if self.complete or found.reason or found.most <= MARGIN:
                     return found
                 last = found
                 payouts, _ = self.cluster.payouts(found.stakes, program.income(found.stakes))
-                seconds = max(0.0, deadline - time.monotonic())
-                self._learn(self.oracle.least(-payouts, seconds, 0.1 * found.profit).world[None, :])
+                self._learn(self.oracle.least(-payouts, budget, 0.1 * found.profit).world[None, :])
                 there = _StakesProgram(self, sell, buy).profits(found.stakes)[-1]
                 if found.profit - there <= max(MARGIN, MARGIN * found.profit):
                     return found
@@ -103,15 +105,15 @@ class Market:
         self._oracle = self._oracle or Oracle(self.cluster.part)
         return self._oracle
 
-    def _first(self, deadline: float) -> NDArray[np.uint8]:
+    def _first(self, budget: Budget) -> NDArray[np.uint8]:
         """The worlds of the mixture that is nearest to the middle of the quotes, and some that show every event."""
         part = at_quotes(self.bets, self.cluster)
-        model = Objective(scores_of(part, BRIER, linearised=True), len(part)).linearised()
-        core = _core.NearestMixture(part.handle, *model[:2], 0, self.oracle.space, model[2])
+        engine = make_engine(part, self.oracle, pin_rows(Limits(), len(part)), 0)
+        engine.set(*objective_of(part, BRIER).first_model())
         ready = False
-        while not ready and (left := deadline - time.monotonic()) > 0:
-            ready = core.eliminate(min(SLICE, left)) if self.oracle.is_exact else core.search(min(SLICE, left))
-        return np.vstack([core.worlds()[1], example_worlds(part, self.oracle).worlds])
+        while not ready and (left := budget.slice()) > 0:
+            ready = engine.eliminate(left, 0.0) if self.oracle.is_exact else engine.search(left, SEARCHES, 0.0, 0.0)
+        return np.vstack([engine.worlds()[1], example_worlds(part, self.oracle, budget).worlds])
 
     def _learn(self, worlds: NDArray[np.uint8]) -> None:
         won, stands = truth_of(self.bets, self.cluster, worlds)
@@ -125,10 +127,10 @@ def best_stakes(
     sell: NDArray[np.float64],
     buy: NDArray[np.float64],
     worlds: NDArray[np.uint8],
-    deadline: float,
+    budget: Budget,
 ) -> Stakes:
     """The best stakes at one set of prices; see `Market`."""
-    return Market(bets, cluster, worlds).best(sell, buy, deadline)
+    return Market(bets, cluster, worlds).best(sell, buy, budget)
 
 
 def every_world(bets: Bets, cluster: Cluster) -> NDArray[np.uint8] | None:
@@ -170,12 +172,12 @@ class _StakesProgram:
         found: NDArray[np.float64] = self.stands @ self.income(stakes) - self.won @ stakes
         return found
 
-    def solve(self, deadline: float) -> Stakes:
+    def solve(self, budget: Budget) -> Stakes:
         """The best stakes in these worlds, and the mixture that shows it."""
         from scipy.optimize import linprog
 
         nothing = np.zeros(len(self.sell))
-        left = deadline - time.monotonic()
+        left = budget.left()
         if left <= 0:
             return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, LATE)
         below, right, equal, given = self._rows()
@@ -184,7 +186,7 @@ class _StakesProgram:
         options = {**_PRECISE, "time_limit": left}
         found = linprog(cost, below, right, equal, given, bounds=(0, None), method="highs", options=options)
         if found.x is None:
-            late = time.monotonic() >= deadline
+            late = budget.is_over()
             reason = LATE if late else f"the linear program was not solved: {found.message}"
             return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, reason)
         price = np.maximum(0.0, -found.ineqlin.marginals)

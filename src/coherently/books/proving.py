@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from coherently.books.bets import Bets, Cluster
     from coherently.books.distance import NearestPrices
+    from coherently.solve.budget import Budget
 
 LARGEST = 2.0**52
 """Whole numbers up to here, and their sums, are exact in float64."""
@@ -66,7 +66,7 @@ class ProvedStakes:
     word: str
 
 
-def prove(bets: Bets, plan: Plan, seconds: float) -> ProvedStakes | None:
+def prove(bets: Bets, plan: Plan, budget: Budget) -> ProvedStakes | None:
     """A sure profit by the plan's stakes, or ones close by; None if none can be proved.
 
     Stakes p - x lose their last digits to cancellation where p is close to the coherent x. They should pay the same
@@ -76,14 +76,13 @@ def prove(bets: Bets, plan: Plan, seconds: float) -> ProvedStakes | None:
     oracle = Oracle(plan.cluster.part)
     rows, stakes = _payouts(bets, plan.cluster, plan.worlds), plan.stakes
     best: ProvedStakes | None = None
-    end = time.monotonic() + seconds
     for _ in range(ATTEMPTS if oracle.is_exact else 1):
-        found = _worst(plan, oracle, stakes, seconds)
+        found = _worst(plan, oracle, stakes, budget)
         if found is None:
             break
         if found.profit > 0 and (best is None or found.profit > best.profit):
             best = found
-        if float(found.profit) >= (1 - SLACK) * plan.expected or time.monotonic() >= end:
+        if float(found.profit) >= (1 - SLACK) * plan.expected or budget.is_over():
             break
         rows = np.concatenate([rows, _payouts(bets, plan.cluster, found.world[None, :])])
         stakes = _levelled(stakes, rows)
@@ -127,7 +126,7 @@ def _levelled(stakes: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray
     return np.where(np.abs(unit) < 1e-12, 0.0, unit) * scale
 
 
-def _worst(plan: Plan, oracle: Oracle, stakes: NDArray[np.float64], seconds: float) -> ProvedStakes | None:
+def _worst(plan: Plan, oracle: Oracle, stakes: NDArray[np.float64], budget: Budget) -> ProvedStakes | None:
     """The stakes, rounded, in the world that is worst for them."""
     cluster = plan.cluster
     units, power = _rounded(cluster, stakes)
@@ -139,7 +138,7 @@ def _worst(plan: Plan, oracle: Oracle, stakes: NDArray[np.float64], seconds: flo
     # What a bet that may be called off brings is rounded down to whole units, so that sums stay exact.
     returned = np.array([float(money.__floor__()) for money in received])
     payouts, constant = cluster.payouts(units, returned)
-    least = oracle.least(-payouts, seconds, SLACK * plan.expected * 10.0**power)
+    least = oracle.least(-payouts, budget, SLACK * plan.expected * 10.0**power)
     if not math.isfinite(least.bound):
         return None
     margin = 0.0 if least.exact else FLOAT_MARGIN * float(np.abs(units).sum())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.books.bets import Bets, Cluster
+    from coherently.solve.budget import Budget
 
 ROUNDS = 100
 """How often bets join those that must move, before another way is taken."""
@@ -64,7 +64,7 @@ def prices_in(bets: Bets, cluster: Cluster, share: NDArray[np.float64], worlds: 
     return Prices(np.clip(value, bets.bid[own], bets.ask[own]), value, chance)
 
 
-def settle(bets: Bets, cluster: Cluster, deadline: float) -> Settled | None:
+def settle(bets: Bets, cluster: Cluster, budget: Budget) -> Settled | None:
     """Coherent prices within all quotes, or nearest to them; None where that is not found in this way or in time.
 
     A linear program finds coherent prices within all quotes, or the stakes of a book. Of the bets that were staked so
@@ -78,7 +78,7 @@ def settle(bets: Bets, cluster: Cluster, deadline: float) -> Settled | None:
     sign, low, high, least = np.zeros(len(bid)), bid, ask, 0.0
     last: Settled | None = None
     for _ in range(ROUNDS):
-        found = market.best(low, high, deadline)
+        found = market.best(low, high, budget)
         if found.reason:
             return last if least else None
         square = prices_in(bets, cluster, found.share, found.worlds).square
@@ -90,40 +90,40 @@ def settle(bets: Bets, cluster: Cluster, deadline: float) -> Settled | None:
             return None
         sign[new] = np.sign(found.stakes[new])
         target = np.where(sign > 0, bid, ask)
-        moves = _moves(cluster, sign, target, deadline)
-        least = _least(cluster, moves, target, deadline)
+        moves = _moves(cluster, sign, target, budget)
+        least = _least(cluster, moves, target, budget)
         last = replace(last, least=least)
         sign, low, high = np.sign(moves), bid - np.maximum(moves, 0.0), ask - np.minimum(moves, 0.0)
     return None
 
 
 def worst(
-    cluster: Cluster, stakes: NDArray[np.float64], price: NDArray[np.float64], deadline: float
+    cluster: Cluster, stakes: NDArray[np.float64], price: NDArray[np.float64], budget: Budget
 ) -> tuple[float, str]:
     """What stakes on bets that are never called off win at these prices in the worst world, rounded down, and why."""
     own = cluster.only(stakes != 0)
     payouts, constant = own.payouts(stakes[stakes != 0], np.zeros(len(own.bets)))
-    found = Oracle(own.part).least(-payouts, max(0.0, deadline - time.monotonic()))
+    found = Oracle(own.part).least(-payouts, budget)
     margin = (ROUNDING if found.exact else FLOAT_MARGIN) * float(np.abs(stakes).sum())
     return float(stakes @ price) - constant + found.bound - margin, found.proof
 
 
-def _least(cluster: Cluster, moves: NDArray[np.float64], target: NDArray[np.float64], deadline: float) -> float:
+def _least(cluster: Cluster, moves: NDArray[np.float64], target: NDArray[np.float64], budget: Budget) -> float:
     """What moves m prove: with w what stakes of m win in the worst world, w <= m d <= |m| |d| for any distances d."""
     if not moves.any():
         return 0.0
-    return max(0.0, worst(cluster, moves, target, deadline)[0]) ** 2 / float(moves @ moves)
+    return max(0.0, worst(cluster, moves, target, budget)[0]) ** 2 / float(moves @ moves)
 
 
 def _moves(
-    cluster: Cluster, sign: NDArray[np.float64], target: NDArray[np.float64], deadline: float
+    cluster: Cluster, sign: NDArray[np.float64], target: NDArray[np.float64], budget: Budget
 ) -> NDArray[np.float64]:
     """How far the targets of bets with a sign are from the nearest coherent prices: bids above them, asks below."""
     moves, chosen = np.zeros(len(sign)), sign != 0
     while chosen.any():
         own = _at(cluster.only(chosen), target[chosen])
         near = Nearest(own.part, 0, MARGIN**2)
-        near.improve(ACCURACY, deadline, lambda: None)
+        near.improve(replace(budget, tolerance=ACCURACY))
         moves[chosen] = target[chosen] - own.on_bets(near.x)
         wrong = chosen & (sign * moves < NOISE)
         if not wrong.any():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -27,19 +26,20 @@ if TYPE_CHECKING:
     from coherently.books.bets import Bets, Cluster
     from coherently.books.distance import NearestPrices
     from coherently.books.proving import ProvedStakes
+    from coherently.solve.budget import Budget
 
 
 PROVING = 0.2
 """The part of the time that is kept for the proof of a book."""
 
 
-def free_proofs(bets: Bets, suspects: Sequence[NearestPrices], deadline: float) -> list[ProvedStakes]:
+def free_proofs(bets: Bets, suspects: Sequence[NearestPrices], budget: Budget) -> list[ProvedStakes]:
     """The stakes of each incoherent cluster as far as they are proved: prices less the nearest coherent prices."""
     found: list[ProvedStakes | None] = []
     for answer in sorted(suspects, key=lambda answer: -answer.square):
-        if found and time.monotonic() >= deadline:
+        if found and budget.is_over():
             break
-        found.append(_free_proof(bets, answer, deadline))
+        found.append(_free_proof(bets, answer, budget))
     return [proof for proof in found if proof is not None]
 
 
@@ -57,41 +57,42 @@ class Search:
     late: bool = False
 
 
-def best_proof(bets: Bets, suspects: Sequence[NearestPrices], terms: TradingTerms, deadline: float) -> Search:
+def best_proof(bets: Bets, suspects: Sequence[NearestPrices], terms: TradingTerms, budget: Budget) -> Search:
     """The best stakes under the terms: for a given total they all go to one cluster.
 
     Clusters whose prices are coherent have nothing to win, whatever the costs.
     """
-    found = [_best_plan(bets, answer, terms, _sooner(deadline)) for answer in suspects]
+    found = [_best_plan(bets, answer, terms, budget.share(1.0 - PROVING)) for answer in suspects]
     most = max((bound.most for _, bound in found), default=0.0)
     reasons = dict.fromkeys(bound.reason for _, bound in found if bound.reason)
     worlds = sum(np.count_nonzero(bound.share) for _, bound in found)
     proof = "; ".join(reasons) or f"a mixture of {worlds:,} worlds"
     for plan in sorted((plan for plan, _ in found), key=lambda plan: -plan.expected):
-        if plan.expected > MARGIN and (proved := prove(bets, plan.traded(), _seconds(deadline))):
+        if plan.expected > MARGIN and (proved := prove(bets, plan.traded(), budget)):
             return Search([proved], most, proof)
     return Search([], most, proof, LATE in reasons)
 
 
-def _free_proof(bets: Bets, answer: NearestPrices, deadline: float) -> ProvedStakes | None:
+def _free_proof(bets: Bets, answer: NearestPrices, budget: Budget) -> ProvedStakes | None:
     """The proof of a cluster: of the whole where that can be, else of a book on a few of its bets.
 
     Where a condition has no chance in the nearest prices, what they say given it is arbitrary, and so would be stakes.
     """
     if (answer.chance <= ABSENT).any():
-        best, _ = _best_plan(bets, answer, TradingTerms(), _sooner(deadline))
-        return prove(bets, best.traded(), _seconds(deadline)) if best.expected > MARGIN else None
+        best, _ = _best_plan(bets, answer, TradingTerms(), budget.share(1.0 - PROVING))
+        return prove(bets, best.traded(), budget) if best.expected > MARGIN else None
     stakes = bets.price[answer.cluster.bets] - answer.value
     stakes = np.where(np.abs(stakes) < NOISE, 0.0, stakes)
     plan = Plan(answer.cluster, stakes, answer.sure, answer.worlds, _prices(bets, TradingTerms())).traded()
     if Oracle(plan.cluster.part).is_exact:
-        return prove(bets, plan, _seconds(deadline))
+        return prove(bets, plan, budget)
     found = accept(bets, plan, answer) if answer.is_mixture else None
     if found is None:
         few = (
-            _simple_plan(bets, answer, TradingTerms()) or _best_plan(bets, answer, TradingTerms(), _sooner(deadline))[0]
+            _simple_plan(bets, answer, TradingTerms())
+            or _best_plan(bets, answer, TradingTerms(), budget.share(1.0 - PROVING))[0]
         )
-        found = prove(bets, few.traded(), _seconds(deadline))
+        found = prove(bets, few.traded(), budget)
     return found
 
 
@@ -115,7 +116,7 @@ def _simple_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms) -> Plan
     return Plan(answer.cluster, stakes, profit, answer.worlds[:0], _prices(bets, terms))
 
 
-def _best_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, deadline: float) -> tuple[Plan, Stakes]:
+def _best_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, budget: Budget) -> tuple[Plan, Stakes]:
     """The best stakes that add up to 1, and what is known of others; where none are found, those of a broken relation.
 
     Of too many bets only those are looked for.
@@ -124,7 +125,7 @@ def _best_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, deadline:
     sell, buy = terms.net(bets)
     found = Stakes(np.zeros(len(own)), 0.0, math.inf, np.zeros(0), answer.worlds, answer.proof)
     if len(answer.cluster.part) <= distance.LARGE:
-        found = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, deadline)
+        found = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, budget)
     plan = Plan(answer.cluster, found.stakes, found.profit, answer.worlds[:0], _prices(bets, terms))
     simple = _simple_plan(bets, answer, terms) if found.reason and found.profit <= MARGIN else None
     if simple is None:
@@ -141,12 +142,3 @@ def _prices(bets: Bets, terms: TradingTerms) -> Callable[[Cluster, NDArray[np.fl
         return [price - fee if unit > 0 else price + fee for price, unit in zip(gross, units.tolist(), strict=True)]
 
     return after_fees
-
-
-def _seconds(deadline: float) -> float:
-    return max(0.0, deadline - time.monotonic())
-
-
-def _sooner(deadline: float) -> float:
-    """When to end the search for stakes, so that there is time to prove what they win."""
-    return deadline - PROVING * _seconds(deadline)

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from threading import Event
 from typing import TYPE_CHECKING
+
+from coherently.solve.budget import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from coherently.solve import Signal
 
 
 class Allowance:
     """Seconds of work that are left; what happens between two pieces of work costs nothing."""
 
-    def __init__(self, seconds: float, threads: int = 1) -> None:
+    def __init__(self, seconds: float, threads: int = 1, cancel: Signal | None = None) -> None:
         self.seconds = self.left = seconds
-        self.threads = threads
+        self.threads, self.cancel = threads, cancel or Event()
 
     @contextmanager
-    def spend(self, share: float) -> Iterator[float]:
-        """A piece of work that may take this share of what is left: gives the time when that is over."""
-        begun = time.monotonic()
+    def spend(self, share: float) -> Iterator[Budget]:
+        """A piece of work that may take this share of what is left: gives its budget."""
+        budget = Budget(cancel=self.cancel).within(share * self.left)
         try:
-            yield begun + share * self.left
+            yield budget
         finally:
-            self.left = max(0.0, self.left - (time.monotonic() - begun))
+            self.left = max(0.0, self.left - (time.monotonic() - budget.begun))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from coherently.books.dutch import Book
     from coherently.checks.verdicts import Verdict
     from coherently.panel import Columns, Panel, Progress
+    from coherently.solve import Budget, Signal
 
 TIME_LIMIT = 20.0
 WORST = 100
@@ -224,6 +224,7 @@ def check(
     time_limit: float = TIME_LIMIT,
     threads: int | None = None,
     progress: Progress | None = None,
+    cancel: Signal | None = None,
 ) -> Check:
     """Find out which judges contradict themselves, how far they are from coherence, and by which forecasts.
 
@@ -235,7 +236,8 @@ def check(
     `time_limit` is in seconds, for all judges, the panel's means, and the books and contradictions that are asked for
     together. What it does not suffice for is `undecided`, or has a distance between two bounds; a distance counts as
     known where it is proved to 0.1%. `threads` is their number, one for each processor unless told otherwise; the
-    answer is the same. `progress` is called with the fraction of the judges' work that is done.
+    answer is the same. `progress` is called with the fraction of the judges' work that is done; `cancel`, a
+    `threading.Event` that another thread sets, ends the work as the time limit does.
 
     >>> import coherently as co
     >>> rows = [("Bob", "p", 0.6), ("Bob", "p & q", 0.1), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)]
@@ -247,12 +249,17 @@ def check(
     >>> found.coherent, found.contradictions
     (False, ('P(p & q) = 0.35 is above P(q) = 0.00',))
     """
-    judges, notes = check_judges(panel, time_limit=time_limit, threads=threads, progress=progress)
+    judges, notes = check_judges(panel, time_limit=time_limit, threads=threads, progress=progress, cancel=cancel)
     return Check(judges.panel, judges, _means(judges), notes + _notes(judges))
 
 
 def check_judges(
-    panel: Panel, *, time_limit: float, threads: int | None = None, progress: Progress | None = None
+    panel: Panel,
+    *,
+    time_limit: float,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    cancel: Signal | None = None,
 ) -> tuple[Judges, tuple[str, ...]]:
     """The findings about the judges only, as `check` has them, and notes on what was left out."""
     if not 0 <= time_limit < math.inf:
@@ -260,7 +267,7 @@ def check_judges(
     panel, notes = usable(panel)
     if not len(panel):
         raise PanelError("no forecast is left to check: " + "; ".join(notes))
-    allowance = Allowance(time_limit, count_threads(threads))
+    allowance = Allowance(time_limit, count_threads(threads), cancel)
     slack = half_units(panel)
     cases = _examined(bets_of_judges(panel), slack, allowance, JUDGES if len(panel.judges) > 1 else MEANS, progress)
     starts = np.concatenate([[0], np.cumsum(np.bincount(panel.judge_index, minlength=len(panel.judges)))])
@@ -282,16 +289,15 @@ def _examined(
     bets: Bets, slack: NDArray[np.float64], allowance: Allowance, share: float, progress: Progress | None = None
 ) -> list[Case]:
     """Find the nearest coherent prices in a share of the time, and judge what is known: one case per judge."""
-    with allowance.spend(share) as deadline:
-        now = time.monotonic()
-        refined = min(deadline, now + allowance.left - (1.0 - REFINING) * allowance.seconds)
-        answers = nearest_in_time(bets, now + SOLVING * (deadline - now), refined, allowance.threads, progress)
-        return _judged(bets, slack, answers, deadline)
+    with allowance.spend(share) as budget:
+        refined = budget.within(allowance.left - (1.0 - REFINING) * allowance.seconds)
+        answers = nearest_in_time(bets, budget.share(SOLVING), refined, allowance.threads, progress)
+        return _judged(bets, slack, answers, budget)
 
 
-def _judged(bets: Bets, slack: NDArray[np.float64], answers: Sequence[NearestPrices], deadline: float) -> list[Case]:
-    alone = taken_alone(bets, answers, deadline)
-    court, owner = Court(bets, slack, deadline), bets.panel.judge_index
+def _judged(bets: Bets, slack: NDArray[np.float64], answers: Sequence[NearestPrices], budget: Budget) -> list[Case]:
+    alone = taken_alone(bets, answers, budget)
+    court, owner = Court(bets, slack, budget), bets.panel.judge_index
     own: list[tuple[list[NearestPrices], list[Alone], list[Verdict]]] = [([], [], []) for _ in bets.panel.judges]
     for answer in answers:
         mine = own[owner[answer.cluster.bets[0]]]
@@ -300,7 +306,7 @@ def _judged(bets: Bets, slack: NDArray[np.float64], answers: Sequence[NearestPri
     for one in alone:
         mine = own[owner[one.source[0]]]
         mine[1].append(one)
-        mine[2].extend(map(Court(one.bets, slack[one.source], deadline).verdict, one.answers))
+        mine[2].extend(map(Court(one.bets, slack[one.source], budget).verdict, one.answers))
     return [Case(found, granted, together(verdicts)) for found, granted, verdicts in own]
 
 

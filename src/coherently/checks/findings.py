@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from coherently.books.dutch import Book
     from coherently.checks.allowance import Allowance
     from coherently.checks.verdicts import Verdict
+    from coherently.solve.budget import Budget
 
 SHOWN = 5
 """How many contradictions are put into words."""
@@ -119,18 +120,18 @@ class Finding(Value, Told):
         """The sets of forecasts that the contradictions are about."""
         if self.status is not CheckStatus.INCOHERENT:
             return ()
-        with self._allowance.spend(SHARE) as deadline:
-            shown = _contradictions(self._bets, self._answers, self._slack, deadline)
+        with self._allowance.spend(SHARE) as budget:
+            shown = _contradictions(self._bets, self._answers, self._slack, budget)
             for alone in self._alone:
                 slack = self._slack[alone.source]
-                shown += _contradictions(alone.bets, alone.answers, slack, deadline, granted=alone.source)
+                shown += _contradictions(alone.bets, alone.answers, slack, budget, granted=alone.source)
         return tuple(shown[:SHOWN])
 
     @cached_property
     def book(self) -> Book:
         """Bets at the forecasts' own prices that win whatever happens; false if there are none."""
-        with self._allowance.spend(SHARE) as deadline:
-            return make_book(self._bets, self._answers, TradingTerms(), called_off(self._alone), deadline)
+        with self._allowance.spend(SHARE) as budget:
+            return make_book(self._bets, self._answers, TradingTerms(), called_off(self._alone), budget)
 
     def as_dict(self) -> dict[str, Any]:
         """The finding in plain values."""
@@ -153,7 +154,7 @@ def _contradictions(
     bets: Bets,
     answers: Sequence[NearestPrices],
     slack: NDArray[np.float64],
-    deadline: float,
+    budget: Budget,
     *,
     granted: NDArray[np.int64] | None = None,
 ) -> list[Contradiction]:
@@ -166,23 +167,23 @@ def _contradictions(
         return []
     broken = irreducible(violated(bets, moved_most(bad), slack))
     if len(bets.panel.laws.side):
-        broken = lawfully_minimal(bets, broken, deadline)
+        broken = lawfully_minimal(bets, broken, budget)
     shown = {
         relation.bets: contradiction_words(bets, relation, granted=granted is not None)
         for relation in islice(broken, SHOWN)
     }
-    if not shown and (proved := _proved(bets, bad, slack, deadline)):
-        found = minimal(bets, max(proved, key=lambda answer: answer.least), deadline).tolist()
+    if not shown and (proved := _proved(bets, bad, slack, budget)):
+        found = minimal(bets, max(proved, key=lambda answer: answer.least), budget).tolist()
         shown = {tuple(found): set_words(bets, found)}
     number = np.arange(len(bets)) if granted is None else granted
     return [Contradiction(tuple(number[list(own)].tolist()), sentence) for own, sentence in shown.items()]
 
 
 def _proved(
-    bets: Bets, bad: Sequence[NearestPrices], slack: NDArray[np.float64], deadline: float
+    bets: Bets, bad: Sequence[NearestPrices], slack: NDArray[np.float64], budget: Budget
 ) -> Sequence[NearestPrices]:
     """The clusters that are proved incoherent: by their distance, or else by stakes that win."""
     by_distance = [answer for answer in bad if answer.coherent is False]
     if by_distance:
         return by_distance
-    return [answer for answer in bad if is_within_slack(bets, answer, slack[answer.cluster.bets], deadline) is False]
+    return [answer for answer in bad if is_within_slack(bets, answer, slack[answer.cluster.bets], budget) is False]

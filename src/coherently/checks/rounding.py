@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
     from coherently.panel import Panel
+    from coherently.solve.budget import Budget
 
 FEWEST, MOST = 3, 11
 """The decimals of numbers that count as rounded."""
@@ -69,7 +70,7 @@ def cannot_explain(answer: NearestPrices, slack: NDArray[np.float64]) -> bool:
     return answer.least > float(np.sum(slack**2))
 
 
-def is_within_slack(bets: Bets, answer: NearestPrices, slack: NDArray[np.float64], deadline: float) -> bool | None:
+def is_within_slack(bets: Bets, answer: NearestPrices, slack: NDArray[np.float64], budget: Budget) -> bool | None:
     """Whether coherent prices are within what the cluster's bets may be off by; None where that was not decided.
 
     Stakes that win at prices which are worse by the slack show that there are none.
@@ -79,7 +80,7 @@ def is_within_slack(bets: Bets, answer: NearestPrices, slack: NDArray[np.float64
     if not exact and not slack.any():
         return None
     sell, buy = np.maximum(bets.bid[own] - slack, 0.0), np.minimum(bets.ask[own] + slack, 1.0)
-    found = best_stakes(bets, cluster, sell, buy, answer.worlds, deadline)
+    found = best_stakes(bets, cluster, sell, buy, answer.worlds, budget)
     if found.most <= MARGIN:
         return True
     return False if found.profit > MARGIN and exact else None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
     from coherently.panel import Progress
+    from coherently.solve import Budget
 
 SMALLEST = 0.05
 """Seconds that a cluster may take while there is time at all."""
@@ -33,43 +32,34 @@ def count_threads(threads: int | None) -> int:
 
 
 def nearest_in_time(
-    bets: Bets, end: float, refined: float, threads: int, progress: Progress | None
+    bets: Bets, budget: Budget, refined: Budget, threads: int, progress: Progress | None
 ) -> list[NearestPrices]:
     """The nearest coherent prices of each cluster, the small ones first.
 
     Each cluster may take an equal part of the time that is left, so that what the small ones do not need is left for
-    the large ones. At first, distances are proved as far as a reader can tell; until `refined`, some of them better.
+    the large ones. At first, distances are proved as far as a reader can tell; within `refined`, some of them better.
     """
-    stop = threading.Event()
-
-    def tell() -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-
-    ways = sorted((Approach(bets, c, tell) for c in clusters_of(bets)), key=lambda way: len(way.cluster.part))
+    ways = sorted((Approach(bets, c) for c in clusters_of(bets)), key=lambda way: len(way.cluster.part))
     answers = []
-    for answer in _improved(ways, COARSE, end, threads, stop):
+    for answer in _improved(ways, COARSE, budget, threads):
         answers.append(answer)
         if progress is not None:
             progress(len(answers) / len(ways))
     rest = [i for i, way in enumerate(ways) if way.is_open]
-    if rest and time.monotonic() < refined:
-        better = _improved([ways[i] for i in rest], ACCURACY, refined, threads, stop)
+    if rest and not refined.is_over():
+        better = _improved([ways[i] for i in rest], ACCURACY, refined, threads)
         for i, answer in zip(rest, better, strict=True):
             answers[i] = answer
     return answers
 
 
-def _improved(
-    ways: Sequence[Approach], accuracy: float, end: float, threads: int, stop: threading.Event
-) -> Iterator[NearestPrices]:
+def _improved(ways: Sequence[Approach], accuracy: float, budget: Budget, threads: int) -> Iterator[NearestPrices]:
     """The answers in the order of the clusters."""
     few = sum(len(way.cluster.part) <= SMALL for way in ways) if threads > 1 else len(ways)
 
     def improve(i: int, threads: int) -> NearestPrices:
-        now = time.monotonic()
-        share = max(SMALLEST, threads * (end - now) / (len(ways) - i))
-        return ways[i].improve(min(end, now + share), accuracy)
+        share = max(SMALLEST, threads * budget.left() / (len(ways) - i))
+        return ways[i].improve(budget.within(share), accuracy)
 
     for i in range(few):
         yield improve(i, 1)
@@ -79,6 +69,6 @@ def _improved(
             for future in futures:
                 yield future.result()
         except BaseException:
-            stop.set()
+            budget.interrupted.set()
             pool.shutdown(cancel_futures=True)
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
+    from coherently.solve.budget import Budget
 
 MOMENT = 0.1
 """Seconds for a look at broken relations where there is no time at all."""
@@ -95,9 +96,9 @@ FINE = Verdict(CheckStatus.COHERENT, 0.0, 0.0, 0.0, ())
 class Court:
     """Judges the clusters of bets by their nearest coherent prices; `slack` is what each bet may be off by."""
 
-    def __init__(self, bets: Bets, slack: NDArray[np.float64], deadline: float) -> None:
-        self.bets, self.slack, self.deadline = bets, slack, deadline
-        self.last = max(deadline, time.monotonic() + MOMENT)
+    def __init__(self, bets: Bets, slack: NDArray[np.float64], budget: Budget) -> None:
+        self.bets, self.slack, self.budget = bets, slack, budget
+        self.looking = budget if budget.left() >= MOMENT else replace(budget, deadline=time.monotonic() + MOMENT)
         self.quoted = bets.quoted
 
     @cached_property
@@ -123,15 +124,14 @@ class Court:
 
     def _look(self, answer: NearestPrices, slack: NDArray[np.float64]) -> tuple[CheckStatus, float]:
         """A closer look: at relations that the bets of a cluster break, and at what rounding explains."""
-        if time.monotonic() > self.last:
+        if self.looking.is_over():
             return CheckStatus.UNDECIDED, answer.least
         own = answer.cluster.bets
         broken = violated(self.bets, own, None, self.rules)
         least = max(answer.least, proved_square(broken))
         if violated(self.bets, own, self.slack, self.rules) if slack.any() else broken:
             return CheckStatus.INCOHERENT, least
-        now = time.monotonic()
-        within = is_within_slack(self.bets, answer, slack, now + HALF * (self.deadline - now))
+        within = is_within_slack(self.bets, answer, slack, self.budget.share(HALF))
         if within is None:
             return CheckStatus.UNDECIDED, least
         good = CheckStatus.ROUNDING if slack.any() else CheckStatus.COHERENT

@@ -13,7 +13,7 @@ from coherently.errors import EventError, MethodError, ResultError
 from coherently.events import CERTAIN, NEVER, find_world, quote_name
 from coherently.problem import pose, settled, split, unit_of
 from coherently.result.worlds import join
-from coherently.solve import Coherence
+from coherently.solve import Budget, Coherence
 from coherently.solve.bounds import ENOUGH, absent, extremes
 
 if TYPE_CHECKING:
@@ -84,12 +84,12 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
     problem = pose(settled(panel), result.loss, unit_of(panel.weight), np.array([side], np.int32))
     part = _touched(problem.merged, problem.coordinate_of(side))
     weight, truth = _joint(result, panel, part)
-    found = _bounds(part, truth, weight, result.loss, time_limit, turned=side % 2 == 1)
+    found = _bounds(part, truth, weight, result.loss, Budget().within(time_limit), turned=side % 2 == 1)
     return _noted(found, _strange(result, panel.events, part))
 
 
 def _bounds(
-    part: Merged, truth: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss, seconds: float, *, turned: bool
+    part: Merged, truth: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss, budget: Budget, *, turned: bool
 ) -> Bounds:
     """The bounds of a part's last coordinate, or of its complement if `turned`.
 
@@ -97,12 +97,11 @@ def _bounds(
     makes no difference.
     """
     some_absent = absent(part, truth, weight)
-    seconds = 0.5 * seconds if some_absent else seconds
-    found = extremes(part, truth, weight, loss, seconds).turned(turned)
+    found = extremes(part, truth, weight, loss, budget.share(0.5) if some_absent else budget).turned(turned)
     bounds = Bounds(found.low, found.high, found.certified, _reason(found))
     if not some_absent:
         return bounds
-    strict = extremes(part, truth, weight, loss, seconds, heed_absent=True).turned(turned)
+    strict = extremes(part, truth, weight, loss, budget, heed_absent=True).turned(turned)
     if strict.certified and max(strict.low - found.low, found.high - strict.high) <= ENOUGH:
         return bounds
     remark = (

@@ -10,9 +10,10 @@ import numpy as np
 from coherently.events import CERTAIN, find_world
 from coherently.problem import pose, split
 from coherently.solve import Global, Worlds
+from coherently.solve.budget import Budget
+from coherently.solve.component.feasible import feasible_mixture
 from coherently.solve.examples import example_worlds
 from coherently.solve.oracle import Oracle
-from coherently.solve.pins import bounds_of, feasible_mixture
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,13 +68,9 @@ def _pinned(panel: Panel, idle: NDArray[np.integer]) -> list[Worlds]:
 
 def _mixture(part: Merged, variables: NDArray[np.int32]) -> Worlds:
     """Some worlds of a component whose mixture keeps its limits."""
-    oracle, limits = Oracle(part), bounds_of(part.terms.limits)
-    worlds = example_worlds(part, oracle).worlds
-    share = np.append(1.0, np.zeros(len(worlds) - 1))
-    if len(limits):
-        worlds, share = feasible_mixture(part, limits, oracle, worlds)
-    kept = share > 0
-    return Worlds(variables, share[kept] / share[kept].sum(), worlds[kept].astype(np.bool_))
+    oracle = Oracle(part)
+    share, worlds = feasible_mixture(part, oracle, example_worlds(part, oracle, Budget()).worlds).distinct()
+    return Worlds(variables, share, worlds.astype(np.bool_))
 
 
 def _lawful(panel: Panel, variables: NDArray[np.integer]) -> NDArray[np.bool_]:

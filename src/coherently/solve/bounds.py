@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.problem import ABSENT, Sides
+from coherently.solve.budget import Budget
 from coherently.solve.pricing import Pricing
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def extremes(
     worlds: NDArray[np.bool_],
     weight: NDArray[np.float64],
     loss: Loss,
-    seconds: float,
+    budget: Budget,
     *,
     heed_absent: bool = False,
 ) -> Extremes:
@@ -81,7 +81,6 @@ def extremes(
     f = N (phi'(x) - phi'(q)), as does every world of a mixture that gives x. So a multiple of f, the pull, is taken
     from the prices: it changes nothing for worlds on the face, and those off it are not looked for.
     """
-    deadline = time.monotonic() + seconds
     try:
         pricing = Pricing(part)
     except MethodError:  # no world was found to begin with
@@ -89,11 +88,11 @@ def extremes(
     if pricing is None or not pricing.works:
         return _nearby(part, worlds, weight, loss)
     run = _Run(pricing, worlds, weight, loss, heed_absent=heed_absent)
-    low, low_reached = run.least(1.0, deadline - 0.5 * (deadline - time.monotonic()))
-    high, high_reached = run.least(-1.0, deadline)
+    low, low_reached = run.least(1.0, budget.share(0.5))
+    high, high_reached = run.least(-1.0, budget)
     if max(low_reached - low, high_reached - high) <= ENOUGH:
         return Extremes(*_tidy(low, -high), certified=True)
-    late = time.monotonic() >= deadline
+    late = budget.is_over()
     near = _nearby(part, worlds, weight, loss)
     return Extremes(*_tidy(max(low, near.low), min(-high, near.high)), certified=False, late=late)
 
@@ -106,7 +105,7 @@ def _nearby(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64]
     if kept.all() or len(used) > FEW:
         return Extremes(0.0, 1.0, certified=False)
     part = replace(part, terms=part.terms.on(kept))
-    found = extremes(part.keep(kept).renumber(used), worlds[:, used], weight, loss, NEARBY)
+    found = extremes(part.keep(kept).renumber(used), worlds[:, used], weight, loss, Budget().within(NEARBY))
     return replace(found, certified=False)
 
 
@@ -140,19 +139,19 @@ class _Run:
             force = part.weight[weighty] * (loss.gradient(x[weighty]) - loss.gradient(part.mean[weighty]))
             self.force = force / (np.abs(force).max(initial=0.0) or 1.0)
 
-    def least(self, sign: float, deadline: float) -> tuple[float, float]:
+    def least(self, sign: float, budget: Budget) -> tuple[float, float]:
         """A lower bound on the sign times the probability of the last coordinate, and the least value reached."""
         bound, value = -np.inf, np.inf
         self.program.set_sign(sign)
         pulls = PULLS if np.any(self.force) else PULLS[-1:]
         stages = [(pull, tolerance) for pull in pulls for tolerance in TOLERANCES]
-        while stages and (solved := self.program.solve(deadline)) is not None:
+        while stages and (solved := self.program.solve(budget)) is not None:
             value, duals = solved
             pull, tolerance = stages[0]
             prices = duals[:-1] - pull * self.force
-            found = self.pricing.least(sign * self.rows.last - self.rows.matrix.T @ prices, deadline, tolerance)
+            found = self.pricing.least(sign * self.rows.last - self.rows.matrix.T @ prices, budget, tolerance)
             bound = max(bound, self.rows.least(prices) + found.bound)
-            if value - bound <= ENOUGH or time.monotonic() >= deadline:
+            if value - bound <= ENOUGH or budget.is_over():
                 break
             if sum(map(self._take, found.worlds)) == 0:
                 stages.pop(0)
@@ -304,9 +303,9 @@ class _Program:
         for column, true in enumerate(self._holds):
             self._solver.changeColCost(column, sign * true)
 
-    def solve(self, deadline: float) -> tuple[float, NDArray[np.float64]] | None:
-        """The least value, and the prices of the rows; None at the deadline, or if rounding makes the solver fail."""
-        left = max(SHORTEST, deadline - time.monotonic())
+    def solve(self, budget: Budget) -> tuple[float, NDArray[np.float64]] | None:
+        """The least value, and the prices of the rows; None at the end, or if rounding makes the solver fail."""
+        left = max(SHORTEST, budget.left())
         self._solver.setOptionValue("time_limit", self._solver.getRunTime() + left)
         self._solver.run()
         if self._solver.getModelStatus() != self._optimal:

@@ -56,6 +56,7 @@ class Budget:
     progress: Progress = _nobody
     cancel: Signal = field(default_factory=threading.Event)
     interrupted: threading.Event = field(default_factory=threading.Event)
+    begun: float = field(default_factory=time.monotonic)
 
     @property
     def is_stopped(self) -> bool:
@@ -74,7 +75,8 @@ class Budget:
         return 0.0 if self.is_stopped else max(0.0, self.deadline - time.monotonic())
 
     def slice(self) -> float:
-        """The seconds until the next look at the clock; 0 if nothing is left."""
+        """The seconds until the next look, 0 if nothing is left; tells of the part of the time that is gone."""
+        self.tell(min(1.0, (time.monotonic() - self.begun) / max(1e-9, self.deadline - self.begun)))
         return min(SLICE, self.left())
 
     def is_over(self) -> bool:
@@ -87,7 +89,8 @@ class Budget:
 
     def within(self, seconds: float) -> Budget:
         """The same with no more than so many seconds from now."""
-        return replace(self, deadline=min(self.deadline, time.monotonic() + seconds))
+        now = time.monotonic()
+        return replace(self, deadline=min(self.deadline, now + seconds), begun=now)
 
     def share(self, part: float) -> Budget:
         """The same with a part of the time that is left."""
@@ -128,3 +131,7 @@ class Budget:
             yield
         finally:
             signal.signal(signal.SIGINT, usual)
+
+
+NO_TIME = Budget(deadline=-math.inf)
+"""A budget that is over: what takes it does no more than it must."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.solve.budget import NO_TIME
 from coherently.solve.facts import Proof
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class NearestByMetric:
         """Improve the mixture until the gap is at most the tolerance times the objective, or 1 if that is more."""
         bound, proof, tolerance = 0.0, Proof.NOTHING, budget.tolerance
         if not len(self.weight):
-            self._add(self.oracle.least(np.zeros(len(self.merged)), 1.0).world)
+            self._add(self.oracle.least(np.zeros(len(self.merged)), NO_TIME).world)
             self.weight = np.ones(1)
         points = metric.from_centre(self.events)
         shortfall, before = math.inf, math.inf
@@ -99,7 +100,7 @@ class NearestByMetric:
             level, scale = float(slope @ (self.weight @ self.events)), max(1.0, objective)
             # A proof need not be finer than what is left to gain.
             slack = max(SHARE * tolerance * scale, 0.5 * min(shortfall, objective))
-            least = self.oracle.least(slope, budget.left(), slack)
+            least = self.oracle.least(slope, budget, slack)
             shortfall, proof = level - least.bound, least.proof
             bound = max(bound, _lower(objective, shortfall))
             aim = FINISHED if least.exact else tolerance

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem import BRIER, drawn_together, split
+from coherently.problem import drawn_together, split
 from coherently.solve.budget import Budget
-from coherently.solve.composite import CompositeNearest
-from coherently.solve.curved import CurvedNearest
+from coherently.solve.component.answer import Answer, Ended
+from coherently.solve.component.feasible import KEPT
+from coherently.solve.component.objective import objective_of
+from coherently.solve.component.solving import solve_component
 from coherently.solve.facts import Coherence, Status
 from coherently.solve.measure import UNMOVED
-from coherently.solve.nearest import Nearest
-from coherently.solve.scores import Objective, scores_of
 from coherently.solve.solution import Component, Global, Worlds, promised
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from coherently.problem import Loss, Merged, Part, Problem
+    from coherently.solve.component.objective import Objective
 
     Vector: TypeAlias = "NDArray[np.float64]"
 
-Answer: TypeAlias = "Nearest | CurvedNearest | CompositeNearest"
 Conditionals: TypeAlias = Literal["called_off", "linearised"]
 
 
@@ -78,107 +77,103 @@ class Exact:
         """Answer the problem; a stop gives the answer so far."""
         if self.conditionals == "linearised" and not problem.loss.is_quadratic:
             raise MethodError(f"linearised conditionals need the loss brier, not {problem.loss.name}")
-        deadline = time.monotonic() + self.time_limit
-        parts = split(problem.merged)
-        floor = 1.0 / max(1, len(parts))
-        answers = [self._begin(drawn_together(part.merged), problem.loss, floor, deadline) for part in parts]
-        share = self.tolerance if len(parts) == 1 else 0.5 * self.tolerance
-        interrupted = self._improve(answers, share, (budget or Budget()).within(deadline - time.monotonic()))
-        return self._solution(problem, parts, answers, interrupted=interrupted)
+        budget = (budget or Budget()).within(self.time_limit)
+        parts = [_Solved(part, drawn_together(part.merged)) for part in split(problem.merged)]
+        self._answer(parts, problem.loss, budget)
+        return self._solution(problem, parts)
 
-    def _begin(self, part: Merged, loss: Loss, floor: float, deadline: float) -> Answer:
-        if len(part.terms):
-            linearised = self.conditionals == "linearised"
-            return CompositeNearest(part, loss, self.seed, floor, linearised=linearised, deadline=deadline)
-        if loss.is_quadratic:
-            return Nearest(part, self.seed, floor)
-        return CurvedNearest(part, loss, self.seed, floor)
+    def _objective(self, part: Merged, loss: Loss) -> Objective:
+        return objective_of(part, loss, linearised=self.conditionals == "linearised")
 
-    def _improve(self, answers: list[Answer], tolerance: float, budget: Budget) -> bool:
-        """Work on each component, the small ones first; whether that was interrupted."""
-        begun, total, deadline = time.monotonic(), len(answers), budget.deadline
-        done = 0
+    def _answer(self, parts: list[_Solved], loss: Loss, budget: Budget) -> None:
+        """Answer each component, the small ones first; after a stop the others have a first answer only."""
+        done, total = 0, len(parts)
+        tolerance = self.tolerance if total == 1 else 0.5 * self.tolerance
+        own = replace(
+            budget,
+            tolerance=tolerance,
+            floor=1.0 / max(1, total),
+            progress=lambda gone: budget.tell(max(done / total, gone)),
+        )
+        for one in sorted(parts, key=lambda one: len(one.merged)):
+            one.answer = solve_component(one.merged, self._objective(one.merged, loss), own, seed=self.seed)
+            done += 1
 
-        def report() -> None:
-            budget.tell(max(done / total, (time.monotonic() - begun) / max(1e-9, deadline - begun)))
-            if budget.is_stopped:
-                raise KeyboardInterrupt
-
-        try:
-            for i in sorted(range(total), key=lambda i: len(answers[i].part)):
-                answer = answers[i]
-                answer.improve(tolerance, deadline, report)
-                if isinstance(answer, Nearest) and answer.is_stuck(tolerance):
-                    answers[i] = self._by_newton(answer, tolerance, deadline, report)
-                done += 1
-        except KeyboardInterrupt:
-            return True
-        return False
-
-    def _by_newton(self, answer: Nearest, tolerance: float, deadline: float, tell: Callable[[], None]) -> Answer:
-        """Where weights are so different that column generation ends at rounding: the interior point method."""
-        other = CompositeNearest(answer.part, BRIER, self.seed, answer.floor, linearised=False, deadline=deadline)
-        other.improve(tolerance, deadline, tell)
-        if other.objective - other.bound >= answer.objective - answer.bound:
-            return answer
-        other.bound = max(other.bound, answer.bound)
-        return other
-
-    def _solution(
-        self, problem: Problem, parts: Sequence[Part], answers: Sequence[Answer], *, interrupted: bool
-    ) -> Global:
+    def _solution(self, problem: Problem, parts: Sequence[_Solved]) -> Global:
         x, worlds, components = np.empty(len(problem.merged)), [], []
-        for part, answer in zip(parts, answers, strict=True):
-            weight, truth = answer.mixture()
-            x[part.coordinates] = _reported(answer)
-            worlds.append(Worlds(part.merged.origin, weight / weight.sum(), truth.view(np.bool_)))
-            components.append(self._component(part, answer, problem.loss))
+        for one in parts:
+            x[one.part.coordinates] = one.reported()
+            worlds.append(Worlds(one.part.merged.origin, one.answer.share, one.answer.worlds.view(np.bool_)))
+            components.append(self._component(one, problem.loss))
         objective, bound = sum(c.objective for c in components), sum(c.lower_bound for c in components)
-        optimal = objective - bound <= self.tolerance * max(1.0, objective)
-        late = any(answer.timed_out for answer in answers)
-        ended = Status.INTERRUPTED if interrupted else Status.TIME_LIMIT if late else Status.UNPROVED
+        violation = max((one.answer.violation for one in parts), default=0.0)
+        optimal = objective - bound <= self.tolerance * max(1.0, objective) and violation <= KEPT
         given = problem.merged.terms.conditionals
         return Global(
             problem.as_written(x),
-            Status.OPTIMAL if optimal else ended,
+            Status.OPTIMAL if optimal else _status({one.answer.ended for one in parts}),
             objective=objective,
             lower_bound=bound,
-            guaranteed_improvement=_guaranteed(problem, parts, answers) if problem.loss.is_quadratic else None,
-            violation=max((a.violation for a in answers if isinstance(a, CompositeNearest)), default=0.0),
+            guaranteed_improvement=_guaranteed(problem, parts) if problem.loss.is_quadratic else None,
+            violation=violation,
             worlds=tuple(worlds),
             components=tuple(components),
-            note=_note(parts, answers),
+            note=_note(parts),
             conditionals=self.conditionals if len(given) else None,
-            degenerate=_degenerate(problem, parts, answers) if len(given) else (),
+            degenerate=_degenerate(problem, parts) if len(given) else (),
             standing=tuple(np.flatnonzero(given.standing(x)).tolist()) if len(given) else (),
         )
 
-    def _component(self, part: Part, answer: Answer, loss: Loss) -> Component:
+    def _component(self, one: _Solved, loss: Loss) -> Component:
         """What was done; the objective is that of the weights as they are."""
-        objective = answer.objective
-        if answer.part is not part.merged:
-            scores = scores_of(part.merged, loss, linearised=self.conditionals == "linearised")
-            objective = Objective(scores, len(part.merged)).value(answer.x)
-        size = answer.part.n_variables, len(answer.part)
+        answer, objective = one.answer, one.answer.objective
+        if one.is_drawn:
+            sides = np.concatenate([answer.x, 1.0 - answer.x, [1.0]])
+            objective = self._objective(one.part.merged, loss).value(sides)
+        size = one.merged.n_variables, len(one.merged)
         return Component(*size, Coherence.GLOBAL, answer.route, answer.proof, objective, min(objective, answer.bound))
 
 
-def _reported(answer: Answer) -> Vector:
-    """The probabilities; where nothing has moved but by rounding, those are the forecasts themselves."""
-    if not isinstance(answer, Nearest) or _moves(answer):
-        return answer.x
-    return np.where(answer.part.weight > 0, answer.part.mean, answer.x)
+@dataclass(slots=True, eq=False)
+class _Solved:
+    """A component, the same with weights drawn together where they are too different, and its answer."""
+
+    part: Part
+    merged: Merged
+    answer: Answer = field(init=False)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether weights were drawn together."""
+        return self.merged is not self.part.merged
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the shortfall of the answer is known."""
+        return not math.isnan(self.answer.shortfall)
+
+    def moves(self) -> bool:
+        """Whether the answer is not that of the forecasts, but for rounding."""
+        merged, answer = self.merged, self.answer
+        if answer.objective > UNMOVED**2 * merged.weight.sum():
+            return True
+        return bool(np.abs(answer.x - merged.mean).max(initial=0.0, where=merged.weight > 0) > UNMOVED)
+
+    def reported(self) -> Vector:
+        """The probabilities; where nothing has moved but by rounding, those are the forecasts themselves."""
+        if not self.is_plain or self.moves():
+            return self.answer.x
+        return np.where(self.merged.weight > 0, self.merged.mean, self.answer.x)
 
 
-def _moves(answer: Nearest) -> bool:
-    part = answer.part
-    if answer.objective > UNMOVED**2 * part.weight.sum():
-        return True
-    return bool(np.abs(answer.x - part.mean).max(initial=0.0, where=part.weight > 0) > UNMOVED)
+def _status(ended: set[Ended]) -> Status:
+    if Ended.INTERRUPTED in ended:
+        return Status.INTERRUPTED
+    return Status.TIME_LIMIT if Ended.TIME in ended else Status.UNPROVED
 
 
-def _note(parts: Sequence[Part], answers: Sequence[Answer]) -> str | None:
-    if all(answer.part is part.merged for part, answer in zip(parts, answers, strict=True)):
+def _note(parts: Sequence[_Solved]) -> str | None:
+    if not any(one.is_drawn for one in parts):
         return None
     return (
         "Weights more than 2^33 times the next lighter one were solved as 2^33 times that: the probabilities are right "
@@ -186,26 +181,26 @@ def _note(parts: Sequence[Part], answers: Sequence[Answer]) -> str | None:
     )
 
 
-def _degenerate(problem: Problem, parts: Sequence[Part], answers: Sequence[Answer]) -> tuple[int, ...]:
+def _degenerate(problem: Problem, parts: Sequence[_Solved]) -> tuple[int, ...]:
     """The conditionals on what the answer makes impossible or certain by itself."""
     joint = problem.merged.terms.conditionals.joint.coordinate
     found = [
-        np.flatnonzero(np.isin(joint, part.coordinates))[answer.degenerate()]
-        for part, answer in zip(parts, answers, strict=True)
-        if isinstance(answer, CompositeNearest) and len(answer.part.terms.conditionals)
+        np.flatnonzero(np.isin(joint, one.part.coordinates))[one.answer.degenerate]
+        for one in parts
+        if len(one.answer.degenerate)
     ]
     return tuple(sorted(np.concatenate([np.empty(0, np.int64), *found]).tolist()))
 
 
-def _guaranteed(problem: Problem, parts: Sequence[Part], answers: Sequence[Answer]) -> float | None:
+def _guaranteed(problem: Problem, parts: Sequence[_Solved]) -> float | None:
     """The Brier penalty saved in every world: of x with its shortfall g, or of the optimum less the way to it."""
     if len(problem.merged.terms.intervals) or len(problem.merged.terms.limits):
         return None
-    if any(answer.part is not part.merged for part, answer in zip(parts, answers, strict=True)):
+    if any(one.is_drawn for one in parts):
         return None
-    saved = sum(a.saved() for a in answers if isinstance(a, CompositeNearest))
-    plain = [a for a in answers if isinstance(a, Nearest) and _moves(a)]
-    objective, bound = sum(a.objective for a in plain), sum(a.bound for a in plain)
-    gap, shortfall = objective - bound, sum(a.shortfall for a in plain)
-    way = 2 * math.sqrt(max(0.0, gap) * sum(a.part.weight.sum() for a in plain)) + gap
+    saved = sum(one.answer.saved for one in parts if not one.is_plain)
+    plain = [one for one in parts if one.is_plain and one.moves()]
+    objective, bound = sum(one.answer.objective for one in plain), sum(one.answer.bound for one in plain)
+    gap, shortfall = objective - bound, sum(one.answer.shortfall for one in plain)
+    way = 2 * math.sqrt(max(0.0, gap) * sum(one.merged.weight.sum() for one in plain)) + gap
     return promised(problem.scatter + saved + max(objective - 2 * shortfall, bound - way))

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged
+    from coherently.solve.budget import Budget
     from coherently.solve.oracle import Oracle
 
     Truth: TypeAlias = "NDArray[np.uint8]"
 
-_PATIENCE, _EFFORT = 2.0, (0, 1e-4)  # seconds; doublings of the length of a search, and what it must bring
+_EFFORT = (0, 1e-4)  # doublings of the length of a search, and what it must bring
 
 
 class Examples(NamedTuple):
@@ -27,7 +28,7 @@ class Examples(NamedTuple):
     doubtful: NDArray[np.bool_]
 
 
-def example_worlds(part: Merged, oracle: Oracle) -> Examples:
+def example_worlds(part: Merged, oracle: Oracle, budget: Budget) -> Examples:
     """Worlds of which, as far as can be found, each event holds in one and fails in another.
 
     Under laws these are worlds of the mixture in which every event is as likely as not, as nearly as can be, and those
@@ -39,7 +40,8 @@ def example_worlds(part: Merged, oracle: Oracle) -> Examples:
         return Examples(worlds, doubtful)
     half = np.full(len(part), 0.5)
     core = _core.NearestMixture(part.handle, np.ones(len(part)), half, 0, oracle.space)
-    core.search(_PATIENCE, *_EFFORT)
+    while (seconds := budget.slice()) > 0 and not core.search(seconds, *_EFFORT):
+        pass
     worlds = core.worlds()[1]
     found = [worlds]
     truth = part.functions.hold(worlds)
@@ -47,7 +49,7 @@ def example_worlds(part: Merged, oracle: Oracle) -> Examples:
         for j in np.flatnonzero(~seen).tolist():
             coefficients = np.zeros(len(part))
             coefficients[j] = wanted
-            least = oracle.least(coefficients, _PATIENCE)
+            least = oracle.least(coefficients, budget)
             found.append(least.world[None])
             # Sums are whole numbers: a bound past the middle rules out the smaller of the two.
             lowest = min(0.0, wanted)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,17 +13,18 @@ from coherently.errors import MethodError
 from coherently.problem import FREE
 from coherently.solve.facts import Proof, Route
 from coherently.solve.lawful import MOST_STATES, core_space
-from coherently.solve.oracle import DENSE_VARIABLES, SLICE
+from coherently.solve.oracle import DENSE_VARIABLES
 from coherently.solve.pairwise import fits, solve_pairwise
 from coherently.solve.relaxation import Relaxation
 from coherently.solve.spectral import SpectralBound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from coherently.problem import Merged
+    from coherently.solve.budget import Budget
 
 EAGER_STATES = 2**14
 """States of a junction tree up to which the best world of all is looked for every time."""
@@ -104,13 +104,9 @@ class Nearest:
         """The objective at which, by the present bound, the gap is at most the tolerance."""
         return max(self.bound / (1.0 - tolerance), self.bound + tolerance * self.floor, self.noise)
 
-    def is_stuck(self, tolerance: float) -> bool:
-        """Whether rounding ended the work before the tolerance, though the best world of all was found each time."""
-        return self.eliminated and not self.timed_out and not self.is_done(tolerance)
-
-    def improve(self, tolerance: float, deadline: float, tell: Callable[[], None], *, hasty: bool = False) -> None:
-        """Work until the gap is at most the tolerance, or until the deadline; in haste, no closer than needed."""
-        run = _Run(self, tolerance, deadline, tell, hasty=hasty)
+    def improve(self, budget: Budget, *, hasty: bool = False) -> None:
+        """Work until the gap is at most the tolerance, or the budget over; in haste, no closer than needed."""
+        run = _Run(self, budget, hasty=hasty)
         cost = _core.elimination_cost(self.part.handle, MOST_STATES, self.space)
         if cost <= EAGER_STATES or self.reduced:
             run.eliminate()
@@ -124,7 +120,7 @@ class Nearest:
                 run.branch()
             else:
                 run.relax()
-        self.timed_out = run.cut or time.monotonic() >= deadline
+        self.timed_out = run.cut or budget.is_over()
 
     def _is_dense(self) -> bool:
         """Whether the semidefinite bound is of use: two variables an event, and most variables linked."""
@@ -139,31 +135,25 @@ class Nearest:
 class _Run:
     """The work on a component, in slices between which it can be stopped."""
 
-    def __init__(
-        self, nearest: Nearest, tolerance: float, deadline: float, tell: Callable[[], None], *, hasty: bool
-    ) -> None:
-        self.nearest, self.core = nearest, nearest.core
-        self.tolerance, self.deadline, self.tell = tolerance, deadline, tell
+    def __init__(self, nearest: Nearest, budget: Budget, *, hasty: bool) -> None:
+        self.nearest, self.core, self.budget = nearest, nearest.core, budget
+        self.tolerance = tolerance = budget.tolerance
         self.finished = tolerance if hasty else FINISHED
         self.ladder: Sequence[tuple[int, float]] = HASTY if hasty else THOROUGH
         self.slack = 0.25 * tolerance if hasty else 0.0  # of a mixed-integer program
         self.cut = False  # whether a search was, by its share of the time
 
-    def left(self) -> float:
-        self.tell()
-        return self.deadline - time.monotonic()
-
     def search(self, share: float = 1.0) -> bool:
         """Local search until it finds nothing or nothing is left to gain; false when its share of the time is over."""
-        end = time.monotonic() + share * self.left()
+        budget = self.budget.share(share)
         goal = self.nearest.reached(FINISHED)
         for effort, enough in self.ladder:
             over = False
             while not over:
-                if (left := min(self.left(), end - time.monotonic())) <= 0:
+                if (seconds := budget.slice()) <= 0:
                     self.cut = True
                     return False
-                over = self.core.search(min(SLICE, left), effort, enough, goal=goal)
+                over = self.core.search(seconds, effort, enough, goal=goal)
             if self.nearest.is_done(self.finished):
                 return True
         return True
@@ -173,8 +163,8 @@ class _Run:
         few = self.nearest.part.n_variables <= math.log2(EAGER_STATES)
         self.nearest.route = Route.ENUMERATION if few else Route.JUNCTION_TREE
         self.nearest.proof = Proof.ALL_WORLDS
-        while (left := self.left()) > 0:
-            if self.core.eliminate(min(SLICE, left), self.nearest.noise):
+        while (seconds := self.budget.slice()) > 0:
+            if self.core.eliminate(seconds, self.nearest.noise):
                 self.nearest.eliminated = True
                 return
 
@@ -182,7 +172,7 @@ class _Run:
         """Bound by the problem relaxed to pairs of variables, where that is quick; laws only raise the least."""
         part, nearest = replace(self.nearest.part, space=FREE), self.nearest
         if fits(part, "pairs") and (part.n_variables <= DENSE_VARIABLES or _are_forecast(part)):
-            relaxed = solve_pairwise(part, "pairs", 1e-9, auxiliary=True)
+            relaxed = solve_pairwise(part, "pairs", 1e-9, auxiliary=True, budget=self.budget)
             nearest.relaxed, nearest.proof = relaxed.lower_bound, Proof.PAIRS
 
     def branch(self) -> None:
@@ -190,7 +180,7 @@ class _Run:
         self.nearest.proof = Proof.SEMIDEFINITE
         if not self.search(SEARCH_SHARE):
             spectral = SpectralBound(self.nearest.part)
-            bound = spectral.raise_until(self.deadline, self.core.objective(), self.tell)
+            bound = spectral.raise_within(self.budget, self.core.objective())
             self.nearest.relaxed = max(self.nearest.relaxed, bound)
             return
         for gap, nodes in (
@@ -198,17 +188,17 @@ class _Run:
             (max(COARSE, self.tolerance), MANY_NODES),
             (self.tolerance, MANY_NODES),
         ):
-            while self.left() > 0 and not self.nearest.is_done(gap):
+            while not self.budget.is_over() and not self.nearest.is_done(gap):
                 if not self._branch(0.5 * SAFETY * gap * self.nearest.scale, nodes):
                     break
 
     def _branch(self, shortfall: float, nodes: int) -> bool:
-        """Prove that no world falls short by so much, or take in one that does; false past the deadline or `nodes`."""
+        """Prove that no world falls short by so much, or take in one that does; false past the budget or `nodes`."""
         core = self.core
         core.start_proof(core.level() - shortfall)
         core.certify(core.bound())
-        while (left := self.left()) > 0 and core.nodes() < nodes:
-            outcome = core.prove(min(SLICE, left), nodes)
+        while core.nodes() < nodes and (seconds := self.budget.slice()) > 0:
+            outcome = core.prove(seconds, nodes)
             core.certify(core.bound())
             if outcome == "proved":
                 return True
@@ -233,12 +223,12 @@ class _Run:
         except MethodError:  # an event is about too many variables, or there are too many clusters
             self.search()
             return
-        bound = relaxation.bound()
+        bound = relaxation.bound(self.budget)
         if bound > nearest.relaxed:
             nearest.relaxed, nearest.proof = bound, Proof.CLUSTERS
         while self.search() and not nearest.is_done(self.tolerance):
             nearest.proof = Proof.PROGRAM
-            world, least = relaxation.best_world(core.gradient(), self.left(), self.slack * nearest.scale)
+            world, least = relaxation.best_world(core.gradient(), self.budget, self.slack * nearest.scale)
             core.certify(least)
             if world is None or nearest.is_done(self.tolerance) or not core.offer(world):
                 return

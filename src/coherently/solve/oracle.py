@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,12 +17,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged
+    from coherently.solve.budget import Budget
 
 DENSE_VARIABLES = 300
 """Variables up to which the semidefinite bound is tried."""
 ATTEMPTS = 20
-SLICE = 0.05
-"""Seconds between two looks at the clock and the keyboard."""
 
 
 def rounding_of(*terms: NDArray[np.float64]) -> float:
@@ -55,20 +53,19 @@ class Oracle:
         self._core = _core.WorldOracle(part.handle, seed, self.space)
         self._relaxation: Relaxation | None = None
 
-    def least(self, coefficients: NDArray[np.float64], seconds: float, tolerance: float = 0.0) -> Least:
-        """The best world; past dynamic programming its bound may be lower by the tolerance, or more at the limit."""
+    def least(self, coefficients: NDArray[np.float64], budget: Budget, tolerance: float = 0.0) -> Least:
+        """The best world; past dynamic programming its bound may be lower by the tolerance, or more at the end."""
         core = self._core
         core.set(np.ascontiguousarray(coefficients, np.float64))
         if self.is_exact:
             world = core.eliminate()
             value = core.value(world)
             return Least(world, value, value, True, Proof.ALL_WORLDS)
-        deadline = time.monotonic() + seconds
-        world = core.search(ATTEMPTS, seconds)
+        world = core.search(ATTEMPTS, budget.left())
         if self._is_small() and core.can_prove():
-            return self._branch(world, deadline, tolerance)
+            return self._branch(world, budget, tolerance)
         self._relaxation = self._relaxation or Relaxation(self.part, self.space)
-        found, bound = self._relaxation.best_world(coefficients, max(0.0, deadline - time.monotonic()), tolerance)
+        found, bound = self._relaxation.best_world(coefficients, budget, tolerance)
         if found is not None and core.value(found) < core.value(world):
             world = found
         return Least(world, core.value(world), min(bound, core.value(world)), False, Proof.PROGRAM)
@@ -86,19 +83,13 @@ class Oracle:
                 return world
         return min(better, key=self._core.value)
 
-    def search(self, coefficients: NDArray[np.float64], seconds: float) -> tuple[NDArray[np.uint8], float]:
-        """A good world and its sum, by local search alone."""
-        self._core.set(np.ascontiguousarray(coefficients, np.float64))
-        world = self._core.search(ATTEMPTS, seconds)
-        return world, self._core.value(world)
-
-    def _branch(self, world: NDArray[np.uint8], deadline: float, tolerance: float) -> Least:
+    def _branch(self, world: NDArray[np.uint8], budget: Budget, tolerance: float) -> Least:
         core, outcome = self._core, "better"
         while outcome == "better":
             core.start_proof(core.value(world) - tolerance)
             outcome = "unfinished"
-            while outcome == "unfinished" and time.monotonic() < deadline:
-                outcome = core.prove(SLICE)
+            while outcome == "unfinished" and (seconds := budget.slice()) > 0:
+                outcome = core.prove(seconds)
             if outcome == "better":
                 world = self._best(world, core.better())
         return Least(world, core.value(world), core.bound(), False, Proof.SEMIDEFINITE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged
+    from coherently.solve.budget import Budget
 
 FEW = 5
 """Variables of the last event up to which each of their assignments is looked at by itself."""
@@ -48,10 +48,10 @@ class Pricing:
             self.held = part.functions.of(len(part) - 1).astype(np.int64)
             self.works, self.oracle = True, Oracle(_with_singles(part, self.held))
 
-    def least(self, coefficients: NDArray[np.float64], deadline: float, tolerance: float) -> Priced:
-        """The best worlds found; their bound may be lower by the tolerance, or more at the deadline."""
+    def least(self, coefficients: NDArray[np.float64], budget: Budget, tolerance: float) -> Priced:
+        """The best worlds found; their bound may be lower by the tolerance, or more at the end."""
         if not len(self.held):
-            found = self.oracle.least(coefficients, max(0.0, deadline - time.monotonic()), tolerance)
+            found = self.oracle.least(coefficients, budget, tolerance)
             return Priced([found.world.astype(np.bool_)], found.bound)
         plain, last = coefficients[:-1], float(coefficients[-1])
         price = self._prices(plain)
@@ -60,8 +60,8 @@ class Pricing:
         count = 2 ** len(self.held)
         for number in range(count):
             truth = (number >> np.arange(len(self.held)) & 1).astype(np.bool_)
-            seconds = max(0.0, deadline - time.monotonic()) / (count - number)
-            found = self.oracle.least(np.concatenate([plain, np.where(truth, -price, price)]), seconds, tolerance)
+            own = budget.share(1.0 / (count - number))
+            found = self.oracle.least(np.concatenate([plain, np.where(truth, -price, price)]), own, tolerance)
             world = found.world.astype(np.bool_)
             world[self.held] = truth
             gain = last * float(self.part.functions.hold(world[None])[0, -1])

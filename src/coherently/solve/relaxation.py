@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from coherently import _core
     from coherently.problem import Merged
+    from coherently.solve.budget import Budget
 
 
 ROUNDING = 1e-6
@@ -34,31 +34,31 @@ class Relaxation:
         self.part, self.space = part, space
         self.groups = clusters(part) if space is None else lawful_clusters(part)
 
-    def bound(self) -> float:
+    def bound(self, budget: Budget) -> float:
         """The least objective of the relaxed problem, from below."""
         none = np.zeros(self.groups.auxiliary)
         weight = np.concatenate([self.part.weight, none])
         target = np.concatenate([self.part.mean, none])
-        inner = interior_point(weight, target, self.groups)
+        inner = interior_point(weight, target, self.groups, budget)
         return relaxed_bound(weight, target, self.groups, inner.forces)
 
     def best_world(
-        self, coefficients: NDArray[np.float64], seconds: float, tolerance: float = 0.0
+        self, coefficients: NDArray[np.float64], budget: Budget, tolerance: float = 0.0
     ) -> tuple[NDArray[np.uint8] | None, float]:
         """The world of the least sum of coefficients of events that hold, as far as found, and a bound on that sum.
 
-        The bound may be lower by the tolerance, or more at the limit.
+        The bound may be lower by the tolerance, or more at the end.
         """
         import highspy
 
         solver = highspy.Highs()
         solver.silent()
-        solver.setOptionValue("time_limit", seconds)
+        solver.setOptionValue("time_limit", budget.left())
         solver.setOptionValue("threads", 1)
         solver.setOptionValue("mip_rel_gap", 0.0)
         solver.setOptionValue("mip_abs_gap", max(tolerance, ROUNDING))
         solver.passModel(self._program(coefficients))
-        _run(solver)
+        _run(solver, budget)
         info = solver.getInfo()
         bound = float(info.mip_dual_bound)
         if not info.valid or info.primal_solution_status == 0:
@@ -144,15 +144,7 @@ def _counts(part: Merged) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float6
         yield own, sign, float(allowed.min()), float(allowed.max())
 
 
-def _run(solver: Any) -> None:
-    """Run HiGHS so that Ctrl-C stops it."""
+def _run(solver: Any, budget: Budget) -> None:
+    """Run HiGHS so that it can be stopped."""
     solver.HandleUserInterrupt = True
-    work = threading.Thread(target=solver.run, daemon=True)
-    work.start()
-    try:
-        while work.is_alive():
-            work.join(0.05)
-    except KeyboardInterrupt:
-        solver.cancelSolve()
-        work.join()
-        raise
+    budget.watch(solver.run, solver.cancelSolve)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +10,10 @@ import numpy as np
 from coherently import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from coherently.problem import Merged
+    from coherently.solve.budget import Budget
 
     Vector = NDArray[np.float64]
 
@@ -43,14 +41,14 @@ class SpectralBound:
         self.oracle = _core.WorldOracle(part.handle, 0)
         self.bound = 0.0
 
-    def raise_until(self, deadline: float, objective: float, tell: Callable[[], None]) -> float:
+    def raise_within(self, budget: Budget, objective: float) -> float:
         """The best bound that can be had in the time, given the objective of a known answer."""
         relaxed = RelaxedNearest(self.part)
-        while (left := deadline - time.monotonic()) > 0:
-            x = relaxed.settle(deadline - LOOKING * left, tell)
-            self._look(x, 0.0, seconds=max(LEAST, 0.5 * (deadline - time.monotonic())))
+        while not budget.is_over():
+            x = relaxed.settle(budget.share(1.0 - LOOKING))
+            self._look(x, 0.0, seconds=max(LEAST, 0.5 * budget.left()))
             if self.bound >= (1 - NEAR) * relaxed.objective(x) or not relaxed.widen():
-                self._branch(x, deadline, objective, tell)
+                self._branch(x, budget, objective)
                 break
         return self.bound
 
@@ -70,16 +68,15 @@ class SpectralBound:
         if reach > 0:
             self.bound = max(self.bound, reach**2 / square)
 
-    def _branch(self, x: Vector, deadline: float, objective: float, tell: Callable[[], None]) -> None:
+    def _branch(self, x: Vector, budget: Budget, objective: float) -> None:
         gradient = self.part.weight * (x - self.target)
         square = float(gradient @ (x - self.target))
         outcome = "proved"
-        while (left := deadline - time.monotonic()) > 0 and outcome != "better" and self.bound < objective:
-            tell()
+        while outcome != "better" and self.bound < objective and (seconds := budget.slice()) > 0:
             if outcome == "proved":
                 aim = math.sqrt(self.bound) + AMBITION * (math.sqrt(objective) - math.sqrt(self.bound))
                 self._look(x, math.sqrt(square) * aim - square)
-            outcome = self.oracle.prove(min(SLICE, left))
+            outcome = self.oracle.prove(seconds)
             self._note(gradient, x)
 
 
@@ -99,13 +96,12 @@ class RelaxedNearest:
         self.random = np.random.default_rng(0)
         self.vectors = self._normal(self.size // 4 + 8)
 
-    def settle(self, deadline: float, tell: Callable[[], None]) -> Vector:
-        """Descend as far as that goes, or until the deadline; the point."""
+    def settle(self, budget: Budget) -> Vector:
+        """Descend as far as that goes, or until the budget is over; the point."""
         from scipy.optimize import minimize
 
         def look(_: object) -> None:
-            tell()
-            if time.monotonic() >= deadline:
+            if budget.is_over():
                 raise StopIteration
 
         options = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-9}

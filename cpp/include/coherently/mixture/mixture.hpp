@@ -9,29 +9,12 @@
 
 namespace coherently {
 
-// sum_t weight_t (sum_k factor_k x[coordinate_k] - target_t)^2, k in [starts[t], starts[t + 1]): squares of sums of
-// events.
-struct Squares {
-    std::span<const std::int64_t> starts;
-    std::span<const std::int32_t> coordinates;
-    std::span<const double> factors, weight, target;
-
-    std::size_t size() const { return weight.size(); }
-    // Adds half of the gradient at x; the sum of the squares.
-    double add_gradient(std::span<const double> x, std::span<double> gradient) const;
-    // The part of the inner product of x and y - both less the targets - that does not depend on y.
-    double constant(std::span<const double> x) const;
-
-private:
-    double away(std::size_t t, std::span<const double> x) const;
-};
-
-// Minimises sum_j weight_j (x_j - target_j)^2 + squares over x = sum_i share_i v_i, the v_i being the truth vectors of
+// Minimises sum_j weight_j (x_j - target_j)^2 over x = sum_i share_i v_i, the v_i being the truth vectors of
 // worlds that are added one after the other. Wolfe (1976), Finding the nearest point in a polytope, with an updated
 // factorisation.
 class Mixture {
 public:
-    Mixture(std::span<const double> weight, std::span<const double> target, const Squares& squares = {});
+    Mixture(std::span<const double> weight, std::span<const double> target);
 
     // Takes in a world with its truth vector, a bit an event, at share 0; false where it depends on those within.
     bool add(const World& world, std::span<const std::uint8_t> bits);
@@ -58,10 +41,9 @@ private:
     void remove(std::size_t i);
 
     std::span<const double> weight_, target_;
-    Squares squares_;
     std::vector<Column> columns_;
     std::vector<std::vector<double>> factor_;  // the Cholesky factor of the Gram matrix + scale, a row a column
-    std::vector<double> share_, trial_, sums_, row_, truth_, slope_;
+    std::vector<double> share_, trial_, sums_, row_;
     double scale_ = 0;
 };
 

@@ -15,12 +15,12 @@
 
 namespace coherently {
 
-// Minimises sum_j weight_j (x_j - target_j)^2 + squares over the mixtures of worlds. Every x on the way is coherent.
+// Minimises sum_j weight_j (x_j - target_j)^2 over the mixtures of worlds. Every x on the way is coherent.
 // Where there is a space, with its witness, worlds are those of it alone.
 class NearestMixture {
 public:
     NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target, std::uint64_t seed,
-                   const Space* space = nullptr, const Squares& squares = {});
+                   const Space* space = nullptr);
 
     // Takes in worlds that local search finds; true when it finds none that improves, false at the deadline. The effort
     // is how often the length of a search is doubled before giving up, where a round of searches has not brought the
@@ -66,7 +66,6 @@ private:
 
     WorldOracle oracle_;
     std::span<const double> weight_, target_;
-    Squares squares_;
     Mixture mixture_;
     Random random_;
     double total_weight_ = 0, objective_ = 0, level_ = 0, lower_bound_ = 0;

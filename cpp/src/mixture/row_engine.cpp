@@ -1,0 +1,180 @@
+#include "coherently/mixture/row_engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace coherently {
+namespace {
+
+constexpr std::size_t batch = 8;  // worlds to take in at a time
+constexpr std::size_t many = 64;  // the same where each costs nothing to find
+constexpr std::size_t round = 8;  // searches before their worlds are taken in
+constexpr std::size_t least_sweeps = 16;
+constexpr std::size_t most_idle = 20;  // rounds that may bring nothing, beside one for each pin
+constexpr int refinements = 2;
+constexpr double kept = 1e-9;           // what pins may be missed by when phase 1 ends: later steps mend it
+constexpr double first_enough = 1e-12;  // in phase 1
+
+}  // namespace
+
+RowEngine::RowEngine(EventView events, std::uint64_t seed, const Space* space, Sums pins,
+                     std::vector<std::uint8_t> equal)
+    : oracle_(events, space, seed, seed),
+      mixture_(events.size(), std::move(pins), std::move(equal)),
+      random_(seed + 1),
+      bits_((events.size() + 7) / 8),
+      truth_(events.size()) {}
+
+const std::vector<std::uint8_t>& RowEngine::evaluate(const World& world) {
+    oracle_.energy().evaluate(world, bits_);
+    for (std::size_t j = 0; j < truth_.size(); ++j) truth_[j] = bits_[j / 8] >> (j % 8) & 1;
+    return truth_;
+}
+
+void RowEngine::set(RowModel model) {
+    mixture_.set(std::move(model));
+    if (mixture_.size() == 0) include({oracle_.search().first()});
+    mixture_.settle(1);
+    update();
+    begin();
+}
+
+// The next search or elimination is a new one; where a deadline cuts it, the next call goes on as if it had not.
+void RowEngine::begin() {
+    found_.clear();
+    effort_ = 0, attempt_ = 0;
+    passes_ = {};
+}
+
+void RowEngine::include(const std::vector<World>& worlds) {
+    for (const World& world : worlds) {
+        mixture_.add(world, evaluate(world));
+        lowest_ = world;
+    }
+    mixture_.settle(1);
+    update();
+    begin();
+}
+
+void RowEngine::update() {
+    if (mixture_.is_in_phase_1() && mixture_.missing() <= kept) {
+        mixture_.finish_phase_1();
+        mixture_.settle(1);
+    }
+    least_ = -std::numeric_limits<double>::infinity();
+    rounding_ = 0;
+    for (const double g : mixture_.gradient()) rounding_ += std::abs(g);
+    rounding_ *= 0x1p-50;
+    oracle_.set(mixture_.gradient());
+}
+
+double RowEngine::slack(double enough) const {
+    return std::max(rounding_, mixture_.is_in_phase_1() ? std::min(enough, first_enough) : enough);
+}
+
+// One search for better worlds: by turns tabu search from known worlds and annealing from anywhere.
+void RowEngine::attempt() {
+    WorldSearch& search = oracle_.search();
+    if (attempt_ % 2 == 1) {
+        search.anneal(least_sweeps << effort_);
+        if (search.best_energy() < threshold_) found_.push_back({search.best_energy(), search.best()});
+        return;
+    }
+    const std::size_t patience = (search.is_sparse() ? search.size() / 2 : 2 * search.size()) + 20;
+    search.run(attempt_ == 0 ? lowest_ : cross(), patience << effort_, threshold_, found_);
+}
+
+// A world that has each variable, or each block, from one of two of the mixture.
+World RowEngine::cross() {
+    std::vector<std::size_t> worlds;
+    for (std::size_t i = 0; i < mixture_.size(); ++i)
+        if (mixture_.is_world(i)) worlds.push_back(i);
+    World world = mixture_.world(worlds[random_.below(worlds.size())]);
+    oracle_.search().cross(world, mixture_.world(worlds[random_.below(worlds.size())]), random_);
+    return world;
+}
+
+bool RowEngine::search(Deadline deadline, int effort, double enough, double worth) {
+    while (effort_ <= effort) {
+        if (has_passed(deadline)) return false;
+        threshold_ = mixture_.level() - slack(enough);
+        attempt();
+        if (++attempt_ < round && (oracle_.search().is_sparse() || found_.size() < batch)) continue;
+        attempt_ = 0;
+        const std::size_t found = found_.size();
+        const double before = mixture_.objective();
+        const bool first = mixture_.is_in_phase_1();
+        const bool better = found > 0 && take(batch) && (first || before - mixture_.objective() >= worth);
+        found_.clear();
+        if (!better || (found < round / 2 && effort_ < effort)) ++effort_;
+    }
+    mixture_.settle(refinements);
+    update();
+    return true;
+}
+
+// Takes in the lowest of the worlds found; false where none is new.
+bool RowEngine::take(std::size_t most) {
+    auto found = std::exchange(found_, {});
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.energy < b.energy; });
+    lowest_ = found.front().world;
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < found.size() && taken < most; ++i) {
+        if (i > 0 && found[i].world == found[i - 1].world) continue;
+        taken += mixture_.add(found[i].world, evaluate(found[i].world));
+    }
+    if (taken == 0) return false;
+    mixture_.settle(0);
+    update();
+    return true;
+}
+
+// The least energy of all worlds. Leaves the world in `found_`, where others that improve may follow.
+double RowEngine::find_best() {
+    found_.assign(1, minimise(mixture_.gradient()));
+    const double least = found_[0].energy;
+    for (World& other : oracle_.elimination().others(threshold_, many - 1)) {
+        const double value = oracle_.energy().value(other);
+        found_.push_back({value, std::move(other)});
+    }
+    return least;
+}
+
+Found RowEngine::minimise(std::span<const double> coefficients) {
+    World world = oracle_.elimination().minimise(coefficients);
+    evaluate(world);
+    double sum = 0;
+    for (std::size_t j = 0; j < truth_.size(); ++j) sum += truth_[j] ? coefficients[j] : 0.0;
+    return {sum, std::move(world)};
+}
+
+bool RowEngine::eliminate(Deadline deadline, double enough) {
+    while (!has_passed(deadline)) {
+        if (improve(enough)) continue;
+        if (passes_.done == refinements || enough > rounding_ || mixture_.is_in_phase_1()) {
+            passes_ = {};
+            return true;
+        }
+        passes_ = {passes_.done + 1};
+        mixture_.settle(1);
+        update();
+    }
+    return false;
+}
+
+// Takes in the best world of all; false where it is not better, or has not been for long.
+bool RowEngine::improve(double enough) {
+    threshold_ = mixture_.level() - slack(enough);
+    const double best = find_best();
+    least_ = best;
+    if (!(best < threshold_) || passes_.idle > most_idle + mixture_.prices().size()) return false;
+    const bool first = mixture_.is_in_phase_1();
+    if (!take(many)) return false;
+    const bool better = first != mixture_.is_in_phase_1() || mixture_.objective() < passes_.before - rounding_;
+    passes_.idle = better ? 0 : passes_.idle + 1;
+    if (better) passes_.before = mixture_.objective();
+    return true;
+}
+
+}  // namespace coherently

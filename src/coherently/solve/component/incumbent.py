@@ -1,0 +1,62 @@
+"""The best answer so far."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.solve.component.support import Blend, blend_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Merged
+    from coherently.solve.component.limits import PinRows
+    from coherently.solve.component.objective import Objective
+
+VANISHING = (1e-4, 1e-7)
+"""Probabilities below which an answer is tried without the condition."""
+WORTHWHILE = 1e-12
+"""What an answer without some conditions must bring, relative to the objective."""
+MISSED = 1e-13
+"""What pins may be missed by in an answer without some conditions, if they are missed by no more with them."""
+
+
+class Incumbent:
+    """The mixture that loses least of those looked at, and what it loses; `floor` is the least scale of that."""
+
+    def __init__(self, part: Merged, pins: PinRows, floor: float) -> None:
+        self.part, self.pins, self.floor = part, pins, floor
+        self.blend: Blend | None = None
+        self.value = math.inf
+
+    @property
+    def scale(self) -> float:
+        """What tolerances are relative to."""
+        return max(self.value, self.floor)
+
+    def take(self, objective: Objective, blend: Blend, slack: float = 0.0) -> None:
+        """Keep an answer that loses less, or no more than a slack, and try it without conditions that hardly hold."""
+        value = objective.value(blend.sides)
+        if value < self.value + slack:
+            self.blend, self.value = blend, value
+        h = blend.sides[objective.condition]
+        for most in VANISHING:
+            small = objective.called_off & (h < most) & (h > 0)
+            if small.any():
+                self._take_without(objective, blend, small, slack)
+
+    def _take_without(self, objective: Objective, blend: Blend, terms: NDArray[np.bool_], slack: float) -> None:
+        truth = self.part.functions.hold(blend.worlds)
+        sides = np.hstack([truth, ~truth])
+        kept = ~sides[:, objective.condition[terms]].any(axis=1) & (blend.share > 0)
+        if not kept.any():
+            return
+        other = blend_of(self.part, blend.share[kept] / blend.share[kept].sum(), blend.worlds[kept])
+        if len(self.pins) and self.pins.violation(other.sides) > max(MISSED, self.pins.violation(blend.sides)):
+            return
+        value = objective.value(other.sides)
+        if value < self.value - (WORTHWHILE * self.scale if slack == 0 else -slack):
+            self.blend, self.value = other, value

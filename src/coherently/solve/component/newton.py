@@ -1,0 +1,289 @@
+"""Newton's method on mixtures of worlds: each step minimises a quadratic model by the compiled engine of rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from coherently.errors import MethodError
+from coherently.solve.budget import NO_TIME
+from coherently.solve.component.answer import Answer, Ended
+from coherently.solve.component.feasible import KEPT, feasible_mixture, make_engine, require_pins
+from coherently.solve.component.incumbent import Incumbent
+from coherently.solve.component.limits import pin_rows
+from coherently.solve.component.objective import Model
+from coherently.solve.component.proving import find_degenerate, plane_below, savings
+from coherently.solve.component.settling import settle_terms
+from coherently.solve.component.stepping import STEADY, slope_towards, step_length
+from coherently.solve.component.support import Blend, blend_of, fewest
+from coherently.solve.examples import example_worlds
+from coherently.solve.facts import Proof, Route
+from coherently.solve.oracle import Oracle
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Merged
+    from coherently.solve.budget import Budget
+    from coherently.solve.component.objective import Objective, Planes
+
+    Vector: TypeAlias = "NDArray[np.float64]"
+    Truth: TypeAlias = "NDArray[np.uint8]"
+
+MOST_STEPS = 200
+"""Steps after which rounding must be what is left."""
+SPREAD = 0.02
+"""The part of the first mixture that shows every event true and false."""
+FIRST_MASS, LEAST_MASS, SMALLER = 1e-7, 1e-15, 0.01
+"""The masses that smooth conditionals: the first, the last, and the factor from one to the next."""
+CLOSER, ROUGH = 1e-6, 0.03
+"""How exactly a model is minimised: of the gap, and by search of what the last step brought."""
+FINISHED = 1e-11
+"""The relative gap at which nothing is left to gain where the best world is known for certain."""
+PATIENCE, FALLEN = 8, 1e-3
+"""Steps that may halve neither a gap nor what the next may bring, nor bring this part of the objective."""
+THOROUGH, EFFORT = 4, 8
+"""How often the length of searches is doubled before giving up: before a proof is tried, and at most."""
+WHOLE = 1e-9
+"""What the shares of a mixture may sum to beside 1: beyond, their probabilities prove nothing."""
+FIRST = 1e-3
+"""Seconds for a first answer, whatever the budget."""
+LAST = 0.15
+"""The part of the time that is kept for a bound where search finds the worlds."""
+
+
+class Newton:
+    """The work on one component; `run` does it."""
+
+    def __init__(self, part: Merged, objective: Objective, budget: Budget, seed: int) -> None:
+        self.part, self.objective, self.budget, self.seed = part, objective, budget, seed
+        self.pins = pin_rows(part.terms.limits, len(part))
+        self.best = Incumbent(part, self.pins, budget.floor)
+        self.first: Blend | None = None  # the answer before the first step
+        self.bound, self.proof, self.steps, self.is_bounded = 0.0, Proof.NOTHING, 0, True
+        self.varies: NDArray[np.bool_] | None = None
+        self.prices = np.zeros(len(self.pins))
+        self.proved = (np.zeros(len(part)), -math.inf)  # coefficients, and what no world has less of
+
+    def run(self, start: Truth | None = None) -> Answer:
+        """Work until nothing is left to gain, or until the budget is spent."""
+        self._work(start)
+        ended = Ended.ROUNDING
+        if self.budget.is_over():
+            ended = Ended.INTERRUPTED if self.budget.is_stopped else Ended.TIME
+        if math.isfinite(self.best.value) and self.budget.is_enough(self._gap(), self.best.value):
+            ended = Ended.PROVED
+        return self._answer(ended)
+
+    def _work(self, start: Truth | None) -> None:
+        self.oracle = Oracle(self.part, self.seed)
+        self.engine = make_engine(self.part, self.oracle, self.pins, self.seed)
+        blend = self._start(start)
+        self.best.take(self.objective, blend)
+        if self.oracle.is_exact:
+            self._converge(blend)
+        else:
+            self._approach(blend)
+
+    def _gap(self) -> float:
+        return self.best.value - self.bound
+
+    def _minimise(self, model: Model, budget: Budget, enough: float, effort: int = 0, worth: float = 0.0) -> Blend:
+        """The best mixture for a model, as far as the time allows."""
+        engine = self.engine
+        engine.set(*model)
+        done, seconds = False, FIRST if self.first is None else 0.0
+        while not done and (seconds := max(seconds, budget.slice())) > 0:
+            done = (
+                engine.eliminate(seconds, enough)
+                if self.oracle.is_exact
+                else engine.search(seconds, effort, enough, worth)
+            )
+            seconds = 0.0
+        share, worlds = engine.worlds()
+        if abs(share.sum() - 1.0) > WHOLE:
+            return blend_of(self.part, share / share.sum(), worlds)
+        return Blend(share, worlds, engine.sides())
+
+    def _start(self, start: Truth | None) -> Blend:
+        """The best mixture for the model at the forecasts, with a little of worlds that show every event."""
+        objective, floor = self.objective, self.budget.floor
+        if start is not None:
+            self.engine.include(np.ascontiguousarray(start, np.uint8))
+        blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, 1e-2 * floor)
+        if not self.engine.is_feasible():
+            # Pins are kept whatever the time: only a stop ends this.
+            require_pins(self.engine, self.part, self.oracle, self.pins, replace(self.budget, deadline=math.inf))
+            blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, 1e-2 * floor)
+        self.first = blend  # its conditions may be impossible for no reason
+        if not objective.is_steep and objective.certain.all():
+            return blend
+        examples = example_worlds(self.part, self.oracle, self.budget)
+        worlds = examples.worlds
+        shown = self.part.functions.hold(worlds)
+        self.varies = np.asarray(shown.any(axis=0) & ~shown.all(axis=0))
+        if objective.is_steep:
+            self.objective, worlds, self.is_bounded = settle_terms(
+                self.part, objective, self.engine, examples, is_exact=self.oracle.is_exact
+            )
+        if len(self.pins):
+            return blend.towards(self._even(), SPREAD)
+        return blend.towards(blend_of(self.part, np.full(len(worlds), 1.0 / len(worlds)), worlds), SPREAD)
+
+    def _even(self) -> Blend:
+        """The mixture that makes every event as likely as not, as nearly as the pins allow."""
+        objective, half = self.objective, np.full(len(self.objective), 0.5)
+        rows = objective.layout.sums(half, -half * objective.certain)
+        model = Model(np.zeros(objective.size), rows, np.ones(len(half)))
+        return self._minimise(model, self.budget, 1e-3)
+
+    def _converge(self, blend: Blend) -> None:
+        """Steps with the best world known for certain, each followed by a bound, until nothing is left to gain."""
+        objective, budget = self.objective, self.budget
+        mass = FIRST_MASS if objective.called_off.any() else 0.0
+        idle, last, before = 0, (math.inf, math.inf, math.inf), math.inf
+        tied, steady = len(objective.wide) > 0, STEADY * objective.total
+        for self.steps in range(1, MOST_STEPS + 1):
+            if budget.is_over():
+                return
+            planes, smooth = objective.planes(blend.sides, mass), objective.smoothed_value(blend.sides, mass)
+            gap = self._certify(planes, mass, smooth)
+            goal = FINISHED * self.best.scale
+            if self._gap() <= goal:
+                self._polish(blend, planes, mass)
+                return
+            if mass > LEAST_MASS and gap <= 0.1 * max(self._gap(), goal):
+                mass *= SMALLER
+                continue
+            aim = self._minimise(objective.model(planes, mass, tied=tied), budget, CLOSER * gap)
+            slope = slope_towards(objective, blend, aim, planes)
+            now = (gap, self._gap(), -slope)
+            halved = any(new <= 0.5 * old and old > steady for new, old in zip(now, last, strict=True))
+            last = (min(now[0], last[0]), min(now[1], last[1]), min(now[2], last[2])) if halved else last
+            idle = 0 if halved or smooth < (1.0 - FALLEN) * before else idle + 1
+            before = smooth
+            length = step_length(objective, blend, aim, slope, mass)
+            if length == 0 or idle >= (1 if tied else PATIENCE):
+                if not tied:
+                    return
+                tied, idle = False, 0
+                continue
+            blend = blend.towards(aim, length)
+            self.best.take(objective, blend)
+
+    def _polish(self, blend: Blend, planes: Planes, mass: float) -> None:
+        """One step more: at the least objective probabilities are off by the root of the gap, which it squares."""
+        objective = self.objective
+        aim = self._minimise(objective.model(planes, mass, tied=False), self.budget, 0.0)
+        if step_length(objective, blend, aim, 0.0, mass) == 1:
+            self.best.take(objective, aim, STEADY * objective.total)
+            self._certify(objective.planes(aim.sides, mass), mass, objective.smoothed_value(aim.sides, mass))
+
+    def _approach(self, blend: Blend) -> None:
+        """Steps with worlds that local search finds, as thorough as they deserve; a bound where they bring no more."""
+        objective, budget, steps = self.objective, self.budget, self.budget.share(1.0 - LAST)
+        mass = FIRST_MASS if objective.called_off.any() else 0.0
+        tied = len(objective.wide) > 0
+        fall, effort, failed = 0.1 * self.best.value, 0, 0
+        for self.steps in range(1, MOST_STEPS + 1):
+            if steps.is_over():
+                break
+            planes = objective.planes(blend.sides, mass)
+            goal = 0.1 * budget.tolerance * self.best.scale
+            worth = ROUGH * fall if effort < THOROUGH else 0.0
+            aim = self._minimise(objective.model(planes, mass, tied=tied), steps, goal, effort, worth)
+            slope = slope_towards(objective, blend, aim, planes)
+            fall, length = -slope, step_length(objective, blend, aim, slope, mass)
+            blend = blend.towards(aim, length) if length > 0 else blend
+            self.best.take(objective, blend)
+            if length > 0 and fall > goal:
+                continue
+            if effort < THOROUGH:
+                effort = THOROUGH
+                continue
+            before, gap = self.bound, self._certify_at(blend, mass)
+            if budget.is_enough(self._gap(), self.best.value):
+                return
+            if mass > LEAST_MASS and gap <= 0.5 * budget.tolerance * self.best.scale:
+                mass *= SMALLER
+                continue
+            tied, effort = False, min(effort + 1, EFFORT)
+            failed = 0 if self.bound > before else failed + 1
+            if failed > PATIENCE:
+                return
+        if not budget.is_over():
+            self._certify_at(blend, mass)
+
+    def _certify_at(self, blend: Blend, mass: float) -> float:
+        objective, sides = self.objective, blend.sides
+        return self._certify(objective.planes(sides, mass), mass, objective.smoothed_value(sides, mass))
+
+    def _certify(self, planes: Planes, mass: float, smooth: float) -> float:
+        """Bound the terms by planes; how far the smoothed terms are above what the planes allow."""
+        if len(self.pins):
+            self.prices = self.engine.prices()
+        plane = plane_below(self.objective, planes, self.pins, self.prices)
+        least = self._least(plane.coefficients)
+        self.proved = plane.coefficients, least
+        if self.is_bounded:
+            self.bound = max(self.bound, plane.bound(least))
+        return max(0.0, smooth - (least + plane.constant + self.objective.smoothing(planes, mass)))
+
+    def _least(self, coefficients: Vector) -> float:
+        """A bound on a sum over all worlds; where it is not exact, the best world found joins the engine's."""
+        if self.oracle.is_exact:
+            self.proof = Proof.ALL_WORLDS
+            return self.engine.minimise(coefficients)[0]
+        allowed = 0.25 * self.budget.tolerance * self.best.scale
+        try:
+            found = self.oracle.least(coefficients, self.budget, allowed)
+        except MethodError:  # an event is about too many variables, or there are too many clusters
+            return -math.inf
+        self.proof = found.proof
+        self.engine.include(found.world[None])
+        return found.bound
+
+    def _answer(self, ended: Ended) -> Answer:
+        best = self._reduced()
+        value, x = self.objective.value(best.sides), np.clip(best.sides[: len(self.part)], 0.0, 1.0)
+        return Answer(
+            best.share,
+            best.worlds,
+            x,
+            value,
+            min(value, self.bound),
+            Route.NEWTON,
+            self.proof,
+            ended,
+            self.pins.violation(best.sides),
+            self._saved(best.sides) if self.objective.loss.is_quadratic and self.steps else -math.inf,
+            math.nan,
+            np.empty(0, np.int64) if self.varies is None else find_degenerate(self.part, self.varies, x),
+            self.steps,
+        )
+
+    def _reduced(self) -> Blend:
+        """The best mixture, of few distinct worlds; after a stop any that keeps the pins."""
+        part, best = self.part, self.best.blend or self.first
+        if best is None or self.pins.violation(best.sides) > KEPT:
+            oracle = Oracle(part, self.seed)
+            best = feasible_mixture(part, oracle, oracle.least(np.zeros(len(part)), NO_TIME).world[None])
+        share, worlds = best.distinct()
+        if len(share) > len(part) + 1:
+            share = fewest(share, part.functions.hold(worlds).astype(np.float64))
+            share, worlds = share[share > 0], worlds[share > 0]
+        return blend_of(part, share, worlds)
+
+    def _saved(self, sides: Vector) -> float:
+        """The Brier penalty that the answer saves in every world.
+
+        Its coefficients are those of the last proof, but for the little that the answer has moved since.
+        """
+        plane = savings(self.objective, sides)
+        if self.oracle.is_exact:
+            return plane.constant + self.engine.minimise(plane.coefficients)[0]
+        known, least = self.proved
+        return plane.constant + least - float(np.abs(plane.coefficients - known).sum())

@@ -1,0 +1,283 @@
+"""What an answer loses: one convex function of the events, whatever was forecast, and its quadratic models.
+
+Every forecast is one term N h d(u / h, t) with u = P(E & H) and h = P(H). A plain forecast has h = 1; an interval has
+t = the nearest point to u / h in [low, high]. With r = u / h the derivatives are
+
+    by u: N d'(r),   by h: N (d(r) - r d'(r)),   second: (N d''(r) / h) (1, -r)(1, -r)^T,
+
+so that c = u - r0 h is the only direction in which a term bends at r0 = u0 / h0. A linearised conditional is the square
+N (u - t h)^2. The term is convex and homogeneous in (u, h): the plane through any ratio r at all,
+
+    N (d'(r) u + (d(r) - r d'(r)) h),
+
+lies below it. That bounds the sum, also where h = 0 and no derivative exists.
+
+Where a condition vanishes, a term is smoothed by a mass in which the forecast stands: u + mass t, h + mass instead of
+u, h. The sum lies below the loss then, and r tends to the forecast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Loss, Merged, Sides
+
+    Vector: TypeAlias = "NDArray[np.float64]"
+    Mask: TypeAlias = "NDArray[np.bool_]"
+    Index: TypeAlias = "NDArray[np.int64]"
+    Sums: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8], Vector, Vector]"
+
+STEEPEST = 1e12
+"""The most curvature that a model takes over, times the weight."""
+EDGE = 1e-14
+"""Ratios are taken no nearer to 0 and 1 than this where the loss is infinitely steep there."""
+MILD = 200.0
+"""The most curvature, times the weight, of the model at the forecasts."""
+TIE = 1e-6
+"""The curvature inside an interval, times the weight: it breaks ties towards the middle."""
+
+
+class Planes(NamedTuple):
+    """A plane below each term, `by_joint` u + `by_condition` h, at ratios with their curvatures; then a `constant`.
+
+    A term bends in the direction of u - `bent` h: `bent` is its ratio or, of a linearised conditional, its forecast.
+    """
+
+    ratio: Vector
+    bent: Vector
+    by_joint: Vector
+    by_condition: Vector
+    curvature: Vector
+    constant: float
+
+
+class Model(NamedTuple):
+    """Costs of events, and the weights of squares of sums of events: what the engine minimises."""
+
+    cost: Vector
+    rows: Sums
+    weight: Vector
+
+
+class Layout(NamedTuple):
+    """The sums u - ratio h of terms, but for their factors: `second` are the places of conditions among these."""
+
+    starts: Index
+    coordinates: NDArray[np.int32]
+    turned: NDArray[np.uint8]
+    second: Index
+    terms: Index
+
+    def sums(self, ratio: Vector, away: Vector) -> Sums:
+        """The sums u - `ratio` h + `away`."""
+        factors = np.ones(len(self.coordinates))
+        factors[self.second] = -ratio[self.terms]
+        return self.starts, self.coordinates, self.turned, factors, away
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Objective:
+    """The terms of forecasts, as arrays; `joint` and `condition` are places in the sides of `size` events.
+
+    `certain` marks terms of no condition, `linear` linearised ones, `called_off` the rest, and `wide` the intervals.
+    Where `settled` is 0 or 1 the possible worlds leave the ratio no choice; it is NaN elsewhere.
+    """
+
+    loss: Loss
+    size: int
+    joint: Index
+    condition: Index
+    weight: Vector
+    low: Vector
+    high: Vector
+    middle: Vector
+    certain: Mask
+    linear: Mask
+    called_off: Mask
+    wide: Index
+    settled: Vector
+    free: Mask
+    is_steep: bool
+    layout: Layout
+    ties: Layout
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights, or 1 where there is none."""
+        return float(self.weight.sum()) or 1.0
+
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether these are squares of the probabilities of events: points under the Brier loss."""
+        return self.loss.is_quadratic and not len(self.wide) and bool(self.certain.all())
+
+    def value(self, sides: Vector) -> float:
+        """The sum of the terms at probabilities of sides."""
+        return self.smoothed_value(sides, 0.0)
+
+    def smoothed_value(self, sides: Vector, mass: float) -> float:
+        """The same, smoothed by a mass."""
+        u, h = self._smoothed(sides, mass)
+        r = self._ratio(u, h)
+        t = np.clip(r, self.low, self.high) if len(self.wide) else self.middle
+        lost = h * self.loss.divergence(r, t)
+        if self.linear.any():
+            lost = np.where(self.linear, np.square(u - t * h), lost)
+        return float(self.weight @ lost)
+
+    def planes(self, sides: Vector, mass: float) -> Planes:
+        """The planes at the ratios of these sides, smoothed by a mass."""
+        u, h = self._smoothed(sides, mass)
+        r = self._ratio(u, h)
+        if self.is_steep:
+            r = np.clip(r, EDGE, 1.0 - EDGE)
+        r = np.where(self.free, r, self.settled)
+        t, bent = self.middle, self.free
+        if len(self.wide):
+            t = np.clip(r, self.low, self.high)
+            bent = bent & ((t != r) | (self.low == self.high))
+        by_ratio = np.where(self.free, self.weight * (self.loss.gradient(r) - self.loss.gradient(t)), 0.0)
+        by_condition = self.weight * self.loss.divergence(r, t) - r * by_ratio
+        with np.errstate(divide="ignore", invalid="ignore"):
+            curvature = np.where(bent, np.minimum(self.loss.curvature(r) / h, STEEPEST) * self.weight, 0.0)
+        if self.linear.any():
+            return self._with_linear(Planes(r, r, by_ratio, by_condition, curvature, 0.0), u - t * h, t, bent)
+        return Planes(r, r, by_ratio, by_condition, curvature, 0.0)
+
+    def _with_linear(self, planes: Planes, away: Vector, t: Vector, bent: Mask) -> Planes:
+        linear, pull = self.linear, np.where(self.linear, 2.0 * self.weight * away, 0.0)
+        return Planes(
+            planes.ratio,
+            np.where(linear, t, planes.ratio),
+            np.where(linear, pull, planes.by_joint),
+            np.where(linear, -t * pull, planes.by_condition),
+            np.where(linear, np.where(bent, 2.0 * self.weight, 0.0), planes.curvature),
+            -0.5 * float(pull @ away),
+        )
+
+    def _smoothed(self, sides: Vector, mass: float) -> tuple[Vector, Vector]:
+        u, h = sides[self.joint], sides[self.condition]
+        if mass > 0:
+            u, h = u + mass * self.middle * self.called_off, h + mass * self.called_off
+        return u, h
+
+    def _ratio(self, u: Vector, h: Vector) -> Vector:
+        r = np.divide(u, h, out=self.middle.copy(), where=h > 0)
+        found: Vector = np.clip(r, 0.0, 1.0, out=r)
+        return found
+
+    def smoothing(self, planes: Planes, mass: float) -> float:
+        """What the mass adds to the planes."""
+        if mass == 0:
+            return 0.0
+        return mass * float((planes.by_joint * self.middle + planes.by_condition) @ self.called_off)
+
+    def coefficients(self, by_joint: Vector, by_condition: Vector) -> tuple[Vector, float]:
+        """A function of sides as one of the events that hold, and what it is where none does."""
+        size, count = self.size, 2 * self.size + 1
+        by_side = np.bincount(self.joint, by_joint, count) + np.bincount(self.condition, by_condition, count)
+        return by_side[:size] - by_side[size : 2 * size], float(by_side[size:].sum())
+
+    def model(self, planes: Planes, mass: float, *, tied: bool) -> Model:
+        """The quadratic model at the ratios of planes; what is free inside an interval is `tied` to its middle.
+
+        Or else it is held a little where it is: full steps with no curvature at all would cycle.
+        """
+        away = -planes.ratio * self.certain
+        if mass > 0:
+            away += mass * (self.middle - planes.ratio) * self.called_off
+        by_joint, by_condition = planes.by_joint, planes.by_condition
+        if self.linear.any():
+            by_joint, by_condition = np.where(self.linear, 0.0, by_joint), np.where(self.linear, 0.0, by_condition)
+        rows, weight = self.layout.sums(planes.bent, away), planes.curvature
+        if len(self.wide):
+            centre = self.middle if tied else planes.ratio
+            rows = _joined(rows, self.ties.sums(centre, (-centre * self.certain)[self.wide]))
+            weight = np.concatenate([weight, TIE * self.weight[self.wide]])
+        return Model(self.coefficients(by_joint, by_condition)[0], rows, weight)
+
+    def first_model(self) -> Model:
+        """The model at the forecasts, which needs no answer to begin at."""
+        weight = self.weight * np.minimum(self.loss.curvature(self.middle), MILD)
+        return Model(np.zeros(self.size), self.layout.sums(self.middle, -self.middle * self.certain), weight)
+
+    def with_settled(self, settled: Vector) -> Objective:
+        """The same where the possible worlds leave some ratios no choice."""
+        settled = np.where(self.linear, np.nan, settled)
+        free = np.isnan(settled)
+        if free.all():
+            return self
+        return replace(self, settled=np.nan_to_num(settled), free=free, called_off=self.called_off & free)
+
+
+def _joined(first: Sums, second: Sums) -> Sums:
+    return (
+        np.concatenate([first[0], first[0][-1] + second[0][1:]]),
+        np.concatenate([first[1], second[1]]),
+        np.concatenate([first[2], second[2]]),
+        np.concatenate([first[3], second[3]]),
+        np.concatenate([first[4], second[4]]),
+    )
+
+
+def place_sides(sides: Sides, size: int) -> Index:
+    """The places of sides among the events, then their complements, then what is certain."""
+    coordinate = sides.coordinate.astype(np.int64)
+    return np.where(coordinate < 0, 2 * size, coordinate + size * sides.turned)
+
+
+def _lay_out(joint: Index, condition: Index, size: int, some: Index) -> Layout:
+    joint, condition = joint[some], condition[some]
+    given = condition != 2 * size
+    starts = np.concatenate([[0], np.cumsum(1 + given)]).astype(np.int64)
+    sides = np.empty(starts[-1], np.int64)
+    second = starts[:-1][given] + 1
+    sides[starts[:-1]], sides[second] = joint, condition[given]
+    turned = sides >= size
+    coordinates = np.where(turned, sides - size, sides).astype(np.int32)
+    return Layout(starts, coordinates, turned.astype(np.uint8), second, some[given])
+
+
+def objective_of(part: Merged, loss: Loss, *, linearised: bool = False) -> Objective:
+    """The terms of a component's forecasts, without those of no weight."""
+    given, intervals, size = part.terms.conditionals, part.terms.intervals, len(part)
+    plain, about = np.flatnonzero(part.weight > 0), np.flatnonzero(given.weight > 0)
+    single = np.flatnonzero(~intervals.conditional & (intervals.weight > 0))
+    other = np.flatnonzero(intervals.conditional & (intervals.weight > 0))
+    alone = np.concatenate([plain, intervals.about[single]]).astype(np.int64)
+    pair = np.concatenate([about, intervals.about[other]]).astype(np.int64)
+    joint = np.concatenate([alone, place_sides(given.joint, size)[pair]])
+    condition = np.concatenate([np.full(len(alone), 2 * size), place_sides(given.condition, size)[pair]])
+    lower, upper = np.minimum(intervals.low, loss.clipped(1.0)), np.maximum(intervals.high, loss.clipped(0.0))
+    low = np.concatenate([part.mean[plain], lower[single], given.mean[about], lower[other]])
+    high = np.concatenate([part.mean[plain], upper[single], given.mean[about], upper[other]])
+    certain, wide = condition == 2 * size, np.flatnonzero(low < high)
+    linear = ~certain & linearised
+    return Objective(
+        loss,
+        size,
+        joint,
+        condition,
+        np.concatenate([part.weight[plain], intervals.weight[single], given.weight[about], intervals.weight[other]]),
+        low,
+        high,
+        0.5 * (low + high),
+        certain,
+        linear,
+        ~certain & ~linear,
+        wide,
+        np.zeros(len(joint)),
+        np.ones(len(joint), np.bool_),
+        not bool(np.isfinite(loss.curvature(np.array([0.0, 1.0]))).all()),
+        _lay_out(joint, condition, size, np.arange(len(joint))),
+        _lay_out(joint, condition, size, wide),
+    )

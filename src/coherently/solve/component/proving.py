@@ -1,0 +1,73 @@
+"""What planes below an objective prove of its least value, and of what an answer saves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from coherently.problem import ABSENT
+from coherently.solve.oracle import rounding_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Merged
+    from coherently.solve.component.limits import PinRows
+    from coherently.solve.component.objective import Objective, Planes
+
+    Vector: TypeAlias = "NDArray[np.float64]"
+
+STEEPEST = 1e4
+"""The highest price of a pin that a proof uses, relative to the slopes: one that leaves no choice has no highest."""
+
+
+class Plane(NamedTuple):
+    """A function of the events that hold: a constant and coefficients, with what rounding may make of it."""
+
+    coefficients: Vector
+    constant: float
+    rounding: float
+
+    def bound(self, least: float) -> float:
+        """What no coherent answer is below, if no world's sum of coefficients is below `least`."""
+        return least + self.constant - self.rounding
+
+
+def plane_below(objective: Objective, planes: Planes, pins: PinRows, prices: Vector) -> Plane:
+    """The plane below an objective at all answers that keep the pins.
+
+    With pins G = 0, or G >= 0 and prices y >= 0, it is the sum of the planes of the terms less <y, G>.
+    """
+    coefficients, constant = objective.coefficients(planes.by_joint, planes.by_condition)
+    constant += planes.constant
+    rounding = rounding_of(planes.by_joint, planes.by_condition)
+    if len(pins):
+        most = STEEPEST * max(1.0, float(np.abs(coefficients).max(initial=0.0)))
+        limited = np.clip(prices, np.where(pins.equal, -most, 0.0), most)
+        by_pins, fixed = pins.coefficients(limited)
+        coefficients, constant = coefficients - by_pins, constant - fixed
+        rounding += 2.0 * rounding_of(limited)
+    return Plane(coefficients, constant, rounding + rounding_of(coefficients))
+
+
+def savings(objective: Objective, sides: Vector) -> Plane:
+    """The Brier penalty that an answer saves in a world, conditionals counting where their condition holds.
+
+    A forecast p of which the answer makes r saves (v - p)^2 - (v - r)^2 where its event has the truth v: that is
+    linear in v. What is given an event that counts as impossible stands as forecast, and saves nothing.
+    """
+    u, h, p = sides[objective.joint], sides[objective.condition], objective.middle
+    r = np.clip(np.divide(u, h, out=p.copy(), where=objective.certain | (h >= ABSENT)), 0.0, 1.0)
+    by_joint, by_condition = 2.0 * objective.weight * (r - p), objective.weight * (p**2 - r**2)
+    return Plane(*objective.coefficients(by_joint, by_condition), 0.0)
+
+
+def find_degenerate(part: Merged, varies: NDArray[np.bool_], x: Vector) -> NDArray[np.int64]:
+    """The conditionals whose condition x makes impossible or certain, though it varies and nobody says so."""
+    given, limits = part.terms.conditionals, part.terms.limits
+    coordinate, p = given.condition.coordinate, given.condition.probability(x)
+    known = given.condition.probability(np.where(part.weight > 0, part.mean, 0.5))
+    pinned = np.isin(coordinate, limits.joint.coordinate[limits.condition.coordinate < 0])
+    edge = np.minimum(p, 1.0 - p) < ABSENT
+    return np.flatnonzero(edge & varies[coordinate] & (np.abs(known - p) > ABSENT) & ~pinned)

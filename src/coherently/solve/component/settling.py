@@ -1,0 +1,57 @@
+"""Which ratios the possible worlds leave no choice: a loss that is infinitely steep there has no slope."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently import _core
+    from coherently.problem import Merged
+    from coherently.solve.component.objective import Objective
+    from coherently.solve.examples import Examples
+
+    Mask: TypeAlias = "NDArray[np.bool_]"
+    Truth: TypeAlias = "NDArray[np.uint8]"
+
+
+class Settled(NamedTuple):
+    """The objective without a choice where there is none, worlds that show the rest, and whether all that is proved."""
+
+    objective: Objective
+    worlds: Truth
+    is_proved: bool
+
+
+def settle_terms(
+    part: Merged, objective: Objective, engine: _core.RowEngine, examples: Examples, *, is_exact: bool
+) -> Settled:
+    """Tell which ratios the possible worlds leave no choice.
+
+    The examples show every event, but not every condition without its event: where the best world is known for
+    certain, those that do so are added, and a ratio is settled at 1 if there is none.
+    """
+    worlds, proved = examples.worlds, True
+    never, always = _unseen(part, objective, worlds)
+    for i in np.flatnonzero(always & ~never & ~objective.certain).tolist():
+        always[i] = False
+        if is_exact:
+            coefficients, constant = objective.coefficients(*np.outer([1.0, -1.0], np.arange(len(objective)) == i))
+            least, world = engine.minimise(coefficients)  # of u - h, which is -1 where the condition holds alone
+            always[i] = least + constant > -0.5
+            worlds = worlds if always[i] else np.vstack([worlds, world])
+    if examples.doubtful.any():
+        some = np.concatenate([examples.doubtful, examples.doubtful, [False]])
+        proved = not bool((some[objective.joint] | some[objective.condition]).any())
+    return Settled(objective.with_settled(np.where(never, 0.0, np.where(always, 1.0, np.nan))), worlds, proved)
+
+
+def _unseen(part: Merged, objective: Objective, worlds: Truth) -> tuple[Mask, Mask]:
+    """The terms whose event never holds in some worlds, and those whose event holds wherever its condition does."""
+    truth = part.functions.hold(worlds)
+    sides = np.hstack([truth, ~truth, np.ones((len(truth), 1), np.bool_)])
+    u, h = sides[:, objective.joint], sides[:, objective.condition]
+    return np.asarray(~u.any(axis=0)), np.asarray((u == h).all(axis=0))

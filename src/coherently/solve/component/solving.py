@@ -1,0 +1,71 @@
+"""The contract of the solver floor: a component, an objective and a budget in, an answer out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from coherently.solve.component.answer import Answer, Ended
+from coherently.solve.component.newton import Newton
+from coherently.solve.facts import Proof
+from coherently.solve.nearest import Nearest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.problem import Merged
+    from coherently.solve.budget import Budget
+    from coherently.solve.component.objective import Objective
+
+    Truth: TypeAlias = "NDArray[np.uint8]"
+
+
+def solve_component(
+    part: Merged, objective: Objective, budget: Budget, start: Truth | None = None, *, seed: int = 0
+) -> Answer:
+    """The mixture of possible worlds that loses least, and a proof of how near it is to that.
+
+    `start` are worlds to begin with. Where weights are so different that column generation ends at rounding, Newton's
+    method takes over.
+    """
+    if not objective.is_quadratic or len(part.terms.limits):
+        return Newton(part, objective, budget, seed).run(start)
+    answer = _by_columns(part, budget, seed)
+    if answer.ended is not Ended.ROUNDING or answer.proof is not Proof.ALL_WORLDS:
+        return answer
+    other = Newton(part, objective, budget, seed).run(answer.worlds)
+    if other.gap >= answer.gap:
+        return answer
+    bound = min(other.objective, max(other.bound, answer.bound))
+    proved = budget.is_enough(other.objective - bound, other.objective)
+    return replace(other, bound=bound, ended=Ended.PROVED if proved else other.ended)
+
+
+def _by_columns(part: Merged, budget: Budget, seed: int) -> Answer:
+    """The nearest mixture by the Brier loss."""
+    nearest = Nearest(part, seed, budget.floor)
+    nearest.improve(budget)
+    ended = Ended.ROUNDING
+    if nearest.is_done(budget.tolerance):
+        ended = Ended.PROVED
+    elif nearest.timed_out:
+        ended = Ended.INTERRUPTED if budget.is_stopped else Ended.TIME
+    share, worlds = nearest.mixture()
+    return Answer(
+        share / share.sum(),
+        worlds,
+        nearest.x,
+        nearest.objective,
+        nearest.bound,
+        nearest.route,
+        nearest.proof,
+        ended,
+        0.0,
+        math.nan,
+        nearest.shortfall,
+        np.empty(0, np.int64),
+        0,
+    )
