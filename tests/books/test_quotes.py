@@ -2,7 +2,6 @@
 
 import math
 import random
-import time
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ import coherently as co
 from coherently.books.bets import bets_at_forecasts, clusters_of, truth_of
 from coherently.books.market import Market, _StakesProgram
 from coherently.books.quotes import _least, settle, worst
-from coherently.solve.budget import Budget
+from coherently.solve.budget import NO_TIME, Budget
 from tests.whole.declared_checks import DECLARATIONS, DOMAINS, formula
 
 SEEDS = pytest.mark.parametrize("seed", range(40))
@@ -92,11 +91,11 @@ def test_worlds_that_are_too_many_to_list_give_the_same_answer(monkeypatch):
     for seed in range(25):
         bets, cluster = random_quotes(random.Random(seed))
         sides = bets.bid[cluster.bets], bets.ask[cluster.bets]
-        whole = Market(bets, cluster).best(*sides, math.inf)
+        whole = Market(bets, cluster).best(*sides, Budget())
         with monkeypatch.context() as patch:
             patch.setattr("coherently.books.market.every_world", lambda *_: None)
             market = Market(bets, cluster)
-            some = market.best(*sides, math.inf)
+            some = market.best(*sides, Budget())
             settled = settle(bets, cluster, Budget())
         assert not market.complete
         assert some.profit == pytest.approx(whole.profit, abs=1e-9)
@@ -106,6 +105,6 @@ def test_worlds_that_are_too_many_to_list_give_the_same_answer(monkeypatch):
 
 def test_nothing_is_claimed_when_the_time_is_over():
     bets, cluster = random_quotes(random.Random(1))
-    found = Market(bets, cluster).best(bets.bid[cluster.bets], bets.ask[cluster.bets], time.monotonic())
+    found = Market(bets, cluster).best(bets.bid[cluster.bets], bets.ask[cluster.bets], NO_TIME)
     assert (found.profit, found.most, found.reason) == (0.0, math.inf, "the time was over")
-    assert settle(bets, cluster, time.monotonic()) is None
+    assert settle(bets, cluster, NO_TIME) is None

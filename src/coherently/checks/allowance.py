@@ -20,12 +20,16 @@ class Allowance:
 
     def __init__(self, seconds: float, threads: int = 1, cancel: Signal | None = None) -> None:
         self.seconds = self.left = seconds
-        self.threads, self.cancel = threads, cancel or Event()
+        self.threads, self.cancel = threads, cancel
+
+    def __getstate__(self) -> dict[str, object]:
+        """A copy, or what is pickled, cannot be cancelled."""
+        return {**self.__dict__, "cancel": None}
 
     @contextmanager
     def spend(self, share: float) -> Iterator[Budget]:
         """A piece of work that may take this share of what is left: gives its budget."""
-        budget = Budget(cancel=self.cancel).within(share * self.left)
+        budget = Budget(cancel=self.cancel or Event()).within(share * self.left)
         try:
             yield budget
         finally:
