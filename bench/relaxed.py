@@ -25,7 +25,7 @@ import coherently as co
 from bench.measure import peak_memory
 from bench.peers import PEERS, facet_form
 from coherently.problem import Functions, Merged, pose
-from coherently.solve.pairwise import solve_pairwise
+from coherently.solve.relaxed.pairs import solve_pairwise
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,8 @@ import coherently as co
 from bench.draw import sparse_panel
 from bench.exact import SPARSE
 from coherently.problem import pose, split
-from coherently.solve.interior import interior_point
-from coherently.solve.relaxation import Relaxation
+from coherently.solve.relaxed.interior import interior_point
+from coherently.solve.relaxed.relaxation import Relaxation
 
 PART = 24
 """Variables whose events are looked at together."""

@@ -12,10 +12,10 @@ from coherently.books import proving
 from coherently.books.bets import bets_at_forecasts, decimal, truth_of
 from coherently.books.distance import nearest_of
 from coherently.books.proving import FLOAT_MARGIN, Plan, accept, prove
-from coherently.solve import nearest as nearest_module
-from coherently.solve import oracle as oracle_module
 from coherently.solve.budget import Budget
-from coherently.solve.oracle import Least
+from coherently.solve.component import nearest as nearest_module
+from coherently.solve.worlds import grounds as grounds_module
+from coherently.solve.worlds.oracle import Least
 from tests.kernels.draw import all_worlds
 from tests.solve.exact_checks import random_panel
 
@@ -47,8 +47,8 @@ def stake(book):
 def test_a_book_claims_no_more_than_it_wins_in_its_worst_world(monkeypatch, seed, route, costs):
     panel = one_judge(seed)
     if route == "float bounds":
-        monkeypatch.setattr(oracle_module, "MOST_STATES", 0)
-        monkeypatch.setattr(nearest_module, "MOST_STATES", 0)
+        monkeypatch.setattr(grounds_module, "MOST_STATES", 0)
+        monkeypatch.setattr(grounds_module, "MOST_STATES", 0)
         monkeypatch.setattr(nearest_module, "EAGER_STATES", 0)
     book = co.dutch_book(panel, **costs)
     if not book:

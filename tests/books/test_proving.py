@@ -15,7 +15,7 @@ from coherently.books.distance import nearest_of
 from coherently.books.market import every_world
 from coherently.books.proving import FLOAT_MARGIN, LARGEST, Plan, accept, prove
 from coherently.solve.budget import Budget
-from coherently.solve.oracle import Least
+from coherently.solve.worlds.oracle import Least
 from tests.whole.declared_checks import DECLARATIONS, DOMAINS, formula
 
 RICH = Fraction(3)

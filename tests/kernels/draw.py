@@ -7,7 +7,7 @@ from scipy.optimize import nnls
 
 from coherently import _core
 from coherently.problem.spaces.space import Block, LawFunctions, Space
-from coherently.solve.lawful import without_witness
+from coherently.solve.worlds.lawful import without_witness
 
 
 @dataclass(frozen=True)

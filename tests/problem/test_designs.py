@@ -12,7 +12,7 @@ from coherently.errors import MethodError
 from coherently.problem import Groups, pose
 from coherently.problem.groups.shared import _eliminate, _graph, _junction_tree, cliques, triples, with_auxiliary
 from coherently.problem.groups.simple import everything, logical, pairs
-from coherently.solve.interior import interior_point
+from coherently.solve.relaxed.interior import interior_point
 
 FORMS = ["{0}", "{0}", "{0} & {1}", "{0} | {1}", "{0} ^ {1}", "{0} & {1} & {2}", "{0} & {1} | {2}", "{0} ^ {1} ^ {2}"]
 LARGER = [*FORMS, "{0} & {1} | ~{0} & {2}", "{0} & {1} & {2} & {3}", "({0} | {1}) & ({2} | {3})", "true"]

@@ -6,7 +6,7 @@ import pytest
 import coherently as co
 from coherently.problem import States, broken_symmetry, pose, split
 from coherently.problem.groups.simple import all_worlds
-from coherently.solve.lawful import without_witness
+from coherently.solve.worlds.lawful import without_witness
 from tests.truth import holds
 
 

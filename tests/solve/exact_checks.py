@@ -6,7 +6,8 @@ import numpy as np
 
 import coherently as co
 from coherently.problem import pose
-from coherently.solve import nearest
+from coherently.solve.component import nearest
+from coherently.solve.worlds import grounds
 from tests.solve.reference import every_world, nearest_point, truth
 
 
@@ -94,12 +95,12 @@ def check_routes(seed, count):
 
 def without_elimination(panel, method):
     """The answer by local search and the proofs for large components."""
-    eager, most = nearest.EAGER_STATES, nearest.MOST_STATES
-    nearest.EAGER_STATES = nearest.MOST_STATES = 0
+    eager, most = nearest.EAGER_STATES, grounds.MOST_STATES
+    nearest.EAGER_STATES = grounds.MOST_STATES = 0
     try:
         return co.aggregate(panel, method)
     finally:
-        nearest.EAGER_STATES, nearest.MOST_STATES = eager, most
+        nearest.EAGER_STATES, grounds.MOST_STATES = eager, most
 
 
 def check_time_limits(seed, count):

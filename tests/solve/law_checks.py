@@ -6,13 +6,15 @@ import numpy as np
 
 import coherently as co
 from coherently.problem import Block, Space, pose
-from coherently.solve import nearest
+from coherently.solve.component import nearest
+from coherently.solve.worlds import grounds
 from tests.problem.test_terms import under, worlds_of
 from tests.solve.exact_checks import random_panel
 from tests.solve.reference import nearest_point
 from tests.truth import holds
 
-FORCED = {"elimination": {}, "search": {"EAGER_STATES": 0, "MOST_STATES": 0}, "both": {"EAGER_STATES": 1}}
+EAGER, MOST = (nearest, "EAGER_STATES"), (grounds, "MOST_STATES")
+FORCED = {"elimination": {}, "search": {EAGER: 0, MOST: 0}, "both": {EAGER: 1}}
 """What is changed in the solver so that it takes a route."""
 
 
@@ -90,14 +92,14 @@ def with_block(rng, problem):
 
 def solve_by(route, problem, method):
     """The answer by a route."""
-    kept = {name: getattr(nearest, name) for name in FORCED[route]}
-    for name, value in FORCED[route].items():
-        setattr(nearest, name, value)
+    kept = {place: getattr(*place) for place in FORCED[route]}
+    for place, value in FORCED[route].items():
+        setattr(*place, value)
     try:
         return method.solve(problem)
     finally:
-        for name, value in kept.items():
-            setattr(nearest, name, value)
+        for place, value in kept.items():
+            setattr(*place, value)
 
 
 def check_lawful(problem, solution, tolerance=1e-6):

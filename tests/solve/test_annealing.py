@@ -11,7 +11,7 @@ import coherently as co
 from coherently import _core
 from coherently.problem import find_design, pose
 from coherently.solve import Status, budget
-from coherently.solve.annealing import MAX_BITS, _distinct
+from coherently.solve.methods.annealing import MAX_BITS, _distinct
 from tests.events import generate
 from tests.panels import TABLE_2, TABLE_3
 from tests.solve.reference import by_clarabel, coordinates, objective, panels, records

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coherently.problem.groups.simple import Groups
-from coherently.solve.bound import relaxed_bound
+from coherently.solve.relaxed.certificate import relaxed_bound
 
 WEIGHTS = {
     "flat": lambda _, m: np.ones(m),

@@ -8,9 +8,9 @@ from scipy.optimize import linprog
 
 from coherently import _core
 from coherently.problem import find_loss
-from coherently.solve import bounds as bounds_module
-from coherently.solve.bounds import Rows, extremes
-from coherently.solve.pricing import Priced, Pricing
+from coherently.solve import implied as bounds_module
+from coherently.solve.implied import Rows, extremes
+from coherently.solve.worlds.held import Priced, Pricing
 from tests.kernels.draw import pack, table_of
 from tests.solve.lawful import worlds_of
 from tests.solve.test_bound_rules import FOREVER, part_of, soon

@@ -6,7 +6,7 @@ import pytest
 import coherently as co
 from coherently.errors import ContradictionError
 from coherently.problem import pose
-from coherently.solve.component.limits import pin_rows
+from coherently.solve.component.newton.limits import pin_rows
 from tests.problem.test_terms import under
 from tests.solve.lawful import worlds_of
 from tests.truth import holds

@@ -13,20 +13,22 @@ import pytest
 import coherently as co
 from coherently import _core
 from coherently.problem import find_loss, pose, split
-from coherently.solve import nearest as nearest_module
-from coherently.solve import oracle as oracle_module
+from coherently.solve.bounds.semidefinite import SpectralBound
 from coherently.solve.budget import Budget
-from coherently.solve.component.limits import pin_rows
-from coherently.solve.component.newton import Newton
+from coherently.solve.component import nearest as nearest_module
+from coherently.solve.component.nearest import Nearest
+from coherently.solve.component.newton.limits import pin_rows
+from coherently.solve.component.newton.newton import Newton
+from coherently.solve.component.newton.support import blend_of
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.proving import plane_below
-from coherently.solve.component.support import blend_of
-from coherently.solve.nearest import Nearest
-from coherently.solve.oracle import Oracle
-from coherently.solve.pairwise import solve_pairwise
-from coherently.solve.pricing import Pricing
-from coherently.solve.relaxation import Relaxation
-from coherently.solve.spectral import SpectralBound
+from coherently.solve.relaxed.pairs import solve_pairwise
+from coherently.solve.relaxed.relaxation import Relaxation
+from coherently.solve.worlds import grounds as grounds_module
+from coherently.solve.worlds.grounds import Grounds
+from coherently.solve.worlds.held import Pricing
+from coherently.solve.worlds.oracle import Oracle
+from coherently.solve.worlds.program import best_world
 from tests.problem.test_terms import under
 from tests.solve import composite_reference
 from tests.solve.exact_checks import random_panel
@@ -67,7 +69,7 @@ def least_distance(part, truth):
 @pytest.mark.parametrize("seed", range(4))
 def test_no_world_lies_below_what_the_oracle_proves(monkeypatch, seed, most, laws, route):
     if route != "all worlds":
-        monkeypatch.setattr(oracle_module, "MOST_STATES", 0)
+        monkeypatch.setattr(grounds_module, "MOST_STATES", 0)
     part, worlds = part_of(seed, laws=laws, most=most)
     truth = holds(part, worlds).astype(float)
     oracle = Oracle(part)
@@ -117,18 +119,18 @@ def test_a_program_that_was_stopped_bounds_by_its_bound_and_not_by_its_world(mon
     least = float((holds(part, worlds) @ coefficients).min())
     monkeypatch.setattr(highspy, "Highs", type("Stopped", (Halted,), {"status": status, "valid": valid}))
     relaxation = Relaxation(part, None)
-    world, bound = relaxation.best_world(coefficients, soon())
+    world, bound = best_world(relaxation, coefficients, soon())
     assert bound == -123.25
     if status and valid:
         assert holds(part, world[None].astype(bool))[0] @ coefficients >= least - 1e-9
     else:
         assert world is None
-    monkeypatch.setattr(oracle_module, "MOST_STATES", 0)
-    monkeypatch.setattr(Oracle, "_is_small", lambda _: False)
+    monkeypatch.setattr(grounds_module, "MOST_STATES", 0)
+    monkeypatch.setattr(Grounds, "is_branchable", False)
     assert Oracle(part).least(coefficients, soon()).bound == -123.25
     # A program that proved nothing leaves what holds of any sum.
     monkeypatch.setattr(highspy, "Highs", type("Empty", (Halted,), {"status": 0, "bound": -np.inf}))
-    world, bound = relaxation.best_world(coefficients, soon())
+    world, bound = best_world(relaxation, coefficients, soon())
     assert world is None
     assert bound <= least
 
@@ -143,7 +145,7 @@ def test_programs_that_need_not_be_exact_still_bound_every_world(seed, laws):
     for coefficients in np.random.default_rng(seed).normal(size=(4, len(part))):
         least = float((truth @ coefficients).min())
         for tolerance in (0.0, 1.0, 1e6):
-            world, bound = relaxation.best_world(coefficients, soon(), tolerance)
+            world, bound = best_world(relaxation, coefficients, soon(), tolerance)
             assert bound <= least + 1e-6
             assert world is None or holds(part, world[None].astype(bool))[0] @ coefficients >= least - 1e-9
 
@@ -152,17 +154,17 @@ def test_a_world_of_a_program_that_breaks_laws_is_none():
     part, _ = part_of(1)
     relaxation = Relaxation(part, None)
     coefficients = np.random.default_rng(0).normal(size=len(part))
-    world, bound = relaxation.best_world(coefficients, soon())
+    world, bound = best_world(relaxation, coefficients, soon())
     assert world is not None
     # Laws that no cluster covers are known to the space alone.
     relaxation.space = SimpleNamespace(allows=lambda rows: np.zeros(len(rows), np.uint8))
-    assert relaxation.best_world(coefficients, soon()) == (None, bound)
+    assert best_world(relaxation, coefficients, soon()) == (None, bound)
 
 
 @pytest.mark.parametrize("size", [3, 4, 5])
 @pytest.mark.parametrize("seed", range(3))
 def test_no_world_lies_below_what_is_proved_with_a_large_event(monkeypatch, seed, size):
-    monkeypatch.setattr(oracle_module, "MOST_STATES", 0)
+    monkeypatch.setattr(grounds_module, "MOST_STATES", 0)
     rng = np.random.default_rng(seed)
     rows = [("A", f"v{a} {rng.choice(['&', '|', '^'])} v{b}", 0.5) for a in range(6) for b in range(a + 1, 6)]
     large = " & ".join(f"{'~' * int(rng.integers(2))}v{i}" for i in range(size))
@@ -247,9 +249,7 @@ class Held:
 
 def hold_back(monkeypatch, start, every=()):
     own = type("Some", (Held,), {"start": np.ascontiguousarray(start, np.uint8), "every": np.asarray(every, np.uint8)})
-    monkeypatch.setattr(
-        nearest_module, "_core", SimpleNamespace(NearestMixture=own, elimination_cost=_core.elimination_cost)
-    )
+    monkeypatch.setattr(nearest_module, "_core", SimpleNamespace(NearestMixture=own))
 
 
 def almost(part, space=None):
@@ -266,8 +266,8 @@ def almost(part, space=None):
 def test_answers_that_are_held_back_claim_no_more_than_holds(monkeypatch, seed, laws, route):
     if route != "elimination":
         monkeypatch.setattr(nearest_module, "EAGER_STATES", 0)
-        monkeypatch.setattr(nearest_module, "MOST_STATES", 0)
-        monkeypatch.setattr(Nearest, "_is_dense", lambda _: route == "branch and bound")
+        monkeypatch.setattr(grounds_module, "MOST_STATES", 0)
+        monkeypatch.setattr(Grounds, "is_dense", route == "branch and bound")
     part, worlds = part_of(seed, laws=laws, most=2)
     truth = holds(part, worlds).astype(float)
     best = least_distance(part, truth)
@@ -293,7 +293,7 @@ def test_the_guaranteed_improvement_is_saved_in_every_world(monkeypatch, seed, r
         pytest.skip("several components were drawn")
     if route != "elimination":
         monkeypatch.setattr(nearest_module, "EAGER_STATES", 0)
-        monkeypatch.setattr(nearest_module, "MOST_STATES", 0)
+        monkeypatch.setattr(grounds_module, "MOST_STATES", 0)
     part = parts[0].merged
     told = 0
     for start in almost(part):
@@ -403,7 +403,7 @@ class Poor:
 @pytest.mark.parametrize("most", [2, 3])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_world_that_is_not_the_best_is_no_bound(monkeypatch, seed, most, laws):
-    monkeypatch.setattr(oracle_module, "MOST_STATES", 0)
+    monkeypatch.setattr(grounds_module, "MOST_STATES", 0)
     part, worlds = part_of(seed, laws=laws, most=most)
     truth = holds(part, worlds).astype(float)
     for coefficients in np.random.default_rng(seed).normal(size=(3, len(part))):
@@ -447,7 +447,7 @@ def rows_of(worlds):
 @pytest.mark.parametrize("seed", range(10))
 def test_what_an_answer_with_conditionals_saves_holds_where_it_moved_since_its_proof(monkeypatch, seed, route):
     if route != "all worlds":
-        monkeypatch.setattr(oracle_module, "MOST_STATES", 0)
+        monkeypatch.setattr(grounds_module, "MOST_STATES", 0)
     rng = np.random.default_rng(seed)
     texts = ["a", "b", "c", "a & b", "b | c", "a given b", "c given a | b", "b given ~c"]
     rows = [("A", text, float(rng.random())) for text in texts]

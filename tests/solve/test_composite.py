@@ -11,11 +11,11 @@ import coherently as co
 from coherently.errors import ContradictionError, MethodError
 from coherently.problem import BRIER, find_loss, pose, split
 from coherently.solve.budget import Budget
-from coherently.solve.component.newton import Newton
+from coherently.solve.component.newton.newton import Newton
+from coherently.solve.component.newton.support import blend_of
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.proving import plane_below
 from coherently.solve.component.solving import solve_component
-from coherently.solve.component.support import blend_of
 from tests.problem.test_terms import under, worlds_of
 from tests.solve.composite_reference import Reference, random_panel
 from tests.truth import holds
@@ -145,7 +145,7 @@ def test_the_promised_saving_holds_in_every_world(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_promised_saving_rests_on_the_last_proof_where_worlds_are_many(monkeypatch, seed):
-    monkeypatch.setattr("coherently.solve.oracle.MOST_STATES", 0)
+    monkeypatch.setattr("coherently.solve.worlds.grounds.MOST_STATES", 0)
     panel = quarrel(seed)
     check_saving(panel, co.aggregate(panel, "exact"), 1e-4)
 

@@ -6,8 +6,8 @@ from scipy.optimize import linprog, nnls
 
 import coherently as co
 from coherently.problem import pose
-from coherently.solve import lawful
-from coherently.solve.lawful import core_space
+from coherently.solve.worlds import lawful
+from coherently.solve.worlds.lawful import core_space
 from tests.problem.test_symmetry import draw
 from tests.truth import holds
 

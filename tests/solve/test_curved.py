@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import coherently as co
 from coherently.problem import pose, split
-from coherently.solve import examples
 from coherently.solve.budget import Budget
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.solving import solve_component
-from coherently.solve.examples import Examples, example_worlds
-from coherently.solve.oracle import Oracle
+from coherently.solve.worlds import examples
+from coherently.solve.worlds.examples import Examples, example_worlds
+from coherently.solve.worlds.oracle import Oracle
 from tests.panels import TABLE_2
 from tests.solve.exact_checks import mixture_of, random_panel
 from tests.solve.reference import panels, truth
@@ -143,7 +143,7 @@ def test_a_doubtful_event_leaves_no_bound(monkeypatch):
     doubt = np.array([True, False])
     for doubtful in (~doubt & doubt, doubt):
         monkeypatch.setattr(
-            "coherently.solve.component.newton.example_worlds",
+            "coherently.solve.component.newton.newton.example_worlds",
             lambda part, oracle, budget, doubtful=doubtful: Examples(
                 example_worlds(part, oracle, budget).worlds, doubtful
             ),

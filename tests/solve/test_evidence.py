@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently.solve import evidence
-from coherently.solve.evidence import combine, pignistic
+from coherently.solve.methods import evidence
+from coherently.solve.methods.evidence import combine, pignistic
 from tests.panels import TABLE_2
 from tests.solve.reference import every_world, panels, truth
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently.errors import MethodError
 from coherently.problem import pose, split
-from coherently.solve import auto, oracle
 from coherently.solve.budget import Budget
-from coherently.solve.oracle import Oracle
+from coherently.solve.methods import auto
+from coherently.solve.worlds import grounds
+from coherently.solve.worlds.oracle import Oracle
 from tests.panels import TABLE_2, TABLE_3
 from tests.solve.exact_checks import (
     by_nnls,
@@ -206,18 +207,18 @@ def test_best_worlds(most):
             whole = np.zeros(len(pose(panel).merged))
             whole[part.coordinates] = coefficients
             expected = least_everywhere(panel, whole)
-            for states in (oracle.MOST_STATES, 0):
+            for states in (grounds.MOST_STATES, 0):
                 found = _least(part.merged, coefficients, states)
                 assert found.value == pytest.approx(expected, abs=1e-9)
                 assert expected - 1e-6 <= found.bound <= expected + 1e-9
 
 
 def _least(part, coefficients, states):
-    before, oracle.MOST_STATES = oracle.MOST_STATES, states
+    before, grounds.MOST_STATES = grounds.MOST_STATES, states
     try:
         return Oracle(part).least(coefficients, Budget())
     finally:
-        oracle.MOST_STATES = before
+        grounds.MOST_STATES = before
 
 
 def test_auto_goes_local_for_large_components_and_says_so(monkeypatch):

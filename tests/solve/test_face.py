@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherently.solve.face import land
-from coherently.solve.interior import interior_point
-from coherently.solve.lifted import Point, lift
+from coherently.solve.relaxed.face import land
+from coherently.solve.relaxed.interior import interior_point
+from coherently.solve.relaxed.lifted import Point, lift
 from tests.solve.test_bound import WEIGHTS, draw, grouped
 
 AND = np.array([[0.0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 1]])

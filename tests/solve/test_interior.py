@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coherently.problem.groups.simple import Groups
-from coherently.solve.bound import relaxed_bound
-from coherently.solve.interior import interior_point
+from coherently.solve.relaxed.certificate import relaxed_bound
+from coherently.solve.relaxed.interior import interior_point
 from tests.solve.reference import by_clarabel, members_of, violation
 from tests.solve.test_bound import WEIGHTS, draw, grouped, worlds
 

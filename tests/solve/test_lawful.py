@@ -10,9 +10,10 @@ import coherently as co
 from coherently import _core
 from coherently.problem import Block, Space, pose, split
 from coherently.solve.budget import Budget
-from coherently.solve.lawful import core_space, without_witness
-from coherently.solve.oracle import Oracle
-from coherently.solve.relaxation import Relaxation
+from coherently.solve.relaxed.relaxation import Relaxation
+from coherently.solve.worlds.lawful import core_space, without_witness
+from coherently.solve.worlds.oracle import Oracle
+from coherently.solve.worlds.program import best_world
 from tests.problem.test_terms import under
 from tests.solve import law_checks
 from tests.solve.exact_checks import random_panel
@@ -101,7 +102,7 @@ def test_the_oracle_finds_the_least_of_the_possible_worlds(seed, monkeypatch):
         coefficients = rng.normal(size=len(part))
         sums = holds(part, law_checks.obeying(part)).astype(float) @ coefficients
         for states in (2**22, 0):
-            monkeypatch.setattr("coherently.solve.oracle.MOST_STATES", states)
+            monkeypatch.setattr("coherently.solve.worlds.grounds.MOST_STATES", states)
             least = Oracle(part).least(coefficients, Budget())
             assert abs(least.value - sums.min()) <= 1e-9
             assert least.bound <= sums.min() + 1e-9
@@ -115,7 +116,7 @@ def test_clusters_bound_from_below_and_their_program_finds_the_best_world():
         least = np.nansum(part.weight * (law_checks.by_nnls(part) - part.mean) ** 2)
         assert relaxation.bound(Budget()) <= least + 1e-7 * max(1.0, least)
         coefficients = rng.normal(size=len(part))
-        world, bound = relaxation.best_world(coefficients, Budget())
+        world, bound = best_world(relaxation, coefficients, Budget())
         sums = holds(part, law_checks.obeying(part)).astype(float) @ coefficients
         assert abs(holds(part, world[None].astype(bool))[0] @ coefficients - sums.min()) <= 1e-9
         assert bound <= sums.min() + 1e-6

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import coherently as co
 from coherently.problem import pose
-from coherently.solve.moves import plan
+from coherently.solve.methods.moves import plan
 from tests.problem.test_terms import under
 from tests.solve.lawful import nearest, panels, worlds_of
 from tests.solve.reference import joined

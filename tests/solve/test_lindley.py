@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import coherently as co
-from coherently.solve import lindley
+from coherently.solve.methods import lindley
 from tests.panels import TABLE_2
 from tests.solve.reference import panels, truth
 

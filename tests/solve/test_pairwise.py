@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently import _core
 from coherently.problem import find_design, pose
-from coherently.solve.pairwise import fits
+from coherently.solve.relaxed.pairs import fits
 from tests.solve.reference import (
     by_clarabel,
     check_relaxed,

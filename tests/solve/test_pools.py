@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.stats import trim_mean
 
 import coherently as co
-from coherently.solve.averages import middle_mean, neyman_roughgarden, weighted_median
 from coherently.solve.measure import distance, probabilities
-from coherently.solve.pools import OPTIONS
+from coherently.solve.methods.averages import middle_mean, neyman_roughgarden, weighted_median
+from coherently.solve.methods.pools import OPTIONS
 from tests.panels import TABLE_2
 from tests.solve.reference import PROBABILITIES, WEIGHTS, coordinates, objective, panels
 

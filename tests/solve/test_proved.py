@@ -10,12 +10,12 @@ from scipy.optimize import nnls
 import coherently as co
 from coherently import _core
 from coherently.problem import find_design, find_loss, pose, settled, split
-from coherently.solve.bound import relaxed_bound
-from coherently.solve.component.limits import pin_rows
+from coherently.solve.component.metric import _lower
+from coherently.solve.component.newton.limits import pin_rows
+from coherently.solve.component.newton.support import blend_of
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.proving import plane_below
-from coherently.solve.component.support import blend_of
-from coherently.solve.ellipsoid import _lower
+from coherently.solve.relaxed.certificate import relaxed_bound
 from tests.problem.test_terms import worlds_of
 from tests.solve.composite_reference import Reference, random_panel
 from tests.truth import holds

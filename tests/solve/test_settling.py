@@ -6,12 +6,12 @@ import pytest
 import coherently as co
 from coherently.problem import find_loss, pose, split
 from coherently.solve.budget import Budget
-from coherently.solve.component.feasible import make_engine
-from coherently.solve.component.limits import pin_rows
+from coherently.solve.component.newton.feasible import make_engine
+from coherently.solve.component.newton.limits import pin_rows
+from coherently.solve.component.newton.settling import settle_terms
 from coherently.solve.component.objective import objective_of
-from coherently.solve.component.settling import settle_terms
-from coherently.solve.examples import example_worlds
-from coherently.solve.oracle import Oracle
+from coherently.solve.worlds.examples import example_worlds
+from coherently.solve.worlds.oracle import Oracle
 from tests.solve.lawful import worlds_of
 from tests.truth import holds
 

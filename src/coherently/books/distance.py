@@ -14,9 +14,9 @@ from coherently.books.trading import at_quotes
 from coherently.errors import MethodError
 from coherently.problem import BRIER, Problem
 from coherently.solve import AlternatingProjections, Proof
+from coherently.solve.component.nearest import THOROUGH, Nearest
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.solving import solve_component
-from coherently.solve.nearest import THOROUGH, Nearest
 from coherently.values import Value
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from coherently.books.bets import truth_of
 from coherently.books.trading import at_quotes
 from coherently.errors import MethodError
 from coherently.problem import BRIER, Limits, States, TooManyStatesError, broken_symmetry
-from coherently.solve.component.feasible import make_engine
-from coherently.solve.component.limits import pin_rows
+from coherently.solve.component.newton.feasible import make_engine
+from coherently.solve.component.newton.limits import pin_rows
 from coherently.solve.component.objective import objective_of
-from coherently.solve.examples import example_worlds
-from coherently.solve.oracle import Oracle
+from coherently.solve.worlds.examples import example_worlds
+from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,7 @@ import numpy as np
 
 from coherently.books.bets import truth_of
 from coherently.problem import LARGEST_TABLE
-from coherently.solve.oracle import Oracle
+from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

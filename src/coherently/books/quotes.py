@@ -10,8 +10,8 @@ import numpy as np
 from coherently.books.bets import truth_of
 from coherently.books.market import MARGIN, Market
 from coherently.problem import NO_TERMS
-from coherently.solve.nearest import Nearest
-from coherently.solve.oracle import Oracle
+from coherently.solve.component.nearest import Nearest
+from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

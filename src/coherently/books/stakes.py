@@ -15,7 +15,7 @@ from coherently.books.market import LATE, MARGIN, Stakes, best_stakes
 from coherently.books.proving import Plan, accept, prove
 from coherently.books.relations.broken import moved_most, violated
 from coherently.books.trading import TradingTerms
-from coherently.solve.oracle import Oracle
+from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

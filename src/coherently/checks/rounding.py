@@ -13,7 +13,7 @@ import numpy as np
 
 from coherently.books.distance import ABSENT, TOLERANCE
 from coherently.books.market import MARGIN, best_stakes
-from coherently.solve.oracle import Oracle
+from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from coherently.events import CERTAIN, NEVER, find_world, quote_name
 from coherently.problem import pose, settled, split, unit_of
 from coherently.result.worlds import join
 from coherently.solve import Budget, Coherence
-from coherently.solve.bounds import ENOUGH, absent, extremes
+from coherently.solve.implied import ENOUGH, absent, extremes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coherently.panel import Panel
     from coherently.problem import Loss, Merged
     from coherently.result.result import Result
-    from coherently.solve.bounds import Extremes
+    from coherently.solve.implied import Extremes
 
 
 class _Interval(NamedTuple):

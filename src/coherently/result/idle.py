@@ -11,9 +11,9 @@ from coherently.events import CERTAIN, find_world
 from coherently.problem import pose, split
 from coherently.solve import Global, Worlds
 from coherently.solve.budget import Budget
-from coherently.solve.component.feasible import feasible_mixture
-from coherently.solve.examples import example_worlds
-from coherently.solve.oracle import Oracle
+from coherently.solve.component.newton.feasible import feasible_mixture
+from coherently.solve.worlds.examples import example_worlds
+from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

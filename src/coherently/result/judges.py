@@ -11,7 +11,7 @@ from coherently.errors import ContradictionError
 from coherently.problem import KERNELS, find_loss, pose_individually, settled, unit_of
 from coherently.result.notes import pins_in_conflict
 from coherently.solve import Auto, Coherence, InfeasiblePinsError, Status, choose
-from coherently.solve.auto import LARGEST, locally
+from coherently.solve.methods.auto import LARGEST, locally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,14 +6,14 @@ import difflib
 from dataclasses import fields
 
 from coherently.errors import MethodError
-from coherently.solve.alternating import AlternatingProjections
-from coherently.solve.annealing import Annealing
-from coherently.solve.auto import Auto
-from coherently.solve.evidence import DempsterShafer
-from coherently.solve.exact import Exact
 from coherently.solve.facts import Promise
-from coherently.solve.lindley import Lindley
-from coherently.solve.pools import Pool
+from coherently.solve.methods.alternating import AlternatingProjections
+from coherently.solve.methods.annealing import Annealing
+from coherently.solve.methods.auto import Auto
+from coherently.solve.methods.evidence import DempsterShafer
+from coherently.solve.methods.exact import Exact
+from coherently.solve.methods.lindley import Lindley
+from coherently.solve.methods.pools import Pool
 from coherently.solve.solution import Method
 
 METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from coherently.problem import ABSENT
-from coherently.solve.oracle import rounding_of
+from coherently.solve.worlds.oracle import rounding_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged
-    from coherently.solve.component.limits import PinRows
+    from coherently.solve.component.newton.limits import PinRows
     from coherently.solve.component.objective import Objective, Planes
 
     Vector: TypeAlias = "NDArray[np.float64]"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.solve.component.answer import Answer, Ended
-from coherently.solve.component.newton import Newton
+from coherently.solve.component.nearest import Nearest
+from coherently.solve.component.newton.newton import Newton
 from coherently.solve.facts import Proof
-from coherently.solve.nearest import Nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,9 +12,9 @@ from coherently.errors import MethodError
 from coherently.problem import Log, pose_again
 from coherently.problem.losses import merged_mean
 from coherently.problem.partitions import partitions
-from coherently.solve.averages import middle_mean, neyman_roughgarden, normalised, weighted_median
 from coherently.solve.facts import Promise, Status
 from coherently.solve.measure import distance, probabilities
+from coherently.solve.methods.averages import middle_mean, neyman_roughgarden, normalised, weighted_median
 from coherently.solve.solution import Averages, Local, Method, Solution
 
 if TYPE_CHECKING:

@@ -11,17 +11,17 @@ import numpy as np
 from coherently.errors import MethodError
 from coherently.solve.budget import NO_TIME
 from coherently.solve.component.answer import Answer, Ended
-from coherently.solve.component.feasible import KEPT, feasible_mixture, make_engine, require_pins
-from coherently.solve.component.incumbent import Incumbent
-from coherently.solve.component.limits import pin_rows
+from coherently.solve.component.newton.feasible import KEPT, feasible_mixture, make_engine, require_pins
+from coherently.solve.component.newton.incumbent import Incumbent
+from coherently.solve.component.newton.limits import pin_rows
+from coherently.solve.component.newton.settling import settle_terms
+from coherently.solve.component.newton.stepping import STEADY, slope_towards, step_length
+from coherently.solve.component.newton.support import Blend, blend_of, fewest
 from coherently.solve.component.objective import Model
 from coherently.solve.component.proving import find_degenerate, plane_below, savings
-from coherently.solve.component.settling import settle_terms
-from coherently.solve.component.stepping import STEADY, slope_towards, step_length
-from coherently.solve.component.support import Blend, blend_of, fewest
-from coherently.solve.examples import example_worlds
 from coherently.solve.facts import Proof, Route
-from coherently.solve.oracle import Oracle
+from coherently.solve.worlds.examples import example_worlds
+from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
-    from coherently.solve.oracle import Oracle
+    from coherently.solve.worlds.oracle import Oracle
 
 FINISHED = 1e-13
 """The relative gap at which nothing is left to gain."""

@@ -20,14 +20,14 @@ from coherently.problem import (
     with_points,
     without_weightless,
 )
-from coherently.solve.bound import relaxed_bound
-from coherently.solve.bregman import BregmanRun
 from coherently.solve.budget import Budget
 from coherently.solve.facts import Promise, Status
-from coherently.solve.interior import interior_point
 from coherently.solve.measure import without_rounding
-from coherently.solve.pairwise import Relaxed, fits, solve_pairwise
-from coherently.solve.recovered import remark, written
+from coherently.solve.relaxed.bregman import BregmanRun
+from coherently.solve.relaxed.certificate import relaxed_bound
+from coherently.solve.relaxed.interior import interior_point
+from coherently.solve.relaxed.pairs import Relaxed, fits, solve_pairwise
+from coherently.solve.relaxed.recovered import remark, written
 from coherently.solve.solution import Local, Trace, promised
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from coherently.errors import MethodError
 from coherently.problem import ABSENT, Sides
 from coherently.solve.budget import Budget
-from coherently.solve.pricing import Pricing
+from coherently.solve.worlds.held import Pricing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
-    from coherently.solve.oracle import Oracle
+    from coherently.solve.worlds.oracle import Oracle
 
     Truth: TypeAlias = "NDArray[np.uint8]"
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from coherently import _core
     from coherently.problem import Merged
     from coherently.solve.component.objective import Objective
-    from coherently.solve.examples import Examples
+    from coherently.solve.worlds.examples import Examples
 
     Mask: TypeAlias = "NDArray[np.bool_]"
     Truth: TypeAlias = "NDArray[np.uint8]"

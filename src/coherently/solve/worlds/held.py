@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from coherently.problem import LARGEST_GROUP
-from coherently.solve.oracle import DENSE_VARIABLES, Oracle
+from coherently.solve.worlds.grounds import DENSE_VARIABLES
+from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

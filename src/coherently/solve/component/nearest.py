@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherently import _core
-from coherently.errors import MethodError
-from coherently.problem import FREE
+from coherently.solve.bounds.rules import BOUNDS, LATE_BOUNDS
 from coherently.solve.facts import Proof, Route
-from coherently.solve.lawful import MOST_STATES, core_space
-from coherently.solve.oracle import DENSE_VARIABLES
-from coherently.solve.pairwise import fits, solve_pairwise
-from coherently.solve.relaxation import Relaxation
-from coherently.solve.spectral import SpectralBound
+from coherently.solve.worlds.grounds import Grounds
+from coherently.solve.worlds.program import best_world
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,12 +19,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged
+    from coherently.solve.bounds.rules import Rule
     from coherently.solve.budget import Budget
 
 EAGER_STATES = 2**14
 """States of a junction tree up to which the best world of all is looked for every time."""
-DENSE_DEGREE = 12
-"""Events a variable from which the semidefinite bound is likely to be better than a relaxation to clusters."""
 FEW_NODES, MANY_NODES = 100_000, 2**62
 """Nodes of a proof after which a coarser one comes first, and as many as time allows."""
 COARSE = 1e-2
@@ -57,7 +51,8 @@ class Nearest:
 
     def __init__(self, part: Merged, seed: int, floor: float, noise: float = 0.0) -> None:
         self.part, self.floor, self.noise = part, floor, noise
-        self.space, self.reduced = core_space(part)
+        self.grounds = Grounds(part)
+        self.space = self.grounds.space
         self.core = _core.NearestMixture(part.handle, part.weight, np.nan_to_num(part.mean), seed, space=self.space)
         self.route, self.proof = Route.COLUMNS, Proof.NOTHING
         self.relaxed, self.timed_out, self.eliminated = 0.0, True, False
@@ -94,7 +89,7 @@ class Nearest:
     @property
     def is_eliminable(self) -> bool:
         """Whether the best world of all can be found by dynamic programming."""
-        return math.isfinite(_core.elimination_cost(self.part.handle, MOST_STATES, self.space))
+        return self.grounds.is_eliminable
 
     def is_done(self, tolerance: float) -> bool:
         """Whether the gap is at most the tolerance."""
@@ -107,29 +102,19 @@ class Nearest:
     def improve(self, budget: Budget, *, hasty: bool = False) -> None:
         """Work until the gap is at most the tolerance, or the budget over; in haste, no closer than needed."""
         run = _Run(self, budget, hasty=hasty)
-        cost = _core.elimination_cost(self.part.handle, MOST_STATES, self.space)
-        if cost <= EAGER_STATES or self.reduced:
+        if self.grounds.cost <= EAGER_STATES or self.grounds.reduced:
             run.eliminate()
-        elif math.isfinite(cost):
+        elif self.is_eliminable:
             run.ladder = HASTY_BEFORE_ALL if hasty else run.ladder
             if run.search():
                 run.eliminate()
         else:
-            run.compare_pairs()
-            if self._is_dense():
+            run.apply(BOUNDS)
+            if self.grounds.is_dense:
                 run.branch()
             else:
                 run.relax()
         self.timed_out = run.cut or budget.is_over()
-
-    def _is_dense(self) -> bool:
-        """Whether the semidefinite bound is of use: two variables an event, and most variables linked."""
-        part = self.part
-        if part.n_variables > DENSE_VARIABLES or int(part.sizes().max()) > 2:
-            return False
-        if int(np.count_nonzero(part.sizes() == 2)) <= DENSE_DEGREE / 2 * part.n_variables:
-            return False
-        return self.space is None or self.core.can_prove()
 
 
 class _Run:
@@ -168,20 +153,20 @@ class _Run:
                 self.nearest.eliminated = True
                 return
 
-    def compare_pairs(self) -> None:
-        """Bound by the problem relaxed to pairs of variables, where that is quick; laws only raise the least."""
-        part, nearest = replace(self.nearest.part, space=FREE), self.nearest
-        if fits(part, "pairs") and (part.n_variables <= DENSE_VARIABLES or _are_forecast(part)):
-            relaxed = solve_pairwise(part, "pairs", 1e-9, auxiliary=True, budget=self.budget)
-            nearest.relaxed, nearest.proof = relaxed.lower_bound, Proof.PAIRS
+    def apply(self, rules: Sequence[Rule]) -> None:
+        """Bound by the rules that fit."""
+        nearest = self.nearest
+        for rule in rules:
+            if rule.fits(nearest.grounds):
+                found = rule.bound(nearest.grounds, self.budget, self.core.objective())
+                if found.value > nearest.relaxed or nearest.proof is Proof.NOTHING:
+                    nearest.relaxed, nearest.proof = max(nearest.relaxed, found.value), found.proof
 
     def branch(self) -> None:
         """Prove the gap by branch and bound; better worlds that turn up are taken in."""
         self.nearest.proof = Proof.SEMIDEFINITE
         if not self.search(SEARCH_SHARE):
-            spectral = SpectralBound(self.nearest.part)
-            bound = spectral.raise_within(self.budget, self.core.objective())
-            self.nearest.relaxed = max(self.nearest.relaxed, bound)
+            self.apply(LATE_BOUNDS)
             return
         for gap, nodes in (
             (self.tolerance, FEW_NODES),
@@ -216,24 +201,11 @@ class _Run:
         return sum(self.core.offer(world) for world in sorted(worlds, key=self.core.energy)) > 0
 
     def relax(self) -> None:
-        """Bound by the relaxation to clusters of variables; where search does not reach it, by a MIP's best worlds."""
-        nearest, core = self.nearest, self.core
-        try:
-            relaxation = Relaxation(nearest.part, nearest.space)
-        except MethodError:  # an event is about too many variables, or there are too many clusters
-            self.search()
-            return
-        bound = relaxation.bound(self.budget)
-        if bound > nearest.relaxed:
-            nearest.relaxed, nearest.proof = bound, Proof.CLUSTERS
-        while self.search() and not nearest.is_done(self.tolerance):
+        """Search; where that does not reach the bound, take in the best worlds of a mixed-integer program."""
+        nearest, core, relaxation = self.nearest, self.core, self.nearest.grounds.relaxation
+        while self.search() and relaxation is not None and not nearest.is_done(self.tolerance):
             nearest.proof = Proof.PROGRAM
-            world, least = relaxation.best_world(core.gradient(), self.budget, self.slack * nearest.scale)
+            world, least = best_world(relaxation, core.gradient(), self.budget, self.slack * nearest.scale)
             core.certify(least)
             if world is None or nearest.is_done(self.tolerance) or not core.offer(world):
                 return
-
-
-def _are_forecast(part: Merged) -> bool:
-    """Whether every variable is forecast alone: with others the relaxed problem may take long."""
-    return int(np.count_nonzero(part.sizes() == 1)) == part.n_variables

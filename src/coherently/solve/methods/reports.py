@@ -9,7 +9,7 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.panel import by_appearance
-from coherently.solve.ellipsoid import Metric
+from coherently.solve.component.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.solve.component.support import Blend, blend_of
+from coherently.solve.component.newton.support import Blend, blend_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged
-    from coherently.solve.component.limits import PinRows
+    from coherently.solve.component.newton.limits import PinRows
     from coherently.solve.component.objective import Objective
 
 VANISHING = (1e-4, 1e-7)

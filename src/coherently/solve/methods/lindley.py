@@ -13,16 +13,16 @@ from coherently.errors import MethodError
 from coherently.panel.matrices import read_covariance
 from coherently.problem import Problem
 from coherently.solve.budget import Budget
-from coherently.solve.ellipsoid import Metric, NearestByMetric
-from coherently.solve.exact import Exact
+from coherently.solve.component.metric import Metric, NearestByMetric
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance, probabilities
-from coherently.solve.oracle import Oracle
-from coherently.solve.reports import Errors, Reports, merge_reports
+from coherently.solve.methods.exact import Exact
+from coherently.solve.methods.reports import Errors, Reports, merge_reports
 from coherently.solve.solution import Component, Global, Worlds
+from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
-    from coherently.solve.ellipsoid import Nearby
+    from coherently.solve.component.metric import Nearby
 
 LARGEST = 2000
 """Distinct events up to which errors may be correlated, or of log-odds."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.solve.alternating import AlternatingProjections
-from coherently.solve.exact import Exact
 from coherently.solve.facts import Coherence, Proof, Route, Status
-from coherently.solve.pairwise import fits
+from coherently.solve.methods.alternating import AlternatingProjections
+from coherently.solve.methods.exact import Exact
+from coherently.solve.relaxed.pairs import fits
 from coherently.solve.solution import Component
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from coherently.solve.bound import by_shape
+from coherently.solve.relaxed.certificate import by_shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

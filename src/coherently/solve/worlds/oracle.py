@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from coherently import _core
 from coherently.solve.facts import Proof
-from coherently.solve.lawful import MOST_STATES, core_space
-from coherently.solve.relaxation import Relaxation
+from coherently.solve.worlds.grounds import Grounds
+from coherently.solve.worlds.program import best_world
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
 
-DENSE_VARIABLES = 300
-"""Variables up to which the semidefinite bound is tried."""
 ATTEMPTS = 20
 
 
@@ -48,10 +45,9 @@ class Oracle:
     """Minimises sums of coefficients over the possible worlds of a component, or of several."""
 
     def __init__(self, part: Merged, seed: int = 0) -> None:
-        self.part, self.space = part, core_space(part).space
-        self.is_exact = math.isfinite(_core.elimination_cost(part.handle, MOST_STATES, self.space))
+        self.part, self.grounds = part, Grounds(part)
+        self.space, self.is_exact = self.grounds.space, self.grounds.is_eliminable
         self._core = _core.WorldOracle(part.handle, seed, self.space)
-        self._relaxation: Relaxation | None = None
 
     def least(self, coefficients: NDArray[np.float64], budget: Budget, tolerance: float = 0.0) -> Least:
         """The best world; past dynamic programming its bound may be lower by the tolerance, or more at the end."""
@@ -62,17 +58,12 @@ class Oracle:
             value = core.value(world)
             return Least(world, value, value, True, Proof.ALL_WORLDS)
         world = core.search(ATTEMPTS, budget.left())
-        if self._is_small() and core.can_prove():
+        if self.grounds.proof is Proof.SEMIDEFINITE:
             return self._branch(world, budget, tolerance)
-        self._relaxation = self._relaxation or Relaxation(self.part, self.space)
-        found, bound = self._relaxation.best_world(coefficients, budget, tolerance)
+        found, bound = best_world(self.grounds.require_relaxation(), coefficients, budget, tolerance)
         if found is not None and core.value(found) < core.value(world):
             world = found
         return Least(world, core.value(world), min(bound, core.value(world)), False, Proof.PROGRAM)
-
-    def _is_small(self) -> bool:
-        """Whether branch and bound is of use: two variables an event."""
-        return self.part.n_variables <= DENSE_VARIABLES and int(self.part.sizes().max(initial=0)) <= 2
 
     def _best(self, world: NDArray[np.uint8], better: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """The best of some worlds; the present one where all of them break laws, which then becomes dearer."""

@@ -8,14 +8,14 @@ import numpy as np
 
 from coherently import _core
 from coherently.solve.budget import Budget
-from coherently.solve.component.limits import InfeasiblePinsError, PinRows, pin_rows
-from coherently.solve.component.support import Blend
+from coherently.solve.component.newton.limits import InfeasiblePinsError, PinRows, pin_rows
+from coherently.solve.component.newton.support import Blend
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged
-    from coherently.solve.oracle import Oracle
+    from coherently.solve.worlds.oracle import Oracle
 
     Truth: TypeAlias = "NDArray[np.uint8]"
 

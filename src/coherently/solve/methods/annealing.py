@@ -13,7 +13,7 @@ from coherently.errors import MethodError
 from coherently.problem import LARGEST_TABLE
 from coherently.solve.budget import Budget
 from coherently.solve.facts import Promise, Status
-from coherently.solve.moves import losses, plan, terms_of
+from coherently.solve.methods.moves import losses, plan, terms_of
 from coherently.solve.solution import Global, Worlds
 
 if TYPE_CHECKING:

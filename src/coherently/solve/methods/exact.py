@@ -12,7 +12,7 @@ from coherently.errors import MethodError
 from coherently.problem import drawn_together, split
 from coherently.solve.budget import Budget
 from coherently.solve.component.answer import Answer, Ended
-from coherently.solve.component.feasible import KEPT
+from coherently.solve.component.newton.feasible import KEPT
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.solving import solve_component
 from coherently.solve.facts import Coherence, Status

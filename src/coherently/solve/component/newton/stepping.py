@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from coherently.solve.component.newton.support import Blend
     from coherently.solve.component.objective import Objective, Planes
-    from coherently.solve.component.support import Blend
 
 INSIDE = 0.999
 """The longest step towards a point at which the loss is infinitely steep."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.solve.lifted import System
+from coherently.solve.relaxed.lifted import System
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.solve.lifted import Lifted, Point
+    from coherently.solve.relaxed.lifted import Lifted, Point
 
 PROXIMAL_MIXTURE = 1e-7
 """The proximal term of mixtures, times the squared width of the group: it makes a choice where there are many."""

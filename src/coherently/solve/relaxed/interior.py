@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.solve.bound import relaxed_bound
-from coherently.solve.face import land
-from coherently.solve.lifted import Point, System, lift
+from coherently.solve.relaxed.certificate import relaxed_bound
+from coherently.solve.relaxed.face import land
+from coherently.solve.relaxed.lifted import Point, System, lift
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem.groups.simple import Groups
     from coherently.solve.budget import Budget
-    from coherently.solve.lifted import Lifted, Vector
+    from coherently.solve.relaxed.lifted import Lifted, Vector
 
 PROXIMAL_MIXTURE = 1e-11
 """The proximal term of mixtures, times the squared width of the group. Its product with that of forces must stay

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
-from coherently.solve.bound import least_on_rows
 from coherently.solve.facts import Status
+from coherently.solve.relaxed.certificate import least_on_rows
 from coherently.solve.solution import Local, Trace
 
 if TYPE_CHECKING:

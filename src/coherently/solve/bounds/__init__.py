@@ -1,0 +1,1 @@
+"""Lower bounds on what coherent forecasts of a component must lose."""

@@ -1,0 +1,91 @@
+"""The rules that bound what coherent forecasts of a component must lose, in the order in which they are tried.
+
+A rule says whether it fits a component. One that fits gives a lower bound on the least objective under the Brier loss,
+and on what the bound rests. A new rule needs its class and a line in `BOUNDS`, or in `LATE_BOUNDS` if it needs all the
+time that search has left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from coherently.problem import FREE
+from coherently.solve.bounds.semidefinite import SpectralBound
+from coherently.solve.facts import Proof
+from coherently.solve.relaxed.pairs import fits, solve_pairwise
+from coherently.solve.worlds.grounds import DENSE_VARIABLES
+
+if TYPE_CHECKING:
+    from coherently.problem import Merged
+    from coherently.solve.budget import Budget
+    from coherently.solve.worlds.grounds import Grounds
+
+
+class Bound(NamedTuple):
+    """What no coherent forecasts of a component lose less than, and on what that rests."""
+
+    value: float
+    proof: Proof
+
+
+class Rule(Protocol):
+    """A way to bound a component's objective from below."""
+
+    def fits(self, grounds: Grounds) -> bool:
+        """Whether the rule can be used, and is worth it."""
+
+    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> Bound:
+        """The bound, given the objective of a known answer."""
+
+
+class ByPairs:
+    """The problem relaxed to pairs of variables, where that is quick; laws only raise the least objective."""
+
+    def fits(self, grounds: Grounds) -> bool:
+        """Whether events are about at most two variables, and variables few or all forecast alone."""
+        part = replace(grounds.part, space=FREE)
+        return fits(part, "pairs") and (part.n_variables <= DENSE_VARIABLES or _are_forecast(part))
+
+    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> Bound:  # noqa: ARG002
+        """The lower bound of the relaxed problem."""
+        part = replace(grounds.part, space=FREE)
+        return Bound(solve_pairwise(part, "pairs", 1e-9, auxiliary=True, budget=budget).lower_bound, Proof.PAIRS)
+
+
+class ByClusters:
+    """The problem relaxed to clusters of variables, where branch and bound is of no use."""
+
+    def fits(self, grounds: Grounds) -> bool:
+        """Whether clusters can be made, and the component is not dense."""
+        return not grounds.is_dense and grounds.relaxation is not None
+
+    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> Bound:  # noqa: ARG002
+        """The lower bound of the relaxed problem."""
+        assert grounds.relaxation is not None
+        return Bound(grounds.relaxation.bound(budget), Proof.CLUSTERS)
+
+
+class BySemidefinite:
+    """The semidefinite relaxation of a dense component, raised by branching."""
+
+    def fits(self, grounds: Grounds) -> bool:
+        """Whether the component is dense."""
+        return grounds.is_dense
+
+    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> Bound:
+        """The best bound in the time that is left."""
+        return Bound(SpectralBound(grounds.part).raise_within(budget, objective), Proof.SEMIDEFINITE)
+
+
+BOUNDS: tuple[Rule, ...] = (ByPairs(), ByClusters())
+"""The rules that are tried before search."""
+LATE_BOUNDS: tuple[Rule, ...] = (BySemidefinite(),)
+"""The rules for the time that is left where search did not end in its share."""
+
+
+def _are_forecast(part: Merged) -> bool:
+    """Whether every variable is forecast alone: with others the relaxed problem may take long."""
+    return int(np.count_nonzero(part.sizes() == 1)) == part.n_variables

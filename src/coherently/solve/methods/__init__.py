@@ -1,0 +1,1 @@
+"""What a user can name: methods, each a frozen value with its options."""

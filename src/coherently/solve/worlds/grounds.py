@@ -1,0 +1,77 @@
+"""What proofs about a component can rest on: which ways to the best world, and to bounds, there are for it."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently import _core
+from coherently.errors import MethodError
+from coherently.solve.facts import Proof
+from coherently.solve.relaxed.relaxation import Relaxation
+from coherently.solve.worlds.lawful import MOST_STATES, core_space
+
+if TYPE_CHECKING:
+    from coherently.problem import Merged
+
+DENSE_VARIABLES = 300
+"""The most variables for which branch and bound is tried."""
+DENSE_DEGREE = 12
+"""Events per variable from which the semidefinite bound is likely to be better than a relaxation to clusters."""
+
+
+class Grounds:
+    """A component with its possible worlds; what is costly to find out is found out once, when it is asked for."""
+
+    def __init__(self, part: Merged) -> None:
+        self.part = part
+        self.space, self.reduced = core_space(part)
+        self._relaxation: Relaxation | None = None
+
+    @cached_property
+    def cost(self) -> float:
+        """The states that dynamic programming over all worlds needs; infinite where they are too many."""
+        return _core.elimination_cost(self.part.handle, MOST_STATES, self.space)
+
+    @property
+    def is_eliminable(self) -> bool:
+        """Whether the best world of all can be found by dynamic programming."""
+        return math.isfinite(self.cost)
+
+    @cached_property
+    def is_branchable(self) -> bool:
+        """Whether branch and bound proves the best world: two variables per event, and laws that have prices."""
+        part = self.part
+        if part.n_variables > DENSE_VARIABLES or int(part.sizes().max(initial=0)) > 2:
+            return False
+        return self.space is None or _core.WorldOracle(part.handle, 0, self.space).can_prove()
+
+    @cached_property
+    def is_dense(self) -> bool:
+        """Whether, beside that, most variables are linked."""
+        linked = int(np.count_nonzero(self.part.sizes() == 2))
+        return linked > DENSE_DEGREE / 2 * self.part.n_variables and self.is_branchable
+
+    @cached_property
+    def relaxation(self) -> Relaxation | None:
+        """The clusters; None where an event is about too many variables, or there are too many clusters."""
+        try:
+            return self.require_relaxation()
+        except MethodError:
+            return None
+
+    def require_relaxation(self) -> Relaxation:
+        """The clusters; an error says why there are none."""
+        if self._relaxation is None:
+            self._relaxation = Relaxation(self.part, self.space)
+        return self._relaxation
+
+    @property
+    def proof(self) -> Proof:
+        """By what it is proved that no world is better, for any sum of events."""
+        if self.is_eliminable:
+            return Proof.ALL_WORLDS
+        return Proof.SEMIDEFINITE if self.is_branchable else Proof.PROGRAM

@@ -1,0 +1,132 @@
+"""The best world by a mixed-integer program over the clusters of variables of a relaxation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.problem import LARGEST_TABLE
+from coherently.solve.relaxed.certificate import by_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from coherently.problem import Merged
+    from coherently.solve.budget import Budget
+    from coherently.solve.relaxed.relaxation import Relaxation
+
+ROUNDING = 1e-6
+"""The least tolerance of sums."""
+
+
+def best_world(
+    relaxation: Relaxation, coefficients: NDArray[np.float64], budget: Budget, tolerance: float = 0.0
+) -> tuple[NDArray[np.uint8] | None, float]:
+    """The world of the least sum of coefficients of events that hold, as far as found, and a bound on that sum.
+
+    The bound may be lower by the tolerance, or more at the end.
+    """
+    import highspy
+
+    solver = highspy.Highs()
+    solver.silent()
+    solver.setOptionValue("time_limit", budget.left())
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("mip_rel_gap", 0.0)
+    solver.setOptionValue("mip_abs_gap", max(tolerance, ROUNDING))
+    solver.passModel(_program(relaxation, coefficients))
+    _run(solver, budget)
+    info = solver.getInfo()
+    bound = float(info.mip_dual_bound)
+    if not info.valid or info.primal_solution_status == 0:
+        return None, bound if np.isfinite(bound) else -float(np.abs(coefficients).sum())
+    x = np.array(solver.getSolution().col_value)
+    world = (x[_singles(relaxation.part)] > 0.5).astype(np.uint8)
+    return world if relaxation.space is None or relaxation.space.allows(world[None])[0] else None, bound
+
+
+def _singles(part: Merged) -> NDArray[np.int64]:
+    """The coordinate of each variable alone: the forecast ones, then, first of the auxiliary ones, the others."""
+    alone = np.flatnonzero(part.sizes() == 1)
+    found = np.full(part.n_variables, -1, np.int64)
+    found[part.functions.variables[part.functions.starts[alone]]] = alone
+    missing = found < 0
+    found[missing] = len(part) + np.arange(missing.sum())
+    return found
+
+
+def _program(relaxation: Relaxation, coefficients: NDArray[np.float64]) -> Any:
+    """Mixtures of each cluster's truth vectors that agree on their coordinates, variables being 0 or 1."""
+    import highspy
+
+    matrix, low, high = _constraints(relaxation)
+    program = highspy.HighsLp()
+    program.num_row_, program.num_col_ = matrix.shape
+    program.col_cost_ = np.concatenate([coefficients, np.zeros(program.num_col_ - len(coefficients))])
+    program.col_lower_ = np.zeros(program.num_col_)
+    program.col_upper_ = np.ones(program.num_col_)
+    program.row_lower_, program.row_upper_ = low, high
+    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    program.a_matrix_.start_ = matrix.indptr
+    program.a_matrix_.index_ = matrix.indices
+    program.a_matrix_.value_ = matrix.data
+    kinds = [highspy.HighsVarType.kContinuous] * program.num_col_
+    for i in _singles(relaxation.part).tolist():
+        kinds[i] = highspy.HighsVarType.kInteger
+    program.integrality_ = kinds
+    return program
+
+
+def _constraints(relaxation: Relaxation) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+    """Columns: the coordinates, then the mixtures. Rows: a membership each, sum of vertices = x; then sums of 1.
+
+    Last come the laws on how many of many variables hold, which have no cluster.
+    """
+    from scipy import sparse
+
+    groups = relaxation.groups
+    n_x, n_members = len(relaxation.part) + groups.auxiliary, len(groups.members)
+    sizes = np.array([len(pattern) for pattern in groups.patterns], np.int64)[groups.pattern]
+    starts = n_x + np.cumsum(sizes) - sizes
+    rows, columns, values = [np.arange(n_members)], [groups.members.astype(np.int64)], [-np.ones(n_members)]
+    for vertices, found, slots in by_shape(groups):
+        mixture = starts[found][:, None] + np.arange(vertices.shape[1])
+        rows.append(np.repeat(slots[:, None, :], vertices.shape[1], axis=1).ravel())
+        columns.append(np.repeat(mixture, vertices.shape[2], axis=1).ravel())
+        values.append(vertices.ravel())
+        rows.append(np.repeat(n_members + found, vertices.shape[1]))
+        columns.append(mixture.ravel())
+        values.append(np.ones(mixture.size))
+    low = high = np.concatenate([np.zeros(n_members), np.ones(len(groups))])
+    single = _singles(relaxation.part)
+    for variables, sign, least, most in _counts(relaxation.part):
+        rows.append(np.full(len(variables), len(low)))
+        columns.append(single[variables])
+        values.append(sign)
+        low, high = np.append(low, least), np.append(high, most)
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    matrix = sparse.coo_array(entries, shape=(len(low), int(n_x + sizes.sum()))).tocsc()
+    matrix.eliminate_zeros()
+    return matrix, low, high
+
+
+def _counts(part: Merged) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64], float, float]]:
+    """The laws on how many of many literals hold: variables, signs, and limits of their signed sum.
+
+    Where the allowed numbers have gaps, the limits allow these, too.
+    """
+    laws = part.space.laws
+    for i in np.flatnonzero(np.diff(laws.starts) > LARGEST_TABLE).tolist():
+        own, (literals, numbers) = laws.of(i), laws.decoded(i)
+        sign = np.where(literals, 1.0, -1.0)
+        allowed = np.flatnonzero(numbers == laws.truth[i]) - np.count_nonzero(sign < 0)
+        yield own, sign, float(allowed.min()), float(allowed.max())
+
+
+def _run(solver: Any, budget: Budget) -> None:
+    """Run HiGHS so that it can be stopped."""
+    solver.HandleUserInterrupt = True
+    budget.watch(solver.run, solver.cancelSolve)
