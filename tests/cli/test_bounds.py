@@ -42,7 +42,7 @@ def test_bounds_in_a_file(panel, tmp_path):
     [
         (["p &"], "expected an event after '&'"),
         (["p given q"], "'p given q' is conditional"),
-        (["p", "--method", "linear"], "these are none: aggregate with the method exact"),
+        (["p", "--method", "linear"], "the coherence of these is none: aggregate with the method exact"),
         (["p", "--time-limit", "-1"], "time_limit is -1.0"),
         (["p", "--method", "annealing", "--time-limit", "-1"], "time_limit is -1.0"),
     ],
