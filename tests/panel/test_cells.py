@@ -205,7 +205,8 @@ def test_bounds():
 def test_bounds_the_wrong_way_round():
     crossed = table(low=["0.1", "0.7"], high=["0.2", "0.4"])
     assert refusal(cells.bounds, crossed, "low", "high", percent=False) == (
-        "panel.csv row 3: low 0.7 is above high 0.4\nThe lower bound must not be above the upper bound: swap or fix them."
+        "panel.csv row 3: low 0.7 is above high 0.4\n"
+        "The lower bound must not be above the upper bound: swap or fix them."
     )
 
 

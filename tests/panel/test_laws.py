@@ -238,7 +238,7 @@ def test_outcomes_of_declared_variables_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("known", "words"),
     [
-        ({"winner": "Dan"}, "row 1, column outcome: 'Dan' is not a value of winner; allowed are Ann, Bob, None (other)"),
+        ({"winner": "Dan"}, "column outcome: 'Dan' is not a value of winner; allowed are Ann, Bob, None (other)"),
         ({"rate": "high"}, "outcomes row 1, column outcome: 'high' is not a value of rate; it must be a finite number"),
         ({"due": "soon"}, "'soon' is not a value of due; it must be an ISO date, such as 2027-01-31"),
         ({"winner": "Ann", '"winner"': "Bob"}, "outcomes row 2: winner is 'Bob', but outcomes row 1 says otherwise"),

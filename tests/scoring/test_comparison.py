@@ -199,7 +199,7 @@ def test_names_that_are_not_compared_are_refused(comparison):
         comparison.difference("raw", "Individual")
     with pytest.raises(co.MethodError, match="unknown score 'auc'"):
         comparison.difference("Raw", "Individual", "auc")
-    with pytest.raises(co.MethodError, match="'worlds' is not what intervals are over"):
+    with pytest.raises(co.MethodError, match="over is 'worlds'; it must be one of"):
         comparison.frame("worlds")
 
 
