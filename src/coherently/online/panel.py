@@ -124,10 +124,10 @@ class OnlinePanel:
 
     def _table(self, forecasts: Forecasts) -> NDArray[np.float64]:
         if isinstance(forecasts, Mapping):
-            strange = [str(name) for name in forecasts if name not in self.experts]
-            if strange:
+            unknown = [str(name) for name in forecasts if name not in self.experts]
+            if unknown:
                 raise PanelError(
-                    f"unknown expert {', '.join(map(repr, strange[:SHOWN]))}; the experts are "
+                    f"unknown expert {', '.join(map(repr, unknown[:SHOWN]))}; the experts are "
                     f"{', '.join(self.experts[:SHOWN])}{' ...' * (len(self.experts) > SHOWN)}"
                 )
             width = max((np.size(value) for value in forecasts.values() if np.ndim(value)), default=None)

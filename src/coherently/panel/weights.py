@@ -57,8 +57,8 @@ class ListedWeights:
     def describe(self, panel: Panel) -> str:
         """Say where the weights are listed, and which of them are for nobody in the panel."""
         known = set(panel.judges)
-        strange = [name for name in self.weight if name not in known]
-        extra = f"; listed there, but not in the panel: {name_some(strange)}" if strange else ""
+        unknown = [name for name in self.weight if name not in known]
+        extra = f"; listed there, but not in the panel: {name_some(unknown)}" if unknown else ""
         return f"as listed in {self.source}{extra}"
 
 

@@ -85,7 +85,7 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
     part = _touched(problem.merged, problem.coordinate_of(side))
     weight, truth = _joint(result, panel, part)
     found = _bounds(part, truth, weight, result.loss, time_limit, turned=side % 2 == 1)
-    return _noted(found, _strange(result, panel.events, part))
+    return _noted(found, _note_unknown(result, panel.events, part))
 
 
 def _bounds(
@@ -151,13 +151,13 @@ def _known(merged: Merged) -> NDArray[np.bool_]:
     return known
 
 
-def _strange(result: Result, events: Events, part: Merged) -> str | None:
+def _note_unknown(result: Result, events: Events, part: Merged) -> str | None:
     """A note on the variables of the last coordinate that are not in the panel."""
     known = set(_owners(result.panel.events))
     owners = _owners(events)
     used = [owners[v] for v in part.origin[part.variables[part.starts[-2] :]].tolist()]
-    strange = [quote_name(name) for name in dict.fromkeys(used) if name not in known]
-    return f"the panel says nothing about {', '.join(strange)}" if strange else None
+    unknown = [quote_name(name) for name in dict.fromkeys(used) if name not in known]
+    return f"the panel says nothing about {', '.join(unknown)}" if unknown else None
 
 
 def _owners(events: Events) -> list[str]:

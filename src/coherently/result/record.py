@@ -295,9 +295,9 @@ def _worlds(parts: Sequence[Fields], events: Events, problem: Problem) -> tuple[
     if reading.faults:
         raise ResultError(f"a variable of the worlds: {reading.faults[0]}")
     number = {name: v for v, name in enumerate(events.written_variables)}
-    strange = [name for name in given if name not in number]
-    if strange:
-        raise ResultError(f"the worlds have {strange[0]!r}, which is not a variable in the form of the event language")
+    unknown = [name for name in given if name not in number]
+    if unknown:
+        raise ResultError(f"the worlds have {unknown[0]!r}, which is not a variable in the form of the event language")
     used = problem.merged.origin
     named = np.array([number[name] for own in names for name in own], np.int32)
     origin = np.concatenate([used, np.setdiff1d(named, used)]).astype(np.int32)
