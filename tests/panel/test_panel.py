@@ -277,7 +277,7 @@ def test_an_unknown_option_names_the_options():
 
 
 def test_aggregate_says_how_to_make_a_panel():
-    with pytest.raises(co.PanelError, match=r"found str; make one with co\.read_panel \(of a file\)"):
+    with pytest.raises(co.PanelError, match=r"found str; make one with co\.read_panel \(from a file\)"):
         co.aggregate("models.csv")
     with pytest.raises(co.PanelError, match=r"found DataFrame; make one with .* co\.Panel\.from_frame"):
         co.aggregate(pd.DataFrame({"event": ["p"], "Ann": [0.5]}))
