@@ -86,14 +86,14 @@ def test_a_history_may_be_a_file(tmp_path):
     [
         (lambda: co.CoherenceWeights(-1), "beta is -1; it must be a number of 0 or more"),
         (lambda: co.ConsensusWeights(math.nan), "gamma is nan"),
-        (lambda: co.HistoryWeights(PANEL), "the history has no outcomes: add a column outcome"),
+        (lambda: co.HistoryWeights(PANEL), "the history has no outcomes: add a column 'outcome'"),
         (lambda: co.HistoryWeights(co.Panel.from_records(PAST, outcomes={"a": 1}), shrink=0), "shrink is 0"),
         (lambda: co.ProductWeights(co.EqualWeights()), "a tuple of weightings"),
         (
             lambda: co.HistoryWeights(co.Panel.from_records(PAST, outcomes={"a": 1}))(
                 co.Panel.from_records([("Eve", "p", 0.5)])
             ),
-            "no judge of the panel occurs in the history, whose judges are Alice, Bob, Dora",
+            "no judge of the panel is in the history, whose judges are Alice, Bob, Dora",
         ),
     ],
 )

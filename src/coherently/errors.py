@@ -1,4 +1,4 @@
-"""What can go wrong for reasons that the user can mend, each with a sentence that says how."""
+"""Errors that the user can fix; each message says how."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SHOWN = 10
-"""How many problems one message lists before it only counts."""
+"""Maximum number of problems that one message lists; the rest are counted."""
 
 
 class CoherentlyError(Exception):
@@ -16,33 +16,33 @@ class CoherentlyError(Exception):
 
 
 class EventError(CoherentlyError):
-    """An event text that cannot be read."""
+    """An event text cannot be read."""
 
 
 class PanelError(CoherentlyError):
-    """A panel, or something said beside it (laws, outcomes, labels), that cannot be used as it stands."""
+    """A panel, or something that belongs to it (laws, outcomes, labels), cannot be used as it is."""
 
 
 class ContradictionError(PanelError):
-    """Laws that cannot hold together; the message has as few of them as make the contradiction."""
+    """Laws contradict each other; the message lists a minimal set of them."""
 
 
 class MethodError(CoherentlyError):
-    """A method or an option that does not exist or does not fit the panel."""
+    """A method or an option does not exist or does not fit the panel."""
 
 
 class ResultError(CoherentlyError):
-    """A result that cannot be read, or does not promise what was asked of it."""
+    """A result cannot be read, or does not promise what was asked of it."""
 
 
 class MissingDependencyError(CoherentlyError):
-    """An optional package is needed for what was asked and is not installed."""
+    """An optional package is needed but not installed."""
 
 
 def summarise(problems: Sequence[str], total: int | None = None) -> str:
-    """Join the first problems, one a line, and say how many there are when not all are shown.
+    """Join the first problems, one per line, and say how many there are if not all are shown.
 
-    `total` is the true count where `problems` is already cut short.
+    `total` is the true count if `problems` is already shortened.
     """
     count = len(problems) if total is None else total
     shown = list(problems[:SHOWN])

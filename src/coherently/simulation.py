@@ -25,7 +25,7 @@ _VARIABLE_SD, _COMPONENT_SD = 1.0, 1.2
 
 @dataclass(frozen=True, slots=True)
 class _Design:
-    """The options of `simulate`, refused where no panel can be drawn."""
+    """The options of `simulate`; options from which no panel can be drawn are refused."""
 
     judges: int
     variables: int
@@ -70,13 +70,13 @@ class _Design:
 
     @property
     def parts(self) -> int:
-        """How many variables a judge's compound events are about."""
+        """The number of variables from which a judge's compound events are made."""
         return self.basic if self.nested else self.variables
 
 
 @dataclass(frozen=True, slots=True)
 class _Truth:
-    """A mixture of product distributions: `weight` a component, `chance[c, v]` of variable v in it."""
+    """A mixture of product distributions: `weight[c]` of component c, `chance[c, v]` of variable v in it."""
 
     weight: NDArray[np.float64]
     chance: NDArray[np.float64]
@@ -112,11 +112,11 @@ def simulate(
 
     The truth is a mixture of 4 product distributions with Dirichlet(2) weights; the log-odds of a variable
     in a component are N(0, 1) for the variable plus N(0, 1.2) for the component. Each judge forecasts
-    `basic` variables and `compound` other events, all different: a form, then two variables, uniformly; two of the
-    judge's own `basic` ones if `nested`. A
-    forecast is the true probability, drawn towards 1/2 by the share `conservatism`, plus `bias` plus normal noise,
-    whose deviation is the judge's own, uniform between the two of `noise`; it is clipped to [0, 1], and rounded to
-    multiples of `rounding` by a share `rounders` of the judges. A forecast is left out with probability `abstention`.
+    `basic` variables and `compound` other events, all different. A compound event is drawn uniformly: a form, then two
+    variables (of the judge's own `basic` ones if `nested`). A forecast is the true probability, moved towards 1/2 by
+    the share `conservatism`, plus `bias`, plus normal noise. Each judge has a standard deviation of noise, uniform
+    between the two numbers of `noise`. The forecast is clipped to [0, 1], and a share `rounders` of the judges round
+    theirs to multiples of `rounding`. A forecast is left out with probability `abstention`.
 
     >>> panel = simulate(judges=31, variables=10, seed=1)
     >>> panel
@@ -175,7 +175,7 @@ def _draw_truth(rng: np.random.Generator, variables: int) -> _Truth:
 def _draw_events(
     rng: np.random.Generator, design: _Design
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Draw form (-1 for a variable alone), first and second variable, a row a judge."""
+    """Draw form (-1 for a single variable), first and second variable; one row per judge."""
     judges, variables = design.judges, design.parts
     alone = _draw_distinct(lambda count: rng.integers(design.variables, size=count), judges, design.basic)
     kinds = np.array([FORMS.index(form) for form in dict.fromkeys(design.forms)])
@@ -200,7 +200,7 @@ def _draw_events(
 
 
 def _draw_distinct(draw: Callable[[int], NDArray[np.int64]], rows: int, count: int) -> NDArray[np.int64]:
-    """Fill each row with distinct draws: what repeats an earlier one of its row is drawn again."""
+    """Fill each row with distinct draws: a draw that repeats an earlier one of its row is drawn again."""
     drawn = draw(rows * count).reshape(rows, count)
     pending = np.arange(rows)
     while len(pending):

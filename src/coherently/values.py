@@ -11,10 +11,10 @@ import numpy as np
 
 
 class Value:
-    """A base for frozen dataclasses (with `eq=False`): equal if of one class and alike in every field.
+    """A base for frozen dataclasses (with `eq=False`): two are equal if they have one class and equal fields.
 
-    Fields with `compare=False` are left out. Values cannot be hashed. A pickled or copied one is made by its class, so
-    that arrays which the class makes read-only stay so.
+    Fields with `compare=False` are not compared. Values cannot be hashed. A pickled or copied value is made by its
+    class, so that arrays which the class makes read-only stay read-only.
     """
 
     __slots__ = ()
@@ -31,7 +31,7 @@ class Value:
 
 
 class Told:
-    """A base for what can be told in plain values, by `as_dict`, and so as text."""
+    """A base for values that `as_dict` turns into plain values, and `to_json` into text."""
 
     __slots__ = ()
 
@@ -62,7 +62,7 @@ def _finite(value: Any) -> Any:
 
 
 def alike(one: object, other: object) -> bool:
-    """Whether two things are equal: arrays entry by entry and of one type, NaN being equal to NaN.
+    """Whether two things are equal. Arrays must have one type and equal entries; NaN equals NaN.
 
     >>> alike((1, np.array([0.5, np.nan])), (1, np.array([0.5, np.nan]))), alike(np.zeros(2), np.zeros(2, np.int32))
     (True, False)

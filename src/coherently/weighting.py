@@ -1,4 +1,4 @@
-"""How much each judge counts, by what is known of the judge: coherence, consensus, past accuracy."""
+"""How much each judge counts, by coherence, agreement with the others or past accuracy."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ class EqualWeights:
         return np.ones(len(panel.judges))
 
     def describe(self, panel: Panel) -> str:  # noqa: ARG002
-        """Say by what judges are weighted."""
+        """Say how judges are weighted."""
         return "alike"
 
 
 @dataclass(frozen=True, slots=True)
 class CoherenceWeights:
-    r"""Judges count the less, the farther their own forecasts are from coherence.
+    r"""The farther a judge's own forecasts are from coherence, the less the judge counts.
 
     $$w = (1 - d / \max d)^\beta$$
 
-    where d is the root mean square change that makes the judge's forecasts coherent: the distance of `co.check` over
-    the root of the number of forecasts, so that judges with many forecasts are not held to have erred more. The most
-    incoherent judge counts nothing, unless all are equally far: then all count alike. `beta` of 0 gives equal weights.
+    where d is the root mean square change that makes the judge's forecasts coherent: the distance of `co.check` divided
+    by the square root of the number of forecasts, so that many forecasts alone do not make a judge worse. The most
+    incoherent judge has weight 0, unless all are equally far: then all count alike. `beta` of 0 gives equal weights.
     `time_limit` is that of `co.check`, in seconds.
 
     Karvetski, Olson, Mandel and Twardy (2013), Probabilistic coherence weighting for optimizing expert forecasts,
-    Decision Analysis 10. They average the coherent forecasts of each judge; here the weights are those of the judge's
+    Decision Analysis 10. They average the coherent forecasts of each judge; here the weights apply to the judge's
     forecasts as given, in any method (`co.individual` makes each judge coherent first).
 
     >>> import coherently as co
@@ -76,26 +76,26 @@ class CoherenceWeights:
         found, _ = check_judges(panel, time_limit=self.time_limit)
         own = np.array([0.0 if verdict.status.coherent else verdict.distance for verdict in found.verdicts])
         distance = dict(zip(found, (own / np.sqrt(found.forecasts)).tolist(), strict=True))
-        # A judge of whom nothing can be checked contradicts nothing.
+        # A judge without forecasts that can be checked has no contradictions.
         relative = _relative(np.array([distance.get(name, 0.0) for name in panel.judges]))
         if (relative == 1.0).all():
             return np.ones(len(relative))
         return np.power(1.0 - relative, self.beta)
 
     def describe(self, panel: Panel) -> str:  # noqa: ARG002
-        """Say by what judges are weighted."""
+        """Say how judges are weighted."""
         return f"by their coherence (beta {self.beta:g})"
 
 
 @dataclass(frozen=True, slots=True)
 class ConsensusWeights:
-    r"""Judges count the less, the farther their forecasts are from the panel's means.
+    r"""The farther a judge's forecasts are from the panel's means, the less the judge counts.
 
     $$w = \exp(-\gamma d / \max d)$$
 
-    where d is the judge's (weighted) root mean square distance from the panel's means of the same events, an event and
-    its complement taken together. The farthest judge counts $e^{-\gamma}$ as much as one at the means; `gamma` of 0
-    gives equal weights. A judge who is alone on an event agrees with its mean.
+    where d is the judge's (weighted) root mean square distance from the panel's means of the same events; an event and
+    its complement are taken together. The farthest judge counts $e^{-\gamma}$ times as much as one at the means;
+    `gamma` of 0 gives equal weights. A judge who is the only one on an event agrees with its mean.
 
     >>> import coherently as co
     >>> rows = [("Ann", "p", 0.5), ("Bob", "p", 0.5), ("Cid", "p", 0.8), ("Cid", "q", 0.1)]
@@ -122,18 +122,18 @@ class ConsensusWeights:
         return np.exp(-self.gamma * _relative(distance))
 
     def describe(self, panel: Panel) -> str:  # noqa: ARG002
-        """Say by what judges are weighted."""
+        """Say how judges are weighted."""
         return f"by their agreement with the panel's means (gamma {self.gamma:g})"
 
 
 @dataclass(frozen=True, slots=True)
 class ProductWeights:
-    """The product of several weightings; without any named, coherence times consensus.
+    """The product of several weightings; by default coherence times consensus.
 
     Weights that fall both with a judge's own incoherence and with the distance from the panel's means are the idea of
     Wang, Kulkarni, Poor and Osherson (2011), Aggregating large sets of probabilistic forecasts by weighted coherent
-    adjustment, Decision Analysis 8. The forms of both are ours, and any others can stand in their place: this is no
-    reproduction of that paper.
+    adjustment, Decision Analysis 8. The formulas of both are ours, and others can be used instead: this does not
+    reproduce that paper.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4)])
@@ -145,7 +145,9 @@ class ProductWeights:
 
     def __post_init__(self) -> None:
         if not isinstance(self.parts, tuple) or not all(map(callable, self.parts)):
-            raise MethodError("the parts of ProductWeights are a tuple of weightings, such as co.CoherenceWeights()")
+            raise MethodError(
+                "the parts of ProductWeights must be a tuple of weightings, such as co.CoherenceWeights()"
+            )
 
     def __call__(self, panel: Panel) -> NDArray[np.float64]:
         """Multiply the factors."""
@@ -155,22 +157,22 @@ class ProductWeights:
         return factor
 
     def describe(self, panel: Panel) -> str:
-        """Say by what judges are weighted."""
+        """Say how judges are weighted."""
         said = [part.describe(panel) if hasattr(part, "describe") else f"by {part!r}" for part in self.parts]
         return " and ".join(said) or "alike"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HistoryWeights:
-    r"""Judges count the more, the better their past forecasts were.
+    r"""The better a judge's past forecasts were, the more the judge counts.
 
     $$w = (\bar b / b)^{power}, \qquad b = \frac{n \cdot brier + k \bar b}{n + k}$$
 
-    `history` is a panel with outcomes, or a file with one: brier is the judge's mean Brier score there over n resolved
-    forecasts, $\bar b$ that of all of them together. `shrink`, k, is how many forecasts of average accuracy every judge
-    is credited with, so that a short history counts for little; a judge without any counts as the average one, 1.
-    Weights in inverse proportion to mean squared errors are those of Bates and Granger (1969), The combination of
-    forecasts, Operational Research Quarterly 20.
+    `history` is a panel with outcomes, or a file with one. There, brier is the judge's mean Brier score over n resolved
+    forecasts, and $\bar b$ the mean of all forecasts together. `shrink`, k, is the number of forecasts of average
+    accuracy that is added to every judge's history, so that a short history counts for little; a judge without a
+    history has the weight of an average judge, 1. Weights in inverse proportion to mean squared errors are those of
+    Bates and Granger (1969), The combination of forecasts, Operational Research Quarterly 20.
 
     >>> import coherently as co
     >>> past = co.Panel.from_records(
@@ -190,7 +192,7 @@ class HistoryWeights:
         if not 0 < self.shrink < math.inf:
             raise MethodError(f"shrink is {self.shrink}; it must be a number above 0")
         if not np.any(self._panel().written.outcome >= 0):
-            raise PanelError("the history has no outcomes: add a column outcome (0 or 1) to it")
+            raise PanelError("the history has no outcomes: add a column 'outcome' (0 or 1) to it")
 
     def _panel(self) -> Panel:
         if not isinstance(self.history, Panel):
@@ -203,7 +205,7 @@ class HistoryWeights:
         absent = self._absent(panel)
         if len(absent) == len(panel.judges):
             raise PanelError(
-                f"no judge of the panel occurs in the history, whose judges are {name_some(self._panel().judges)}: "
+                f"no judge of the panel is in the history, whose judges are {name_some(self._panel().judges)}: "
                 f"the names must be the same"
             )
         scores = score(self._panel())
@@ -221,7 +223,7 @@ class HistoryWeights:
         return [name for name in panel.judges if name not in known]
 
     def describe(self, panel: Panel) -> str:
-        """Say by what judges are weighted, and who has no history."""
+        """Say how judges are weighted, and who has no history."""
         absent = self._absent(panel)
         extra = f"; without a history, so counted as the average judge: {name_some(absent)}" if absent else ""
         return f"by their past Brier scores{extra}"
@@ -233,11 +235,11 @@ WEIGHTINGS = {
     "consensus": ConsensusWeights,
     "coherence-consensus": ProductWeights,
 }
-"""The weightings that need no more than the panel, by the word for them."""
+"""The weightings that need only the panel, by name."""
 
 
 def _relative(distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Distances as shares of the largest; none where all are 0."""
+    """Give distances as shares of the largest; if all are 0, they stay 0."""
     most = distance.max(initial=0.0)
     return distance / most if most > 0 else distance
 

@@ -77,7 +77,7 @@ def test_log_loss_says_what_it_clips(table_2):
     done = run(
         "aggregate", table_2, "--method", "dykstra", "--groups", "global", "--loss", "log", "--clip", "0.01", "--json"
     )
-    assert "beyond the clip of the loss log, moved to it: 1" in done.stderr
+    assert "outside the clip of the loss log, moved to it: 1" in done.stderr
     means = [forecast["probability"] for forecast in json.loads(done.stdout)["forecasts"]]
     np.testing.assert_allclose(means, [0.815001, 0.116301, 0.116301], atol=1e-6)
 

@@ -90,8 +90,8 @@ def test_one_judge_is_told_that_there_are_no_intervals(tmp_path):
     ("options", "message"),
     [
         (("--json", "--latex"), "exclude each other"),
-        (("--html", "-o", "/nowhere/at/all.html"), "name a file in a folder that is there"),
-        (("-o", "rows.pdf"), "ending that is not written"),
+        (("--html", "-o", "/nowhere/at/all.html"), "name a file in an existing folder"),
+        (("-o", "rows.pdf"), "has an unknown ending"),
         (("--method", "average"), "unknown method"),
         (("--confidence", "95"), "confidence is 95.0; it must lie between 0 and 1"),
     ],

@@ -10,7 +10,7 @@ def test_convert_says_what_it_wrote(tmp_path):
     assert done.stdout == ""
     assert "out/panel.csv: 5 forecasts by 1 judge on 5 events\nout/outcomes.csv: 4 outcomes\n" in done.stderr
     again = run("convert", "--from", "forecastbench", DATA / "forecastbench", "-o", "out", cwd=tmp_path, check=2)
-    assert again.stderr == "error: out/panel.csv is there already: give another folder, or --force to replace it\n"
+    assert again.stderr == "error: out/panel.csv exists already: give another folder, or --force to replace it\n"
     arguments = ("--outcomes", "out/outcomes.csv", "--labels", "out/labels.csv")
     assert "Will it rain on the fair?" in run("aggregate", "out/panel.csv", *arguments, cwd=tmp_path, check=0).stdout
 

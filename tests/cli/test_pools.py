@@ -61,7 +61,7 @@ def test_lindley_reads_a_covariance(panel):
     assert "note: By the inverse covariance of the errors" in done.stderr
     file.write_text("event,variance\np,1\nq,1\n")
     refused = run("aggregate", panel, "--method", "lindley", "--covariance", file, "--over", "events", check=2)
-    assert "the covariance says nothing of 'p & q' (events)" in refused.stderr
+    assert "the covariance has no entry for 'p & q' (events)" in refused.stderr
 
 
 def test_dempster_shafer(panel):

@@ -40,11 +40,11 @@ def test_check_writes_a_report_and_still_exits_with_1(table_2, tmp_path):
 @pytest.mark.parametrize("command", ["aggregate", "check"])
 def test_a_report_that_cannot_be_written_is_refused_before_any_work(command, tmp_path):
     done = run(command, tmp_path / "absent.csv", "--report", tmp_path / "out.pdf", check=2)
-    assert "out.pdf has an ending that a report does not have: use .html or .htm" in done.stderr
+    assert "out.pdf does not have the ending of a report: use .html or .htm" in done.stderr
 
 
 def test_a_panel_without_weight_has_a_report_without_judges(tmp_path):
     (tmp_path / "panel.csv").write_text("judge,event,probability,weight\nAnn,p,0.5,0\n")
     done = run("aggregate", tmp_path / "panel.csv", "--method", "linear", "--report", tmp_path / "out.html", check=0)
-    assert "note: the report has no judges by incoherence: no forecast is left to check" in done.stderr
+    assert "note: the report has no table of judges by incoherence: no forecast is left to check" in done.stderr
     assert (tmp_path / "out.html").exists()

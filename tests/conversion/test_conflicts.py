@@ -135,7 +135,7 @@ def test_a_list_for_a_resolution_is_refused(tmp_path):
 def test_a_question_that_is_there_twice_is_declared_once(tmp_path):
     row = '3,N,1,numeric,,,"[0,5,10]"\n'
     made = metaculus(tmp_path, row + row, '3,z,2026-01-01,,,"[0,0.5,1]"\n')
-    assert made.notes == ("questions that question_data has more than once, of which the first counts: 3",)
+    assert made.notes == ("questions that are in question_data more than once (the first counts): 3",)
     assert (tmp_path / "out" / "laws.txt").read_text() == "variable q3: number\n"
     assert len(panel(tmp_path)) == 1
 

@@ -137,7 +137,7 @@ def test_forecastbench(tmp_path):
         "fred:a1b2:2026-02-01": 0,
     }
     notes = "\n".join(made.notes)
-    assert "1 forecast missing, taken as abstentions" in notes
+    assert "1 forecast missing, counted as abstentions" in notes
     assert "2 resolutions of events that nobody forecast, left out" in notes
     panel = co.read_panel(out / "panel.csv", outcomes=out / "outcomes.csv", labels=out / "labels.csv")
     assert panel.labels["manifold:hail2"] == "Will it hail on the fair?"
@@ -153,7 +153,7 @@ def test_forecastbench_judges_are_people_where_the_set_names_them(tmp_path):
     (tmp_path / "people.json").write_text(json.dumps(content), encoding="utf-8")
     made, out = converted(tmp_path, "forecastbench", tmp_path / "people.json")
     assert {row["judge"] for row in rows(out / "panel.csv")} == {"u0", "u1"}
-    assert any("fields of forecasts that the documented format does not have, ignored: mood" in n for n in made.notes)
+    assert any("fields of forecasts that are not in the documented format, ignored: mood" in n for n in made.notes)
 
 
 def test_consistency(tmp_path):
@@ -199,7 +199,7 @@ def test_names_of_questions_do_not_depend_on_where_they_are_asked(tmp_path):
 def test_nothing_is_overwritten_without_force(tmp_path):
     _, out = converted(tmp_path, "metaculus")
     before = (out / "panel.csv").read_text(encoding="utf-8")
-    with pytest.raises(co.PanelError, match=r"panel\.csv is there already: give another folder, or --force"):
+    with pytest.raises(co.PanelError, match=r"panel\.csv exists already: give another folder, or --force"):
         co.convert("forecastbench", DATA / "forecastbench", out)
     assert (out / "panel.csv").read_text(encoding="utf-8") == before
     made = co.convert("forecastbench", DATA / "forecastbench", out, force=True)

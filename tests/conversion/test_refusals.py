@@ -39,8 +39,8 @@ def refused(word, *sources, tmp_path):
             "the formats are metaculus, forecastbench, consistency. Did you mean 'metaculus'?",
         ),
         ("consistency", DATA / "nowhere.jsonl", "does not exist"),
-        ("forecastbench", DATA / "metaculus", "holds none of the files that are read: the .json files"),
-        ("consistency", DATA / "forecastbench", "holds none of the files that are read: NegChecker.jsonl"),
+        ("forecastbench", DATA / "metaculus", "contains none of the expected files: the .json files"),
+        ("consistency", DATA / "forecastbench", "contains none of the expected files: NegChecker.jsonl"),
         (
             "metaculus",
             DATA / "metaculus" / "question_data.csv",
@@ -51,7 +51,7 @@ def refused(word, *sources, tmp_path):
             DATA / "metaculus" / "forecast_data.csv",
             "no question_data.csv (with a column 'Question Type') among",
         ),
-        ("forecastbench", DATA / "forecastbench" / "2026-01-11-llm.json", "no forecast set among"),
+        ("forecastbench", DATA / "forecastbench" / "2026-01-11-llm.json", "no forecast set (with 'forecasts') among"),
     ],
 )
 def test_the_wrong_source(tmp_path, word, source, expected):
@@ -64,7 +64,7 @@ def test_the_wrong_source(tmp_path, word, source, expected):
     [
         (b"", "is empty"),
         (b" \n\n", "is empty"),
-        (b"judge,event,probability\nAnn,p,0.5\n", "a panel of Coherently already"),
+        (b"judge,event,probability\nAnn,p,0.5\n", "a panel for Coherently"),
         (b"a,b\n1,2\n", "import-formats.md"),
         (b"{}\n\xff{}", "line 2 is not UTF-8 text (byte 0xff)"),
     ],
@@ -124,16 +124,21 @@ def test_rounds_are_not_mixed(tmp_path):
     [
         ("question_data.csv", "Question Type", "Kind", "no question_data.csv"),
         ("question_data.csv", ",Resolution,", ",Answer,", "question_data.csv: expected the columns Resolution; found"),
-        ("question_data.csv", "multiple_choice", "ranking", "row 3: the question type 'ranking' is none of binary"),
+        (
+            "question_data.csv",
+            "multiple_choice",
+            "ranking",
+            "row 3: unknown question type 'ranking'; the types are binary",
+        ),
         (
             "question_data.csv",
             ",binary,,,,,,,,,2026-01-01 00:00:00+00:00,,,,yes",
             ",binary,,,,,,,,,,,,,maybe",
             "neither yes nor no",
         ),
-        ("question_data.csv", ",Oak,,", ",Ash,,", "the resolution 'Ash' is none of its options"),
+        ("question_data.csv", ",Oak,,", ",Ash,,", "the resolution 'Ash' is not one of its options"),
         ("forecast_data.csv", "0.75", "75", "row 3, Probability Yes: expected a probability from 0 to 1, found '75'"),
-        ("forecast_data.csv", "[0.5, 0.3, 0.3]", "[0.5, 0.3]", "expected 3 values, as the question has, found 2"),
+        ("forecast_data.csv", "[0.5, 0.3, 0.3]", "[0.5, 0.3]", "expected 3 values, as in the question, found 2"),
         ("forecast_data.csv", "[0.5, 0.3, 0.3]", "[0.5, 0.3", "expected a list such as [0.1, 0.9], found '[0.5, 0.3'"),
         ("forecast_data.csv", "Forecaster ID,Forecaster Username", "A,B", "expected the column 'Forecaster Username'"),
     ],
@@ -201,4 +206,4 @@ def test_tuples_without_an_answer_are_left_out_and_counted(tmp_path):
     made = co.convert("consistency", tmp_path, tmp_path / "out")
     notes = "\n".join(made.notes)
     assert "1 tuple with an answer missing, left out" in notes
-    assert "fields of a line that the documented format does not have, ignored: mood" in notes
+    assert "fields of a line that are not in the documented format, ignored: mood" in notes

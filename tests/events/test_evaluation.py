@@ -81,7 +81,7 @@ def test_evaluation_by_name():
     events = Events()
     side = events.add(["p -> q"]).event
     assert events.holds(side, {"p": True, "q": False}).tolist() == [False]
-    with pytest.raises(EventError, match="says nothing of q"):
+    with pytest.raises(EventError, match="has no value for q"):
         events.holds(side, {"p": True})
 
 

@@ -205,7 +205,8 @@ def test_bounds():
 def test_bounds_the_wrong_way_round():
     crossed = table(low=["0.1", "0.7"], high=["0.2", "0.4"])
     assert refusal(cells.bounds, crossed, "low", "high", percent=False) == (
-        "panel.csv row 3: low 0.7 is above high 0.4\nA lower bound is at most the upper one: swap or fix them."
+        "panel.csv row 3: low 0.7 is above high 0.4\n"
+        "The lower bound must not be above the upper bound: swap or fix them."
     )
 
 
@@ -238,7 +239,7 @@ def test_no_text(cell, reason):
 
 def test_half_a_character_is_no_text():
     message = refusal(cells.texts, table("Ann", "\ud800"), "x")
-    assert message.startswith("panel.csv row 3, column x: '\\ud800' has half a character")
+    assert message.startswith("panel.csv row 3, column x: '\\ud800' contains half a character")
 
 
 def test_outcomes():
@@ -256,7 +257,7 @@ def test_outcomes():
 def test_no_outcome(cell):
     assert refusal(cells.outcomes, table("yes", cell), "x") == (
         f"panel.csv row 3, column x: {cell!r} is not an outcome\n"
-        "An outcome is 0 or 1, true or false, yes or no, or empty while it is unresolved."
+        "An outcome is 0 or 1, true or false, yes or no, or an empty cell while it is unresolved."
     )
 
 

@@ -113,9 +113,9 @@ def test_no_frame(value, kind):
     [
         (
             pd.DataFrame([[1, 2]], columns=["p", "p"]),
-            "frame has two columns of one name: rename or delete one",
+            "frame has two columns with the same name: rename or delete one",
         ),
-        (pa.table([[1], [2]], names=["p", "p"]), "frame has two columns of one name: rename or delete one"),
+        (pa.table([[1], [2]], names=["p", "p"]), "frame has two columns with the same name: rename or delete one"),
         (pd.DataFrame([[1, 2]], columns=["p", "P "]), "frame has two columns named 'p' and 'P'"),
         (pd.DataFrame([[1, 2]]), "frame: column 1 is named 0, which is not a text: rename it"),
         (pl.DataFrame({"p": []}), "frame has a header but no rows"),
@@ -152,20 +152,20 @@ GOOD = ("Ann", "p", 0.5)
 @pytest.mark.parametrize(
     ("records", "problems"),
     [
-        ([GOOD, ("Bob", "q")], ["records row 2: 2 values (('Bob', 'q')), where other records are 3 values"]),
+        ([GOOD, ("Bob", "q")], ["records row 2: 2 values (('Bob', 'q')), but other records are 3 values"]),
         (
             [GOOD, GOOD, (*GOOD, 1)],
-            ["records row 3: 4 values (('Ann', 'p', 0.5, 1)), where other records are 3 values"],
+            ["records row 3: 4 values (('Ann', 'p', 0.5, 1)), but other records are 3 values"],
         ),
         (
             [GOOD, {"event": "p"}],
-            ["records row 2: a mapping ({'event': 'p'}), where other records are 3 values"],
+            ["records row 2: a mapping ({'event': 'p'}), but other records are 3 values"],
         ),
         (
             [{"event": "p"}, GOOD],
-            ["records row 2: 3 values (('Ann', 'p', 0.5)), where other records are a mapping"],
+            ["records row 2: 3 values (('Ann', 'p', 0.5)), but other records are a mapping"],
         ),
-        ([None, GOOD], ["records row 1: a NoneType (None), where other records are 3 values"]),
+        ([None, GOOD], ["records row 1: a NoneType (None), but other records are 3 values"]),
         ("pq", ["records row 1: a str ('p')", "records row 2: a str ('q')"]),
     ],
 )

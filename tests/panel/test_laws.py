@@ -98,7 +98,7 @@ def test_all_statements_that_cannot_be_read_are_said_at_once():
         "add `variable v: a, ...` to the laws (column 1)",
         "    v = a",
         "    ^",
-        f"laws statement 8: 'P(q) 0.3' begins as a pin and does not end as one. {pin}",
+        f"laws statement 8: 'P(q) 0.3' begins like a pin but does not end like one. {pin}",
         "laws statement 9: w is declared before; declare a variable once, with all its values",
         "laws statement 10: e is not a value of w (a, b) (column 5)",
         "    w = e",
@@ -127,7 +127,7 @@ def test_long_statements():
     assert len(laws) == 1
     assert "the limit is" not in laws.text[0]
     message = refused(["p | " * 300_000 + "p"])
-    assert message == "laws statement 1: has 1,200,001 characters; a statement may have 1,000,000"
+    assert message == "laws statement 1: has 1,200,001 characters; a statement may have at most 1,000,000"
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_plain_events_are_names_whatever_is_declared():
     panel = co.Panel.from_records(rows, laws=["variable winner: Ann, Bob"], plain_events=True)
     assert panel.events.written_variables == ['"winner = Ann"', '"winner = Bob"']
     message = refused(["variable winner: Ann, Bob"], [("A", "winner", 0.5)], plain_events=True)
-    assert message.startswith("records row 1: winner is a declared variable, and with plain events")
+    assert message.startswith("records row 1: winner is a declared variable, but with plain events")
 
 
 def test_a_laws_file_that_is_not_there(tmp_path):
@@ -238,9 +238,9 @@ def test_outcomes_of_declared_variables_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("known", "words"),
     [
-        ({"winner": "Dan"}, "row 1, column outcome: 'Dan' is not a value of winner; it may be Ann, Bob, None (other)"),
-        ({"rate": "high"}, "outcomes row 1, column outcome: 'high' is not a value of rate; it is a finite number"),
-        ({"due": "soon"}, "'soon' is not a value of due; it is an ISO date such as 2027-01-31"),
+        ({"winner": "Dan"}, "column outcome: 'Dan' is not a value of winner; allowed are Ann, Bob, None (other)"),
+        ({"rate": "high"}, "outcomes row 1, column outcome: 'high' is not a value of rate; it must be a finite number"),
+        ({"due": "soon"}, "'soon' is not a value of due; it must be an ISO date, such as 2027-01-31"),
         ({"winner": "Ann", '"winner"': "Bob"}, "outcomes row 2: winner is 'Bob', but outcomes row 1 says otherwise"),
         ({"winner": "Ann", "winner = Bob": 1}, "is given as true and as false"),
         ({"winner": "Ann", "winner in {Bob, other} | rate < 0": 1, "rate": 1}, "contradicts the other outcomes"),

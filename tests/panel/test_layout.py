@@ -113,7 +113,7 @@ def test_a_judge_may_not_have_the_name_of_a_column():
 
 @pytest.mark.parametrize("header", ["event", ""])
 def test_events_alone_are_refused(header):
-    assert refusal(header) == f"panel.csv has events but no column of a judge.\n{SHAPES}"
+    assert refusal(header) == f"panel.csv has events but no column for any judge.\n{SHAPES}"
 
 
 def test_pick_finds_the_one_column():

@@ -125,7 +125,7 @@ def test_formulas_of_variables_that_others_use_are_not_noted():
 def test_summaries_of_a_sheet_are_noted(tmp_path):
     file = tmp_path / "panel.csv"
     file.write_text("event,Ann,Average\nrain,0.1,0.2\nMean,0.1,0.2\n")
-    assert co.read_panel(file).notes == ("panel.csv: taken for a judge or an event like the others: Average, Mean",)
+    assert co.read_panel(file).notes == ("panel.csv: counted as a judge or an event like the others: Average, Mean",)
 
 
 def test_a_formula_without_variables_is_no_ticker():

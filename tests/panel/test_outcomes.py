@@ -76,9 +76,9 @@ def test_outcomes_from_a_column_a_file_and_a_frame(tmp_path):
     ("known", "words"),
     [
         ({"p": 1, "~p": 1}, "'p' is given as true and as false"),
-        ({"p & q": 1, "p": 0}, "'p & q' contradicts the other outcomes, from which p is false"),
+        ({"p & q": 1, "p": 0}, "'p & q' contradicts the other outcomes, which imply that p is false"),
         ({"p ^ q": 1, "p <-> q": 1}, "'p ^ q' is given as true and as false"),
-        ({"p given q": 1, "q": 0}, "'p given q' contradicts the other outcomes, from which q is false"),
+        ({"p given q": 1, "q": 0}, "'p given q' contradicts the other outcomes, which imply that q is false"),
         ({"p | ~p": 0}, "'p | ~p' contradicts the other outcomes"),
     ],
 )

@@ -142,7 +142,7 @@ def test_a_long_cell_is_read(write):
         ('"event,p\na,1\n', "panel.csv row 1: a cell never ends"),
         (
             'event,p\n"a" & "b",1\n',
-            "panel.csv row 2: a quoted cell goes on after its closing quote; put the whole",
+            "panel.csv row 2: a quoted cell continues after its closing quote; put the whole",
         ),
         (
             f'event,p\n\na,1\n"{"x" * (CELL_LIMIT + 1)}',
@@ -154,7 +154,7 @@ def test_a_long_cell_is_read(write):
         ),
         (
             "event,p\np,0.5\n".encode("utf-16-le"),
-            "panel.csv line 1 holds a NUL byte, so it is not text. Save it",
+            "panel.csv line 1 contains a NUL byte, so it is not text. Save it",
         ),
         (
             "event,p\ncafé,0.5\n".encode("latin-1"),
@@ -175,9 +175,9 @@ def test_a_bad_byte_far_into_the_file_is_found(write, byte):
 
 def test_records_of_another_width_are_told_together(write):
     rows = ["a,1", "b", "c,1,2", "", *(["d,0,5"] * 20)]
-    expected = ["panel.csv row 3: 1 cell where the header has 2"]
-    expected += [f"panel.csv row {row}: 3 cells where the header has 2" for row in (4, *range(6, 14))]
-    hint = "Put a cell that holds ',' in quotes; write a missing cell as an empty one."
+    expected = ["panel.csv row 3: 1 cell, but the header has 2"]
+    expected += [f"panel.csv row {row}: 3 cells, but the header has 2" for row in (4, *range(6, 14))]
+    hint = "Put a cell that contains ',' in quotes; leave a missing cell empty."
     expected += ["... and 12 more (22 in all)", hint]
     assert refusal(write("event,p\n" + "\n".join(rows))).split("\n") == expected
 
@@ -197,7 +197,7 @@ def test_a_file_that_may_not_be_read(write, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(type(path), "open", refuse)
-    assert refusal(path) == f"{path} may not be read: change its permissions or copy it"
+    assert refusal(path) == f"no permission to read {path}: change its permissions or copy it"
 
 
 @pytest.mark.parametrize(
@@ -211,8 +211,8 @@ def test_a_file_that_may_not_be_read(write, monkeypatch):
 )
 def test_a_damaged_gzip(write, content):
     message = refusal(write(content, "panel.csv.gz"))
-    assert message.startswith("panel.csv.gz is not a whole gzip file (")
-    assert message.endswith("): compress it again, or drop .gz from its name")
+    assert message.startswith("panel.csv.gz is not a complete gzip file (")
+    assert message.endswith("): compress it again, or remove .gz from its name")
 
 
 @pytest.mark.parametrize("name", ["panel.jsonl", "panel.ndjson", "panel.jsonl.gz"])
@@ -244,13 +244,13 @@ def test_json_lines_that_cannot_be_read(write, line, message):
     first, second, remedy = refusal(path).split("\n")
     assert first == f"panel.jsonl row 3: {message}"
     assert second == f"panel.jsonl row 5: {message}"
-    assert remedy.startswith("JSON lines is one object a line, such as {")
+    assert remedy.startswith("JSON lines have one object per line, such as {")
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("\n\n", "panel.jsonl is empty. JSON lines is one object a line"),
+        ("\n\n", "panel.jsonl is empty. JSON lines have one object per line"),
         ("{}\n", "panel.jsonl has no columns"),
         ('{"event": 1, "Event": 2}\n', "panel.jsonl has two columns named 'event' and 'Event'"),
         (b'{"event": "\xff"}\n', "panel.jsonl line 1 is not UTF-8 text (byte 0xff)"),
@@ -275,12 +275,12 @@ def test_parquet_that_cannot_be_read(tmp_path, write):
     pq.write_table(pa.table({"event": ["p"] * 1000}), path)
     for content in (b"", TEXT.encode(), path.read_bytes()[:-20], b"PAR1" + b"\xff" * 50 + b"PAR1"):
         message = refusal(write(content, "panel.parquet"))
-        assert message.startswith("panel.parquet is not a whole Parquet file (")
+        assert message.startswith("panel.parquet is not a complete Parquet file (")
         assert message.endswith("): write it again")
     pq.write_table(pa.table({"event": pa.array([], pa.string())}), path)
     assert "whole.parquet has a header but no rows" in refusal(path)
     pq.write_table(pa.table([["p"], ["q"]], names=["event", "event"]), path)
-    assert "whole.parquet has two columns of one name" in refusal(path)
+    assert "whole.parquet has two columns with the same name" in refusal(path)
 
 
 def test_parquet_without_pyarrow(write, monkeypatch):
@@ -312,7 +312,7 @@ def test_rows_without_any_value_are_left_out_and_counted(tmp_path):
 def test_a_row_that_is_too_short_is_counted_in_words(tmp_path):
     file = tmp_path / "panel.csv"
     file.write_text("event,Ann,Bob\nrain\nwind,0.5\n")
-    with pytest.raises(PanelError, match=r"row 2: 1 cell where the header has 3\npanel.csv row 3: 2 cells where"):
+    with pytest.raises(PanelError, match=r"row 2: 1 cell, but the header has 3\npanel.csv row 3: 2 cells, but"):
         read_table(file)
 
 

@@ -109,7 +109,7 @@ def test_what_is_written_is_read(ending, rows):
 
 def test_an_ending_that_is_not_written(tmp_path):
     for name in ("out.xlsx", "out", "out.gz", "csv"):
-        message = f"{tmp_path / name} has an ending that is not written: use one of {', '.join(ENDINGS)}"
+        message = f"{tmp_path / name} has an unknown ending: use one of {', '.join(ENDINGS)}"
         assert refusal(check_output, tmp_path / name) == message
         assert refusal(write_table, COLUMNS, tmp_path / name) == message
     assert names(tmp_path) == []

@@ -56,7 +56,7 @@ def test_convergence_is_the_trace_and_the_bound():
 
 def test_convergence_needs_a_trace():
     result = co.aggregate(co.Panel.from_records(LOOSE), "dykstra")
-    with pytest.raises(co.MethodError, match=r"kept no trace; ask it to: AlternatingProjections\(trace=True\)"):
+    with pytest.raises(co.MethodError, match=r"kept no trace; ask for one: AlternatingProjections\(trace=True\)"):
         co.plot.convergence(result)
 
 

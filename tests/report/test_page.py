@@ -49,7 +49,7 @@ def test_table_2_in_words_and_numbers():
         ["the averages", "3", "incoherent", "0.1179", "0.0139"],
     ]
     for said in (
-        "1 of 3 judges (Chris) contradicts themselves, and the panel's averages contradict each other too.",
+        "1 of 3 judges (Chris) contradicts itself, and the panel's averages contradict each other too.",
         "P(p & q) = 0.60 is above P(q) = 0.00",
         "Sure to win 0.18 whatever happens: buy 0.3 of [q] at 0.00 and sell 0.3 of [p & q] at 0.60.",
         "a mixture of 3 possible worlds. The largest change",
@@ -208,7 +208,7 @@ def _fail(*_):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("out.csv", r"out.csv has an ending that a report does not have: use .html or .htm"),
+        ("out.csv", r"out.csv does not have the ending of a report: use .html or .htm"),
         ("folder.html", r"folder.html is a folder: name a file in it"),
         ("none/out.html", r"none is not a folder: create it first"),
     ],

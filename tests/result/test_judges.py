@@ -54,7 +54,7 @@ def test_what_was_not_solved_is_locally_coherent_and_said():
     local = co.AlternatingProjections("pairs", correction="dykstra")
     assert mended.probability == pytest.approx(co.individual(panel, local).probability)
     as_asked = co.individual(panel, co.Exact(time_limit=0.0))
-    assert as_asked.notes[0].startswith("coherent, but not proved to be the nearest in the time that there was: A, B;")
+    assert as_asked.notes[0].startswith("coherent, but not proved to be the nearest within the time limit: A, B;")
     assert all(finding.coherent for finding in co.check(as_asked).judges.values())
 
 

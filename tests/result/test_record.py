@@ -302,7 +302,7 @@ def test_malformed_records_say_what_is_wrong(change, message):
         ("", "the result is not JSON: Expecting value: line 1 column 1"),
         ('{"status": ', "the result is not JSON: .* line 1 column 12"),
         ("[]", r"the result is \[\]; it must be a JSON object"),
-        ('{"objective": NaN}', "the number NaN"),
+        ('{"objective": NaN}', "the result contains NaN"),
         ("[" * 100_000, "the result is not JSON"),
     ],
 )

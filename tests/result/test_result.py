@@ -63,7 +63,7 @@ def test_probability_of_what_nobody_forecast(event):
 
 def test_the_error_names_the_bounds_of_what_nobody_forecast():
     result = co.aggregate(co.Panel.from_records([("A", "p & q", 0.2)]))
-    with pytest.raises(co.EventError, match=r"result\.bounds\('p'\) says what they imply for it$"):
+    with pytest.raises(co.EventError, match=r"result\.bounds\('p'\) gives what they imply for it$"):
         result.probability("p")
     with pytest.raises(co.EventError, match=r"forecast events$"):
         result.probability("p given q")
@@ -88,7 +88,7 @@ def test_unknown_methods_are_refused():
 def test_a_class_is_not_a_method_and_a_list_is_not_a_panel():
     with pytest.raises(co.MethodError, match=r"LinearAverage\(\)"):
         co.aggregate(co.Panel.from_records(TABLE_2), method=co.LinearAverage)
-    with pytest.raises(co.PanelError, match="takes a Panel, found list"):
+    with pytest.raises(co.PanelError, match="needs a Panel, found list"):
         co.aggregate(TABLE_2)
 
 

@@ -157,7 +157,7 @@ def test_events_of_few_variables_have_no_intervals_over_events(names):
     rows = [("A", name, 0.5) for name in names] + [("B", f"~{name}", 0.6) for name in names]
     found = co.compare(co.Panel.from_records(rows, outcomes=dict.fromkeys(names, 1)), bootstrap=50)
     count = "1 independent variable" if names == "p" else "4 independent variables"
-    assert f"the scored events hang on {count}, fewer than 5, so there are no intervals over events" in found.notes
+    assert f"the scored events depend on {count}, fewer than 5, so there are no intervals over events" in found.notes
     assert found.difference("Raw", "Individual").interval is None
     assert found.frame("events")["brier_low"].isna().all()
     assert found.frame("judges")["brier_low"].notna().all()
@@ -182,9 +182,9 @@ def test_no_outcomes_is_an_error():
         ({"confidence": 1.0}, r"confidence is 1\.0; it must lie between 0 and 1"),
         ({"seed": -2}, "seed is -2"),
         ({"clip": 0.0}, r"clip is 0\.0; it must be above 0"),
-        ({"methods": "exact"}, "methods is a list"),
+        ({"methods": "exact"}, "methods must be a list"),
         ({"methods": ["exakt"]}, "Did you mean 'exact'"),
-        ({"methods": [3]}, "it takes words, methods, results and panels"),
+        ({"methods": [3]}, "it may contain names, methods, results and panels"),
         ({"methods": [co.Panel.from_records(TABLE_2)]}, "same forecasts with other probabilities"),
         ({"methods": [co.aggregate(co.Panel.from_records(TABLE_2))]}, "of another panel"),
     ],
@@ -195,11 +195,11 @@ def test_what_cannot_be_compared_is_refused(panel, options, message):
 
 
 def test_names_that_are_not_compared_are_refused(comparison):
-    with pytest.raises(co.MethodError, match="'raw' is not compared; the methods are Raw, "):
+    with pytest.raises(co.MethodError, match="'raw' is not in this comparison; the methods are Raw, "):
         comparison.difference("raw", "Individual")
     with pytest.raises(co.MethodError, match="unknown score 'auc'"):
         comparison.difference("Raw", "Individual", "auc")
-    with pytest.raises(co.MethodError, match="'worlds' is not what intervals are over"):
+    with pytest.raises(co.MethodError, match="over is 'worlds'; it must be one of"):
         comparison.frame("worlds")
 
 

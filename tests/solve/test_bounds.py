@@ -138,7 +138,7 @@ def test_bounds_of_table_2(event, expected):
 
 def test_what_the_panel_does_not_have_is_noted():
     result = co.aggregate(co.Panel.from_records(TABLE_2), "exact")
-    assert result.bounds('p & r & "no name"').note == 'the panel says nothing of r, "no name"'
+    assert result.bounds('p & r & "no name"').note == 'the panel says nothing about r, "no name"'
     assert result.bounds("p & q").note is None
 
 
@@ -162,7 +162,7 @@ def test_at_the_time_limit_bounds_are_wider_and_say_so():
     event = "v4 & v1 & v2 & v3"
     early = result.bounds(event, time_limit=0.0)
     assert not early.certified
-    assert early.note == "the time limit came before the proof; tighter bounds may exist"
+    assert early.note == "the proof was not finished within the time limit; tighter bounds may exist"
     inside = sum(weight for weight, world in result.worlds if all(world[f"v{i}"] for i in range(1, 5)))
     assert early.low <= inside <= early.high < 1
     singles = [result.probability(f"v{i}") for i in range(1, 5)]
@@ -182,7 +182,9 @@ def test_a_larger_component_is_certified(judges, variables):
 @pytest.mark.parametrize("method", ["linear", "dykstra", "projections"])
 def test_results_that_are_not_coherent_are_refused(method):
     result = co.aggregate(co.Panel.from_records(TABLE_2), method)
-    with pytest.raises(co.ResultError, match=f"these are {result.coherence}: aggregate with the method exact"):
+    with pytest.raises(
+        co.ResultError, match=f"the coherence of these is {result.coherence}: aggregate with the method exact"
+    ):
         result.bounds("p | q")
 
 
@@ -222,7 +224,7 @@ def test_thresholds_between_those_of_the_panel():
     np.testing.assert_allclose(found, (0.2, 0.7), atol=1e-9)
     assert found.note is None
     assert bounds(rows, "size < 4", ["variable rate: number", "variable size: number"]).note == (
-        "the panel says nothing of size"
+        "the panel says nothing about size"
     )
 
 
@@ -319,7 +321,8 @@ def test_what_is_given_an_impossible_event_is_left_out_and_that_is_said():
     assert tuple(found) == (0, 1)
     assert not found.certified
     assert found.note == (
-        "forecasts given events that the answer makes impossible are left out; with them it is 1.0000 to 1.0000"
+        "forecasts conditional on events that are impossible in the answer are left out; "
+        "with them it is 1.0000 to 1.0000"
     )
     unmoved = result.bounds("c & h")
     assert (unmoved.low, round(unmoved.high, 9)) == (0.0, 0.4)

@@ -153,7 +153,7 @@ def test_the_promised_saving_rests_on_the_last_proof_where_worlds_are_many(monke
 def test_what_nothing_holds_is_noted():
     result = co.aggregate(co.Panel.from_records(ADRIFT), "exact")
     assert result.objective == pytest.approx(0.0, abs=1e-8)
-    assert result.note.startswith("The answer makes h impossible or certain")
+    assert result.note.startswith("In this answer the probability of h is 0 or 1")
     assert result.solution.value == pytest.approx([0.9, 0.9, 0.1], abs=1e-12)
     held = co.aggregate(co.Panel.from_records([*ADRIFT, ("A", "h", 0.5)]), "exact")
     assert held.note is None
@@ -238,7 +238,7 @@ def test_what_is_given_the_all_but_impossible_stands_as_forecast():
     rows = [("A", "a given h", 0.52), ("A", "h", 0.3), ("A", "a & h", 0.9)]
     result = co.aggregate(co.Panel.from_records(rows, laws=["P(h) <= 0.0000001"]), "exact")
     assert result.solution.value[0] == 0.52
-    assert "What is forecast given h stands as forecast" in result.note
+    assert "Forecasts conditional on h are unchanged" in result.note
 
 
 def test_an_interval_costs_nothing_inside():

@@ -273,7 +273,7 @@ def test_coherent_forecasts_stay_to_the_last_bit_and_lose_nothing():
 def test_the_clip_of_the_log_loss_is_noted(method):
     rows = [("A", "p", 0.0), ("B", "p", 1.0), ("A", "q", 0.5)]
     assert (
-        "beyond the clip of the loss log, moved to it: 2"
+        "outside the clip of the loss log, moved to it: 2"
         in co.aggregate(co.Panel.from_records(rows), method, "log").note
     )
     assert co.aggregate(co.Panel.from_records(rows), method).note is None

@@ -198,4 +198,4 @@ def test_bounds_follow_laws_and_declarations():
         bounds = result.bounds(event)
         np.testing.assert_allclose(bounds, pair, atol=1e-9, err_msg=event)
         assert bounds.certified
-    assert (result.bounds("x").note, result.bounds("z").note) == (None, "the panel says nothing of z")
+    assert (result.bounds("x").note, result.bounds("z").note) == (None, "the panel says nothing about z")

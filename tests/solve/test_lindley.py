@@ -221,16 +221,16 @@ def test_log_odds_of_table_2_against_another_solver():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"covariance": [[1.0, 0.5], [0.4, 1.0]]}, "the covariance is not symmetric: of number 0 with number 1"),
+        ({"covariance": [[1.0, 0.5], [0.4, 1.0]]}, "the covariance is not symmetric: for number 0 and number 1"),
         (
             {"covariance": [[1.0, 2.0], [2.0, 1.0]]},
             "the covariance is not positive definite: its least eigenvalue is -1",
         ),
         ({"covariance": [[1.0, 1.0], [1.0, 1.0]]}, "the covariance is not positive definite"),
         ({"covariance": [[1.0, 2.0]]}, "the covariance has the shape (1, 2); it must be square"),
-        ({"covariance": [1.0, 0.0]}, "a variance is 0.0; variances are above 0"),
+        ({"covariance": [1.0, 0.0]}, "a variance is 0.0; variances must be above 0"),
         ({"covariance": [1.0, math.inf]}, "numbers that are not finite"),
-        ({"covariance": {"Ann": "x"}}, "something that is not a number"),
+        ({"covariance": {"Ann": "x"}}, "a value that is not a number"),
         (
             {"covariance": {"Ann": {"Zoe": 1.0}}},
             "the covariances of 'Ann' must be a mapping from some of the names Ann",
@@ -252,9 +252,9 @@ def test_options_are_validated_on_construction(options, message):
 @pytest.mark.parametrize(
     ("method", "rows", "message"),
     [
-        (co.Lindley({"Ann": 1.0}), TWO, "the covariance says nothing of 'Bob' (judges)"),
-        (co.Lindley({"q": 1.0}, over="events"), TWO, "the covariance says nothing of 'p' (events)"),
-        (co.Lindley([1.0, 1.0, 1.0]), TWO, "the covariance is of 3 judges; the panel has 2"),
+        (co.Lindley({"Ann": 1.0}), TWO, "the covariance has no entry for 'Bob' (judges)"),
+        (co.Lindley({"q": 1.0}, over="events"), TWO, "the covariance has no entry for 'p' (events)"),
+        (co.Lindley([1.0, 1.0, 1.0]), TWO, "the covariance has 3 rows and the panel has 2 judges"),
         (co.Lindley(prior={"q": 0.5}), TWO, "there is a prior for 'q', which nobody forecast"),
         (co.Lindley(), [("A", "p given q", 0.5)], "lindley takes numbers for events: no conditionals"),
     ],

@@ -10,7 +10,7 @@ from contextlib import suppress
 from coherently.errors import CoherentlyError, ContradictionError
 
 BAD_INPUT, CONTRADICTION, INTERNAL_ERROR, INTERRUPTED, CLOSED_OUTPUT = 2, 3, 70, 130, 141
-"""Exit codes; 130 and 141 are those that shells give a program ended by SIGINT or SIGPIPE."""
+"""Exit codes; 130 and 141 are those of shells for a program that SIGINT or SIGPIPE ended."""
 EXIT_CODES = (
     "Exit codes: 0 fine; 1 check found incoherence; 2 bad input or options; 3 contradictory laws; 70 internal error; "
     "130 interrupted; 141 the output was closed."
@@ -35,8 +35,8 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Stand in for standard streams that are closed: what is printed fails, what is said beside it is lost."""
-    # A file opened for reading refuses what is written to it, and keeps the number 1 from the files that we write.
+    """Replace closed standard streams: printing an answer then fails, and messages are lost."""
+    # A file opened for reading refuses to be written to, and takes descriptor 1, so that no output file gets it.
     if sys.stdout is None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
@@ -44,7 +44,7 @@ def _open_streams() -> None:
 
 
 def _reason(error: BaseException) -> BaseException:
-    """Find what libraries turn into an exit: a reader of our output that has gone, or an interruption."""
+    """Find the cause that a library turned into an exit: a closed output, or an interruption."""
     link: BaseException | None = error
     while isinstance(error, SystemExit) and link is not None:
         if isinstance(link, BrokenPipeError | KeyboardInterrupt):
@@ -74,7 +74,7 @@ def _explain(error: BaseException) -> int | str | None:
 
 
 def _output_failed(error: OSError) -> int:
-    # What is left in the buffer must not fail again when the interpreter ends.
+    # The rest of the buffer must not fail again when the interpreter ends.
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):

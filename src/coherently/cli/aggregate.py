@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from coherently.result import Result
 
 LARGEST_TRACE = 5_000
-"""Events up to which a report of the paper's loop has its curve: the trace keeps an answer for each sweep."""
+"""Maximum number of events for a curve in the report of the paper's loop: the trace keeps one answer per sweep."""
 
 
 @gathered

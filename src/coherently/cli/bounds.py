@@ -34,13 +34,15 @@ def bounds(
     tolerance: Tolerance = None,
     time_limit: Annotated[
         float | None,
-        typer.Option("--time-limit", metavar="SECONDS", help="For the forecasts and for each event (10 each)."),
+        typer.Option(
+            "--time-limit", metavar="SECONDS", help="Time limit for the forecasts, and for each event (10 each)."
+        ),
     ] = None,
     seed: Seed = None,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bound any events: the least and the greatest probability that the coherent forecasts leave them."""
+    """Bound any events: the least and the greatest probability that the coherent forecasts allow."""
     from coherently.panel import check_output, write_table
     from coherently.result import aggregate, read_event
     from coherently.solve import choose

@@ -29,11 +29,11 @@ INCOHERENT = 1
 def check(
     *,
     judge: Annotated[
-        str | None, typer.Option("--judge", metavar="NAME", help="Check the forecasts of this judge alone.")
+        str | None, typer.Option("--judge", metavar="NAME", help="Check only the forecasts of this judge.")
     ] = None,
     time_limit: Annotated[
         float,
-        typer.Option("--time-limit", metavar="SECONDS", help="For the whole check, the report included."),
+        typer.Option("--time-limit", metavar="SECONDS", help="Time limit for the whole check, including the report."),
     ] = 20.0,
     threads: Threads = None,
     output: Output = None,
@@ -44,7 +44,7 @@ def check(
 ) -> None:
     """Find who contradicts what: each judge and the panel's means.
 
-    The exit code is 1 if anything is incoherent by more than the decimals of the numbers explain.
+    The exit code is 1 if anything is incoherent by more than rounding of the numbers explains.
     """
     from coherently.panel import check_output, write_table
     from coherently.report.dossier import make_dossier

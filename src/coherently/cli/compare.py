@@ -44,11 +44,9 @@ def compare(
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence level of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option("--seed", help="The seed of the resamples.")] = 0,
     remake: Annotated[
-        bool, typer.Option("--remake", help="Make aggregates anew from the judges of each resample; slow.")
+        bool, typer.Option("--remake", help="Make the aggregates again from the judges of each resample; slow.")
     ] = False,
-    clip: Annotated[
-        float, typer.Option("--clip", help="The log score raises probabilities below this value to it.")
-    ] = 1e-4,
+    clip: Annotated[float, typer.Option("--clip", help="Log score: clip probabilities to [CLIP, 1 - CLIP].")] = 1e-4,
     time_limit: Annotated[
         float | None,
         typer.Option("--time-limit", metavar="SECONDS", help="Time limit of the row Aggregate (exact) (60)."),
@@ -56,12 +54,15 @@ def compare(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="Write the rows (.csv, .jsonl ...), or what --latex or --html give."
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write the rows (.csv, .jsonl ...), or the output of --latex or --html.",
         ),
     ] = None,
     as_json: AsJson = False,
-    latex: Annotated[bool, typer.Option("--latex", help="Give a LaTeX table.")] = False,
-    html: Annotated[bool, typer.Option("--html", help="Give a page in HTML.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="Print a page in HTML.")] = False,
     source: Source,
 ) -> None:
     """Compare raw, individual, averaged and coherent forecasts with what came true, as the paper does."""
@@ -89,7 +90,7 @@ def compare(
 
 
 def _check(output: Path | None, *, as_json: bool, latex: bool, html: bool) -> None:
-    """Refuse what cannot be given before any work is done for it."""
+    """Refuse what cannot be written before any work is done for it."""
     from coherently.errors import MethodError, PanelError
     from coherently.panel import check_output
 
@@ -100,7 +101,7 @@ def _check(output: Path | None, *, as_json: bool, latex: bool, html: bool) -> No
     if not (latex or html):
         check_output(output)
     elif output.is_dir() or not output.parent.is_dir():
-        raise PanelError(f"{output} cannot be written: name a file in a folder that is there")
+        raise PanelError(f"{output} cannot be written: name a file in an existing folder")
 
 
 def _give(

@@ -23,18 +23,20 @@ def convert(
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="The folder for panel.csv, laws.txt and so on."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     scores: Annotated[
         Path | None,
         typer.Option("--scores", metavar="FILE", help="consistency: write the scores of each tuple."),
     ] = None,
-    clip: Annotated[float, typer.Option("--clip", help="Scores raise probabilities below this value to it.")] = 1e-4,
-    joint: Annotated[bool, typer.Option("--joint/--no-joint", help="Scores also of all of a judge's tuples.")] = True,
-    thresholds: Annotated[int, typer.Option(help="metaculus: thresholds of each continuous question.")] = 9,
+    clip: Annotated[float, typer.Option("--clip", help="Scores: clip probabilities to [CLIP, 1 - CLIP].")] = 1e-4,
+    joint: Annotated[
+        bool, typer.Option("--joint/--no-joint", help="Score also all tuples of a judge together.")
+    ] = True,
+    thresholds: Annotated[int, typer.Option(help="metaculus: number of thresholds of each continuous question.")] = 9,
     every: Annotated[
-        bool, typer.Option("--every", help="metaculus: every forecast, not each forecaster's last.")
+        bool, typer.Option("--every", help="metaculus: keep every forecast, not only each forecaster's last.")
     ] = False,
-    aggregates: Annotated[bool, typer.Option("--aggregates", help="metaculus: aggregates beside forecasters.")] = False,
+    aggregates: Annotated[bool, typer.Option("--aggregates", help="metaculus: keep aggregates too.")] = False,
     partition: Annotated[
         list[str] | None,
         typer.Option(metavar="POST", help="metaculus: exactly one question of this post's group comes true."),
@@ -81,7 +83,7 @@ def _check(format_: str, output: Path | None, scores: Path | None, *, force: boo
         raise MethodError(f"--scores goes with --from consistency, not with --from {format_}")
     check_output(scores)
     if scores.exists() and not force:
-        raise MethodError(f"{scores} is there already: give another name, or --force to replace it")
+        raise MethodError(f"{scores} exists already: give another name, or --force to replace it")
 
 
 def _write_scores(sources: list[Path], path: Path, clip: float, *, joint: bool, quiet: bool) -> None:

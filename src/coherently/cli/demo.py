@@ -9,7 +9,7 @@ from importlib.resources import as_file, files
 from coherently.cli.terminal import show
 
 SMALL = 0.005
-"""A change that two decimals do not show."""
+"""Changes up to this size are not visible in two decimals."""
 
 
 def demo() -> None:

@@ -1,4 +1,4 @@
-"""Options that go together, as one argument of a command."""
+"""Options that belong together, as one argument of a command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def gathered(command: Callable[..., None]) -> Callable[..., None]:
-    """Give the program an option for each field of the dataclasses that a command has for arguments.
+    """Give the program one option for each field of the dataclasses among a command's arguments.
 
     >>> @dataclasses.dataclass
     ... class Size:

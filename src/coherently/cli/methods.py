@@ -57,7 +57,7 @@ class Choice:
     scale: Scale = None
 
     def find_method(self, *, trace: bool) -> Method:
-        """The method, or the pool and the method after it."""
+        """The method, or a pool and the method that follows it."""
         from coherently.solve import choose
 
         pooling = {"trim": self.trim, "exponent": self.exponent, "prior": self.prior}

@@ -10,14 +10,14 @@ import typer
 
 
 class Missing(StrEnum):
-    """What a missing probability in a long table is."""
+    """What a missing probability in a long table means."""
 
     ERROR = "error"
     ABSTAIN = "abstain"
 
 
 class Repeats(StrEnum):
-    """What becomes of several forecasts by one judge of one event."""
+    """What to do with several forecasts by one judge of one event."""
 
     KEEP = "keep"
     LAST = "last"
@@ -35,11 +35,11 @@ PanelFile: TypeAlias = Annotated[
 ]
 LawsFile: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--laws", metavar="FILE", help="What is certain: declarations, formulas, P(event) <= 0.1."),
+    typer.Option("--laws", metavar="FILE", help="Laws: declarations of variables, formulas, P(event) <= 0.1."),
 ]
 OutcomesFile: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--outcomes", metavar="FILE", help="Events with what came true: columns event and outcome."),
+    typer.Option("--outcomes", metavar="FILE", help="What came true: columns event and outcome."),
 ]
 LabelsFile: TypeAlias = Annotated[
     Path | None,
@@ -106,14 +106,14 @@ Prior: TypeAlias = Annotated[
     typer.Option("--prior", help="Pools extremised, neyman-roughgarden: the probability to move away from (0.5)."),
 ]
 Reliability: TypeAlias = Annotated[
-    float | None, typer.Option("--reliability", help="Dempster-Shafer: how far forecasts are trusted (0.8).")
+    float | None, typer.Option("--reliability", help="Dempster-Shafer: how much forecasts are trusted (0.8).")
 ]
 CovarianceFile: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--covariance", metavar="FILE", help="Lindley: names, and their variances or a column for each."),
+    typer.Option("--covariance", metavar="FILE", help="Lindley: names, with their variances or one column for each."),
 ]
 Over: TypeAlias = Annotated[
-    str | None, typer.Option("--over", help="Lindley: whose covariance, judges' or events' (judges).")
+    str | None, typer.Option("--over", help="Lindley: covariance of judges or of events (judges).")
 ]
 Scale: TypeAlias = Annotated[
     str | None, typer.Option("--scale", help="Lindley: errors of the probability or of the log-odds (probability).")
@@ -126,11 +126,11 @@ LossWord: TypeAlias = Annotated[
     str, typer.Option("--loss", metavar="LOSS", help="Distance measure to minimise: brier, log or spherical.")
 ]
 Clip: TypeAlias = Annotated[
-    float | None, typer.Option("--clip", help="The log loss raises probabilities below this value to it (1e-4).")
+    float | None, typer.Option("--clip", help="Log loss: clip probabilities to [CLIP, 1 - CLIP] (1e-4).")
 ]
 Sweeps: TypeAlias = Annotated[int | None, typer.Option("--sweeps", help="Maximum number of passes over the groups.")]
 Tolerance: TypeAlias = Annotated[
-    float | None, typer.Option("--tolerance", help="The relative gap at which a method is done.")
+    float | None, typer.Option("--tolerance", help="Relative gap at which the method stops.")
 ]
 TimeLimit: TypeAlias = Annotated[
     float | None,
@@ -141,15 +141,19 @@ TimeLimit: TypeAlias = Annotated[
     ),
 ]
 Threads: TypeAlias = Annotated[int | None, typer.Option("--threads", help="Threads; 0 = one thread per CPU.")]
-Columns: TypeAlias = Annotated[int | None, typer.Option("--columns", help="Annealing: equally likely worlds.")]
-Steps: TypeAlias = Annotated[int | None, typer.Option("--steps", help="Annealing: random flips before the descent.")]
+Columns: TypeAlias = Annotated[
+    int | None, typer.Option("--columns", help="Annealing: number of equally likely worlds.")
+]
+Steps: TypeAlias = Annotated[
+    int | None, typer.Option("--steps", help="Annealing: number of random flips before the descent.")
+]
 Seed: TypeAlias = Annotated[int | None, typer.Option("--seed", help="The seed of the random numbers.")]
 TraceFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--trace", metavar="FILE", help="Write a table of how each sweep did.")
+    Path | None, typer.Option("--trace", metavar="FILE", help="Write a table with one row per sweep.")
 ]
 ReportFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE", help="Write a page to read and hand over: .html.")
+    Path | None, typer.Option("--report", metavar="FILE", help="Write a page to read and share: .html.")
 ]
 ByRows: TypeAlias = Annotated[
-    bool, typer.Option("--rows", help="Give one row per forecast of the panel, not per event.")
+    bool, typer.Option("--rows", help="Show one row per forecast of the panel, not per event.")
 ]

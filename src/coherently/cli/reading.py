@@ -39,7 +39,7 @@ class Source:
 
     @property
     def options(self) -> Options:
-        """How it, and what belongs to it, is read."""
+        """How the panel and its files are read."""
         return {
             "laws": self.laws,
             "percent": self.percent,
@@ -49,7 +49,7 @@ class Source:
         }
 
     def read(self, **more: Unpack[Options]) -> Panel:
-        """Read it with a progress bar and say its notes."""
+        """Read the panel with a progress bar and show its notes."""
         from coherently.panel import read_panel
 
         options: Options = {**self.options, **more}

@@ -1,4 +1,4 @@
-"""Reports that commands write on the side."""
+"""Reports that commands write beside their output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from coherently.result import Result
 
 SECONDS = 10.0
-"""For the check of a result's panel that a report shows."""
+"""Time limit, in seconds, of the check of the panel that the report of a result shows."""
 
 
 def check_report(path: Path | None) -> None:
@@ -26,7 +26,7 @@ def check_report(path: Path | None) -> None:
 
 
 def write_result(result: Result, path: Path | None, panel_file: Path, *, time_limit: float | None, quiet: bool) -> None:
-    """Write the page of a result; a time limit of the method's holds for the check too."""
+    """Write the page of a result; the method's time limit holds for the check too."""
     if path is None:
         return
     from coherently.report.dossier import make_dossier

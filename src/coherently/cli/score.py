@@ -20,9 +20,7 @@ from coherently.cli.terminal import say, show, show_json
 def score(
     *,
     outcomes: OutcomesFile = None,
-    clip: Annotated[
-        float, typer.Option("--clip", help="The log score raises probabilities below this value to it.")
-    ] = 1e-4,
+    clip: Annotated[float, typer.Option("--clip", help="Log score: clip probabilities to [CLIP, 1 - CLIP].")] = 1e-4,
     output: Output = None,
     as_json: AsJson = False,
     source: Source,

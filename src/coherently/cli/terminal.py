@@ -19,7 +19,7 @@ PATIENCE = 1.0
 
 
 def say(message: str, *, quiet: bool = False) -> None:
-    """Tell the person something beside the output."""
+    """Show a message on the standard error."""
     if not quiet:
         print(message, file=sys.stderr)
 

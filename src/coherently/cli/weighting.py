@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def choose_weights(
     listed: Path | None, word: str | None, history: Path | None, **options: Unpack[Options]
 ) -> Weighting | None:
-    """Give the product of the weightings asked for; the options say how the history is read."""
+    """Give the product of the chosen weightings; the options say how the history is read."""
     parts: list[Weighting] = []
     if listed is not None:
         from coherently.panel.weights import find_weighting

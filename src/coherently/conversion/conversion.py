@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from coherently.panel import Columns
 
 FORMATS: Final = ("metaculus", "forecastbench", "consistency")
-"""The formats that are read, by the word for them."""
+"""The formats that can be read, by name."""
 PANEL, LAWS, OUTCOMES, LABELS = "panel.csv", "laws.txt", "outcomes.csv", "labels.csv"
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What was written: the rows (of laws: statements) by path, and what a reader should know of it."""
+    """What was written: the number of rows (for laws, of statements) by path, and what a reader should know."""
 
     files: Mapping[Path, int]
     judges: int
@@ -60,10 +60,10 @@ def convert(
     """Turn an export of `format` ("metaculus", "forecastbench" or "consistency") into the files of a panel.
 
     `sources` are files, folders or .zip archives. The folder `output` gets panel.csv, and laws.txt, outcomes.csv and
-    labels.csv as far as there is something to say. Files that are there are replaced with `force` alone. The rest is
-    for Metaculus: `thresholds` is how many a continuous question gets, `every` keeps all forecasts of a forecaster
-    instead of the last, `aggregates` keeps aggregates beside forecasters, and `partitions` and `exclusive` name posts
-    of which exactly one, or at most one, question comes true.
+    labels.csv if there is anything to write in them. Existing files are replaced only with `force`. The other options
+    are for Metaculus: `thresholds` is the number of thresholds of each continuous question, `every` keeps all forecasts
+    of a forecaster instead of the last one, `aggregates` keeps aggregates beside forecasters, and `partitions` and
+    `exclusive` name posts of which exactly one, or at most one, question comes true.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -106,7 +106,7 @@ def _write(draft: Draft, folder: Path, *, force: bool) -> Conversion:
         tables[LABELS] = {"id": list(draft.labels), "title": list(draft.labels.values())}
     stale = [folder / name for name in (PANEL, LAWS, OUTCOMES, LABELS) if (folder / name).exists()]
     if stale and not force:
-        raise PanelError(f"{stale[0]} is there already: give another folder, or --force to replace it")
+        raise PanelError(f"{stale[0]} exists already: give another folder, or --force to replace it")
     files: dict[Path, int] = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)

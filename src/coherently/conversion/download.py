@@ -34,15 +34,15 @@ FORECAST_KNOWN: Final = frozenset(
     }
 )
 CELL_LIMIT: Final = 10_000_000
-"""Characters that one cell may have: histories of options and distributions are long."""
+"""Maximum number of characters in one cell: histories of options and distributions are long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What the user decides.
 
-    How many thresholds a quantity has, whether every forecast counts or each forecaster's last, whether aggregates
-    count beside forecasters, and the posts of whose questions exactly one, or at most one, comes true.
+    How many thresholds a quantity has, whether every forecast counts or only each forecaster's last, whether aggregates
+    count beside forecasters, and the posts where exactly one question, or at most one, comes true.
     """
 
     thresholds: int = 9
@@ -64,11 +64,11 @@ class Table:
     rows: list[dict[str, str]]
 
     def place(self, index: int) -> str:
-        """Where a row is, for messages."""
+        """The place of a row, for messages."""
         return f"{self.name} row {index + 2}"
 
     def check_header(self, draft: Draft, needs: Sequence[str], known: frozenset[str]) -> None:
-        """Refuse a table without the columns that are needed; note those that are not documented."""
+        """Refuse a table that lacks a needed column; note columns that are not documented."""
         columns = [name for name in self.rows[0] if name]
         missing = [name for name in needs if name not in columns]
         if missing:
@@ -87,7 +87,7 @@ class Row:
 
     @property
     def question(self) -> str:
-        """The question that it is about."""
+        """The question that the forecast is about."""
         return self.cells["Question ID"]
 
 
@@ -102,12 +102,12 @@ def read_table(source: Source) -> Table:
     except csv.Error as error:
         raise PanelError(f"{source.name} line {reader.line_num}: {error}") from error
     if not rows:
-        raise PanelError(f"{source.name} has a header and no rows")
+        raise PanelError(f"{source.name} has a header but no rows")
     return Table(source.name, rows)
 
 
 def rows_that_count(draft: Draft, tables: Sequence[Table], questions: Container[str], options: Options) -> list[Row]:
-    """Each forecaster's last forecast of each question, or all; aggregates only where they are asked for or alone."""
+    """Give each forecaster's last forecast of each question, or all; aggregates if asked for or without others."""
     rows = []
     orphans: Counter[str] = Counter()
     for table in tables:
@@ -119,7 +119,7 @@ def rows_that_count(draft: Draft, tables: Sequence[Table], questions: Container[
             else:
                 orphans[cells["Question ID"]] += 1
     if orphans:
-        left_out = f"{plural(orphans.total(), 'forecast')} on questions that question_data does not have, left out"
+        left_out = f"{plural(orphans.total(), 'forecast')} on questions that are not in question_data, left out"
         draft.notes.append(f"{left_out}: {listed(orphans)}")
     people = [row for row in rows if not row.aggregate]
     if people and len(people) < len(rows) and not options.aggregates:
@@ -137,7 +137,7 @@ def rows_that_count(draft: Draft, tables: Sequence[Table], questions: Container[
 
 
 def _judge_reader(table: Table) -> Callable[[dict[str, str]], tuple[str, bool]]:
-    """How to tell who made a row's forecast, and whether that is a method of aggregation: it has a count."""
+    """Give a function that says who made a row's forecast, and whether it is an aggregate, which has a count."""
     columns = table.rows[0]
     name = next((c for c in ("Forecaster (Anonymized)", "Forecaster Username", "Forecaster ID") if c in columns), None)
     if name is None:
@@ -147,7 +147,7 @@ def _judge_reader(table: Table) -> Callable[[dict[str, str]], tuple[str, bool]]:
 
 
 def list_cell(text: str, place: str, column: str) -> list[Any]:
-    """Read a list as Python prints it, which is how the download writes them."""
+    """Read a list as Python prints it, which is how the download writes lists."""
     plain = re.sub(r"np\.float64\(([^)]*)\)", r"\1", text.strip())
     plain = re.sub(r"\bnan\b", "None", plain) if "nan" in plain and "'" not in plain else plain
     try:
@@ -184,7 +184,7 @@ def probability_cell(value: object, place: str, column: str) -> float:
         number = float(str(value))
     except ValueError:
         number = math.nan
-    # Cumulative distributions end a rounding error past 1 at times.
+    # Some cumulative distributions end a rounding error above 1.
     if not -1e-9 <= number <= 1 + 1e-9:
         raise PanelError(f"{place}, {column}: expected a probability from 0 to 1, found {value!r}")
     return min(max(number, 0.0), 1.0)

@@ -1,4 +1,4 @@
-"""What every format is turned into before it is written: forecasts, laws, outcomes, labels, notes."""
+"""The common form of all formats before a panel is written: forecasts, laws, outcomes, labels, notes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Forecast:
 
 @dataclass(slots=True)
 class Draft:
-    """A panel in the making; `outcomes` and `labels` are by event text, in the order in which they came up.
+    """A panel in the making; `outcomes` and `labels` are by event text, in the order of first appearance.
 
     An outcome is None where sources contradict each other.
     """
@@ -49,9 +49,9 @@ class Draft:
             self.labels.setdefault(event, title)
 
     def note_unknown(self, source: str, what: str, counts: Counter[str]) -> None:
-        """Say which fields of a source are not among the documented ones."""
+        """Note the fields of a source that are not documented."""
         if counts:
-            self.notes.append(f"{source}: {what} that the documented format does not have, ignored: {listed(counts)}")
+            self.notes.append(f"{source}: {what} that are not in the documented format, ignored: {listed(counts)}")
 
     def forecast_columns(self) -> Columns:
         """The columns of the panel's file, with `time` if any forecast has one."""
@@ -104,9 +104,10 @@ def choice(name: str, value: str) -> str:
 
 
 def declaration(name: str, values: Iterable[str], *, complete: bool) -> str:
-    """Declare a many-valued variable: exactly one of the values, or perhaps another.
+    """Declare a many-valued variable: exactly one of the values or, unless `complete`, perhaps another.
 
-    The other of an open declaration is called so, and a variable has two values or more.
+    A value named "other" is the unnamed other of an open declaration; a single value is open too, since a variable has
+    two values or more.
 
     >>> declaration("q7", ["Ann", "New York", "other"], complete=False)
     'variable q7: Ann, "New York", ...'
@@ -120,7 +121,7 @@ def declaration(name: str, values: Iterable[str], *, complete: bool) -> str:
 
 
 def settle(draft: Draft, resolutions: Mapping[str, set[bool]]) -> None:
-    """Take the resolutions of events; those that were resolved both ways are left blank."""
+    """Take over the resolutions of events; those that were resolved both ways are left blank."""
     draft.outcomes |= {event: int(min(said)) if len(said) == 1 else None for event, said in resolutions.items()}
     torn = [event for event, said in resolutions.items() if len(said) > 1]
     if torn:
@@ -128,7 +129,7 @@ def settle(draft: Draft, resolutions: Mapping[str, set[bool]]) -> None:
 
 
 def read_probability(value: object, place: str) -> float:
-    """A probability, or an error that says what is there instead."""
+    """Read a probability, or raise an error that says what was found instead."""
     number = read_number(value, place)
     if not 0.0 <= number <= 1.0:
         raise PanelError(f"{place}: the probability {number:g} is outside 0 to 1; {REMEDY}")
@@ -136,14 +137,14 @@ def read_probability(value: object, place: str) -> float:
 
 
 def read_number(value: object, place: str) -> float:
-    """A finite number, or an error that says what is there instead."""
+    """Read a finite number, or raise an error that says what was found instead."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise PanelError(f"{place}: expected a probability, found {kind_of(value)}; {REMEDY}")
     return float(value)
 
 
 def read_text(value: object, place: str) -> str:
-    """A text or a number as a text, or an error that says what is there instead."""
+    """Read a text, or a number as a text, or raise an error that says what was found instead."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise PanelError(f"{place}: expected a text, found {kind_of(value)}; {REMEDY}")
     return str(value)

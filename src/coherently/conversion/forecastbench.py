@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 KINDS: Final = ("questions", "forecasts", "resolutions")
 NONE: Final = (None, "N/A", "", "NaT", "nan")
-"""How a field says that it does not apply."""
+"""Values of a field that does not apply."""
 SET_FIELDS: Final = frozenset(
     {
         "forecast_due_date",
@@ -106,12 +106,12 @@ KNOWN: Final = {
 
 
 def read_forecastbench(sources: Sequence[Source]) -> Draft:
-    """Make a panel of sets of one round: an event a question and resolution date, a formula a combination."""
+    """Make a panel from sets of one round: one event per question and resolution date, one formula per combination."""
     draft = Draft()
     sets = [(source, *_parse(source)) for source in sources]
     _check_one_round(sets)
     if not any(kind == "forecasts" for _, kind, _ in sets):
-        raise PanelError(f"no forecast set among {listed(source.name for source in sources)}: it has 'forecasts'")
+        raise PanelError(f"no forecast set (with 'forecasts') among {listed(source.name for source in sources)}")
     titles: dict[str, str] = {}
     for source, kind, content in sets:
         draft.note_unknown(source.name, "fields of the set", Counter(set(content) - SET_FIELDS - set(KINDS)))
@@ -150,7 +150,7 @@ def _parse(source: Source) -> tuple[str, dict[str, Any]]:
 
 
 def _check_one_round(sets: Sequence[tuple[Source, str, Mapping[str, Any]]]) -> None:
-    """Questions compare with values on the due date, so that one text is another event in another round."""
+    """Refuse several rounds: questions compare with values on the due date, so a text is a new event in each round."""
     rounds: dict[str, str] = {}
     for source, _, content in sets:
         due = content.get("forecast_due_date")
@@ -223,16 +223,16 @@ def _add_forecasts(draft: Draft, source: Source, content: Mapping[str, Any], tit
             elif titles:
                 untitled.add(name)
     if silent:
-        draft.notes.append(f"{source.name}: {plural(silent, 'forecast')} missing, taken as abstentions")
+        draft.notes.append(f"{source.name}: {plural(silent, 'forecast')} missing, counted as abstentions")
     if untitled:
-        draft.notes.append(f"{source.name}: {plural(len(untitled), 'event')} that no question set here has")
+        draft.notes.append(f"{source.name}: {plural(len(untitled), 'event')} not in any question set given")
     return asked
 
 
 def _resolutions(
     draft: Draft, source: Source, content: Mapping[str, Any], asked: set[str]
 ) -> Iterator[tuple[str, bool]]:
-    """Give what resolved to 0 or 1; a market question counts for its dateless event whenever it resolved."""
+    """Give the events that resolved to 0 or 1; a market question, whenever it resolves, is the event without a date."""
     left = Counter[str]()
     for index, item in enumerate(content["resolutions"]):
         place = f"{source.name}, resolutions[{index}]"

@@ -1,4 +1,4 @@
-"""What the labels of a group's questions say of each other: thresholds of one quantity, or brackets of it."""
+"""How the labels of a group's questions are related: as thresholds of one quantity, or as brackets of it."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ BY: Final = {
     "by end of": "end",
 }
 ASKS_BY: Final = re.compile(r"\b(by|before)\b\W*(the following|these|each|which|\.\.\.|…|_{2,}|\?|\(|$)", re.IGNORECASE)
-"""A title that leaves the date to the labels, such as "Will it happen before these dates?"."""
+"""A title whose date is in the labels, such as "Will it happen before these dates?"."""
 
 _NUMBER: Final = r"([$€£]?)\s*(-?\d[\d,]*(?:\.\d+)?|-?\.\d+)\s*(%|[a-z]*)"
 
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The events of a group's questions, in their order, and the law that relates them; `kind` is for people.
+    """The events of a group's questions, in their order, and the law that relates them; `kind` is for messages.
 
-    `complete` is false of brackets that leave values out.
+    `complete` is false for brackets that leave values out.
     """
 
     kind: str
@@ -69,7 +69,7 @@ class _Amount:
 
 @dataclass(frozen=True, slots=True)
 class _Bracket:
-    """A range of a quantity; None is no bound, and a bound itself belongs to the range unless it is open there."""
+    """A range of a quantity; None means no bound, and a bound belongs to the range unless the range is open there."""
 
     low: Decimal | None
     high: Decimal | None
@@ -78,7 +78,7 @@ class _Bracket:
 
 
 def recognise(name: str, labels: Sequence[str], title: str) -> Grouping | None:
-    """Read the labels of a group as thresholds or brackets of one quantity; None where they say nothing of the kind.
+    """Read the labels of a group as thresholds or brackets of one quantity; None if they are neither.
 
     >>> recognise("g7", ["Before 2030", "Before July 2031"], "Will it fly?").events
     ('g7 < 2030-01-01', 'g7 < 2031-07-01')
@@ -96,7 +96,7 @@ def recognise(name: str, labels: Sequence[str], title: str) -> Grouping | None:
 
 
 def declared(name: str, labels: Sequence[str], *, complete: bool) -> Grouping:
-    """Take a group for a partition because the user says so."""
+    """Make a group a partition because the user says so."""
     return Grouping(
         "partition", tuple(choice(name, label) for label in labels), declaration(name, labels, complete=complete)
     )
@@ -195,7 +195,7 @@ def _amount(text: str) -> _Amount | None:
 
 
 def _brackets(name: str, labels: Sequence[str]) -> Grouping | None:
-    """Ranges that do not overlap: a partition, complete where both ends are open and nothing is left between."""
+    """Read ranges that do not overlap: a partition, complete if both ends are unbounded and there are no gaps."""
     found = [_bracket(_plain(label)) for label in labels]
     ranges = [item for item in found if item is not None]
     if len(ranges) < len(labels) or not any(item.low is not None and item.high is not None for item in ranges):
@@ -214,7 +214,7 @@ def _brackets(name: str, labels: Sequence[str]) -> Grouping | None:
 
 
 def _meet(left: _Bracket, right: _Bracket, gap: Decimal, step: Decimal) -> bool:
-    """Whether no value lies between two ranges: one has the bound they share, or both have bounds a step apart.
+    """Whether no value lies between two ranges: one includes the bound they share, or their bounds are a step apart.
 
     >>> ten, twenty = Decimal(10), Decimal(20)
     >>> _meet(_Bracket(None, ten, open_high=True), _Bracket(ten, None, open_low=True), Decimal(0), Decimal(1))
@@ -226,7 +226,7 @@ def _meet(left: _Bracket, right: _Bracket, gap: Decimal, step: Decimal) -> bool:
 
 
 def _step(ranges: Sequence[_Bracket]) -> Decimal:
-    """The unit of the last digit that any bound has."""
+    """The unit of the last digit of any bound."""
     bounds = [bound for item in ranges for bound in (item.low, item.high) if bound is not None]
     exponents = [exponent for bound in bounds if isinstance(exponent := bound.as_tuple().exponent, int)]
     return Decimal(1).scaleb(min([0, *exponents]))

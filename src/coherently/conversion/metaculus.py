@@ -48,7 +48,7 @@ NO_ANSWER: Final = ("ambiguous", "annulled")
 
 @dataclass(slots=True)
 class _Question:
-    """A question and the events that its forecasts are of, with where their probabilities are in a list of `length`."""
+    """A question, the events of its forecasts, and the places of their probabilities in a list of `length`."""
 
     id: str
     post: str
@@ -62,7 +62,7 @@ class _Question:
 
 
 def read_metaculus(sources: Sequence[Source], options: Options) -> Draft:
-    """Make a panel of a download: options are partitions, cumulative distributions thresholds of a quantity."""
+    """Make a panel from a download: options become partitions, cumulative distributions thresholds of a quantity."""
     tables = [read_table(source) for source in sources]
     draft = Draft()
     asked = [table for table in tables if "Question Type" in table.rows[0]]
@@ -91,11 +91,9 @@ def read_metaculus(sources: Sequence[Source], options: Options) -> Draft:
 
 
 def _settle_repeats(draft: Draft, questions: dict[str, _Question], again: dict[str, set[str]]) -> None:
-    """Say which questions are there more than once; one that is resolved in two ways is left unresolved."""
+    """Note the questions that occur more than once; one that is resolved in two ways is left unresolved."""
     if again:
-        draft.notes.append(
-            f"questions that question_data has more than once, of which the first counts: {listed(again)}"
-        )
+        draft.notes.append(f"questions that are in question_data more than once (the first counts): {listed(again)}")
     torn = [name for name, resolutions in again.items() if resolutions != {questions[name].resolution}]
     for name in torn:
         questions[name].resolution = ""
@@ -123,7 +121,7 @@ def _read_question(draft: Draft, row: dict[str, str], place: str, options: Optio
         _declare_quantity(draft, question, name, row, place, options.thresholds)
     else:
         raise PanelError(
-            f"{place}: the question type {kind!r} is none of binary, multiple_choice, {', '.join(CONTINUOUS)}"
+            f"{place}: unknown question type {kind!r}; the types are binary, multiple_choice, {', '.join(CONTINUOUS)}"
         )
     return question
 
@@ -133,10 +131,10 @@ def _declare_options(draft: Draft, question: _Question, name: str, row: dict[str
         (c for c in ("MC Options (All)", "MC Options", "MC Options (Current)") if row.get(c, "").strip()), None
     )
     if column is None:
-        raise PanelError(f"{place}: a multiple choice question without options in 'MC Options (All)' or 'MC Options'")
+        raise PanelError(f"{place}: a multiple choice question needs options in 'MC Options (All)' or 'MC Options'")
     values = [str(value) for value in list_cell(row[column], place, column)]
     if len(set(values)) < len(values):
-        raise PanelError(f"{place}, {column}: an option is there twice: {row[column]}")
+        raise PanelError(f"{place}, {column}: an option appears twice: {row[column]}")
     draft.laws.append(declaration(name, values, complete=True))
     question.events = [choice(name, value) for value in values]
     question.positions = list(range(len(values)))
@@ -148,7 +146,7 @@ def _declare_options(draft: Draft, question: _Question, name: str, row: dict[str
 def _declare_quantity(
     draft: Draft, question: _Question, name: str, row: dict[str, str], place: str, thresholds: int
 ) -> None:
-    """Choose thresholds at equal steps of the range that Metaculus evaluates distributions on, and its open bounds."""
+    """Choose thresholds at equal steps of the range on which Metaculus evaluates distributions, and its open bounds."""
     locations = list_cell(row.get("Continuous Range", ""), place, "Continuous Range")
     if len(locations) < 2:
         raise PanelError(f"{place}: a {question.kind} question needs a 'Continuous Range' of two or more locations")
@@ -173,7 +171,7 @@ def _declare_quantity(
 
 
 def _relate_groups(draft: Draft, questions: dict[str, _Question], options: Options) -> None:
-    """Relate the binary questions of one post by what their labels say, or by what the user does."""
+    """Relate the binary questions of one post by what their labels say, or by what the user says."""
     posts: dict[str, list[_Question]] = {}
     for question in questions.values():
         if question.kind == "binary" and question.label:
@@ -201,14 +199,14 @@ def _relate_groups(draft: Draft, questions: dict[str, _Question], options: Optio
         draft.notes.append("groups: " + ", ".join(f"{count} {kind}" for kind, count in related.items()))
     if partial:
         draft.notes.append(
-            f"groups of brackets that leave values out, so that none of them may come true: posts {listed(partial)}; "
-            f"if exactly one does say --partition POST"
+            f"groups of brackets that leave values out, so perhaps none of them comes true: posts {listed(partial)}; "
+            f"if exactly one must, give --partition POST"
         )
     if unrelated:
         draft.notes.append(
-            f"groups whose labels do not say how their questions are related, so that no law relates them: posts "
-            f"{listed(unrelated)}; if exactly one question of a post can come true say --partition POST, "
-            "if at most one --exclusive POST"
+            f"groups whose labels do not say how their questions are related, so no law relates them: posts "
+            f"{listed(unrelated)}; if exactly one question of a post comes true, give --partition POST; "
+            "if at most one, --exclusive POST"
         )
 
 
@@ -226,7 +224,7 @@ def _add_forecast(draft: Draft, question: _Question, row: Row) -> None:
         raise PanelError(f"{place}: no forecaster")
     categories = "Probability Yes Per Category"
     if question.kind == "binary":
-        # Some aggregates give a binary question's no and yes as categories.
+        # Some aggregates give the no and the yes of a binary question as categories.
         pair = [] if cells["Probability Yes"].strip() else list_cell(cells[categories], place, categories)
         value = pair[1] if len(pair) == 2 else cells["Probability Yes"]
         probability = probability_cell(value, place, "Probability Yes")
@@ -243,12 +241,12 @@ def _add_forecast(draft: Draft, question: _Question, row: Row) -> None:
 
 
 def _stretched(values: list[Any], question: _Question, place: str) -> list[Any]:
-    """Evaluate the distribution of a discrete question, which has a value a bucket, on its longer range.
+    """Evaluate the distribution of a discrete question, which has one value per bucket, on its longer range.
 
-    An outcome is the middle of its bucket, so that a location counts the buckets whose middle it has passed.
+    An outcome is the middle of its bucket, so a location counts the buckets whose middle lies below it.
     """
     if question.kind != "discrete" or len(values) < 2:
-        raise PanelError(f"{place}: expected {question.length} values, as the question has, found {len(values)}")
+        raise PanelError(f"{place}: expected {question.length} values, as in the question, found {len(values)}")
     scale = (len(values) - 1) / (question.length - 1)
     return [values[math.floor(index * scale + 0.5 + 1e-9)] for index in range(question.length)]
 
@@ -277,7 +275,7 @@ def _outcomes(question: _Question, resolution: str) -> Iterator[tuple[str, int]]
     elif question.kind == "multiple_choice":
         right = choice(f"q{question.id}", resolution)
         if right not in question.events:
-            raise PanelError(f"{place}: the resolution {resolution!r} is none of its options")
+            raise PanelError(f"{place}: the resolution {resolution!r} is not one of its options")
         for event in question.events:
             yield event, int(event == right)
     else:

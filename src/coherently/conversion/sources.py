@@ -1,4 +1,4 @@
-"""Files, folders and archives into decoded texts, and what format a text looks like."""
+"""Files, folders and archives into decoded texts, and the format that a text seems to have."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LOOKS = {
     "metaculus": "the CSV of a Metaculus data download",
     "forecastbench": "a JSON file of ForecastBench",
     "consistency": "JSON lines of consistency checks",
-    "panel": "a panel of Coherently already, which needs no conversion",
+    "panel": "a panel for Coherently, which needs no conversion",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file's text; `name` is for messages, `file` its bare name and `folder` that of the folder it is in."""
+    """A file's text; `name` is for messages, `file` is the name of the file and `folder` that of its folder."""
 
     name: str
     file: str
@@ -32,22 +32,22 @@ class Source:
     text: str
 
     def check(self, wanted: str) -> None:
-        """Refuse a text that is no JSON object, or one of another format."""
+        """Refuse a text that is not a JSON object, or has another format."""
         if not self.text.lstrip().startswith("{") or looks_like(self.text) not in {wanted, None}:
             raise self.refuse(wanted)
 
     def refuse(self, wanted: str) -> PanelError:
-        """The error of a file that is not of the format asked for."""
+        """Give the error for a file that does not have the format asked for."""
         seen = looks_like(self.text)
         if seen == "panel":
             return PanelError(f"{self.name} looks like {LOOKS[seen]}: coherently check {self.file}")
         if seen is not None and seen != wanted:
             return PanelError(f"{self.name} looks like {LOOKS[seen]}, not {LOOKS[wanted]}: use --from {seen}")
-        return PanelError(f"{self.name} is not {LOOKS[wanted]}; see docs/reference/import-formats.md for what it holds")
+        return PanelError(f"{self.name} is not {LOOKS[wanted]}; docs/reference/import-formats.md describes the format")
 
 
 def open_sources(paths: Sequence[str | os.PathLike[str]], wanted: Callable[[str], bool], asked: str) -> list[Source]:
-    """Read files, and of folders and .zip archives the files whose names are `wanted`; `asked` describes those."""
+    """Read files, and from folders and .zip archives the files whose names are `wanted`; `asked` describes these."""
     if not paths:
         raise PanelError("no source was given: name a file or a folder")
     sources: list[Source] = []
@@ -61,7 +61,7 @@ def open_sources(paths: Sequence[str | os.PathLike[str]], wanted: Callable[[str]
             sources.append(_open(path))
             continue
         if not found:
-            raise PanelError(f"{path} holds none of the files that are read: {asked}")
+            raise PanelError(f"{path} contains none of the expected files: {asked}")
         sources += found
     for source in sources:
         if not source.text.strip():
@@ -89,7 +89,7 @@ def _unpack(path: Path, wanted: Callable[[str], bool]) -> Iterator[Source]:
     except FileNotFoundError as error:
         raise PanelError(f"{path} does not exist: check the name and the folder") from error
     except (zipfile.BadZipFile, OSError) as error:
-        raise PanelError(f"{path} is not a whole .zip archive ({error}): download it again") from error
+        raise PanelError(f"{path} is not a complete .zip archive ({error}): download it again") from error
 
 
 def _decode(data: bytes, name: str) -> str:
@@ -103,18 +103,18 @@ def _decode(data: bytes, name: str) -> str:
 
 
 def parse_json(text: str, name: str, line: int = 1) -> Any:
-    """Read JSON that starts in a line of a file; an error says where it breaks."""
+    """Read JSON that starts in a line of a file; an error says where it is malformed."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         where = f"{name} line {line + error.lineno - 1} column {error.colno}"
         raise PanelError(f"{where}: malformed JSON: {error.msg}") from error
     except RecursionError as error:
-        raise PanelError(f"{name} line {line}: JSON that is nested too deeply to be read") from error
+        raise PanelError(f"{name} line {line}: the JSON is nested too deeply to be read") from error
 
 
 def looks_like(text: str) -> str | None:
-    r"""Say which format a text is of by its header or its first object; None if it is none that is known.
+    r"""Recognise the format of a text by its header or its first object; None if it is unknown.
 
     >>> looks_like("Question ID,Question Title\n"), looks_like('{"forecasts": []}'), looks_like('{"P": 1}\n{"P": 2}')
     ('metaculus', 'forecastbench', 'consistency')

@@ -1,4 +1,4 @@
-"""Files of consistency tuples: JSON lines, one check a file.
+"""Files of consistency tuples: JSON lines, one check per file.
 
 The format is that of the USAGE.md of https://github.com/dpaleka/consistency-forecasting.
 """
@@ -59,19 +59,19 @@ LINE_FIELDS: Final = frozenset({"line", "violation_data", "violations", "checks"
 
 @dataclass(slots=True)
 class _Unknown:
-    """Fields that the format does not have, counted over a file."""
+    """Fields that are not in the format, counted over a file."""
 
     line: Counter[str] = field(default_factory=Counter)
     question: Counter[str] = field(default_factory=Counter)
 
 
 def read_tuples(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Tuple], Draft]:
-    """Read tuples from JSON lines, or folders of them; the draft has notes and the forecasts beside the tuples.
+    """Read tuples from files of JSON lines, or folders of them; the draft has notes, and forecasts outside of tuples.
 
-    The judge of a file is the name of the folder that it is in. A file is of the check that its name says
-    (NegChecker.jsonl) or, failing that, of the one whose roles its lines have.
+    The judge is the name of the file's folder. The check is the one in the file's name (NegChecker.jsonl) or, if there
+    is none, the one whose roles the lines have.
     """
-    sources = open_sources(paths, _is_wanted, "NegChecker.jsonl and so on, one a check")
+    sources = open_sources(paths, _is_wanted, "NegChecker.jsonl and so on, one per check")
     tuples: list[Tuple] = []
     draft = Draft()
     for source in sources:
@@ -149,7 +149,7 @@ def _roles_listed() -> str:
 
 
 def _base(metadata: object, place: str) -> dict[str, Question]:
-    """The questions behind the roles, which files of tuples have in their metadata."""
+    """The questions behind the roles, which are in the metadata of a line."""
     sentences = metadata.get("base_sentences") if isinstance(metadata, dict) else None
     if not isinstance(sentences, dict):
         return {}
@@ -157,14 +157,14 @@ def _base(metadata: object, place: str) -> dict[str, Question]:
 
 
 def _read_entry(entry: object, place: str, unknown: _Unknown) -> tuple[object, Question]:
-    """Take an entry of either shape apart: {question, forecast: {prob}}, or a question with an elicited_prob."""
+    """Read an entry of either shape: {question, forecast: {prob}}, or a question with an elicited_prob."""
     if not isinstance(entry, dict):
         raise PanelError(f"{place}: expected an object with 'question' and 'forecast', found {kind_of(entry)}")
     unknown.question.update(set(entry) - QUESTION_FIELDS)
     if "elicited_prob" in entry:
         return entry["elicited_prob"], _read_question(entry, place)
     if "forecast" not in entry:
-        remedy = "a file of questions alone has no answers to read"
+        remedy = "a file with only questions has no answers to read"
         raise PanelError(
             f"{place}: expected 'forecast' or 'elicited_prob', found {listed(entry) or 'nothing'}; {remedy}"
         )
@@ -192,7 +192,7 @@ def _read_question(entry: object, place: str) -> Question:
 
 
 def _read_ground_truth(source: Source, draft: Draft) -> None:
-    """Forecasts of single questions that have resolved."""
+    """Read forecasts of single questions that have resolved."""
     unknown = _Unknown()
     resolutions: dict[str, set[bool]] = {}
     for place, _, item in _objects(source):

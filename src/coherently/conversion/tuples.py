@@ -1,4 +1,4 @@
-"""Consistency tuples: answers of a forecaster to questions that are related by logic, and panels of them.
+"""Consistency tuples: a forecaster's answers to questions that are related by logic, and panels made of them.
 
 The checks are those of Paleka, Pallavi Sudhir, Alvarez, Bhat, Shen, Wang and Tramèr (2025), Consistency Checks for
 Language Model Forecasters, ICLR (arXiv:2412.18544).
@@ -33,23 +33,23 @@ CHECKS: Final = {
     },
     "ExpectedEvidence": {"P": "{P}", "Q": "{Q}", "P_given_Q": "{P} given {Q}", "P_given_not_Q": "{P} given ~{Q}"},
 }
-"""The roles of each check, as events; a consequence of P is P | Q: whatever it is, it holds where P does."""
+"""The roles of each check, as events. A consequence of P is written P | Q: whatever it is, it holds where P holds."""
 SYNONYMS: Final = {"Paraphrase": {"Q": "para_P"}, "Consequence": {"Q": "cons_P"}}
-"""Other names of roles: USAGE.md has these, the published files have those of `CHECKS`."""
+"""Other names of roles: these are in USAGE.md, those of `CHECKS` in the published files."""
 RELATIONS: Final = {"Paraphrase": ("para_P", "{P} <-> {other}"), "Consequence": ("cons_P", "{P} -> {other}")}
-"""Checks of two questions of which each is a variable in a panel, and the law that relates them."""
+"""Checks with two questions that are both variables in a panel, and the law that relates them."""
 HIDDEN: Final = {
     ("But", "Q"): "P_or_Q",
     ("Cond", "Q"): "P_and_Q",
     ("CondCond", "Q"): "Q_given_P",
     ("CondCond", "R"): "P_and_Q_and_R",
 }
-"""Variables that no answer of the check is about alone, and the question whose text stands for them."""
+"""Variables that have no answer of their own in the check, and the question whose text names them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as it was put; `resolution` is None where it is not known."""
+    """A question as it was asked; `resolution` is None if it is not known."""
 
     title: str
     body: str = ""
@@ -57,13 +57,13 @@ class Question:
 
     @property
     def variable(self) -> str:
-        """A name that is the same wherever the same text is asked."""
+        """A name that is the same for every question with the same text."""
         return "q" + hashlib.sha256(f"{self.title}\n{self.body}".encode()).hexdigest()[:10]
 
 
 @dataclass(frozen=True, slots=True)
 class Tuple:
-    """A judge's answers to the roles of a check; `questions` has what was asked, also of variables behind the roles."""
+    """A judge's answers to the roles of a check; `questions` has the questions, also of variables behind the roles."""
 
     judge: str
     check: str
@@ -72,7 +72,7 @@ class Tuple:
     questions: Mapping[str, Question] = field(default_factory=dict)
 
     def events(self, names: Mapping[str, str]) -> list[str]:
-        """The event of each answer over variables of these names."""
+        """The event of each answer, with these names of variables."""
         return [CHECKS[self.check][role].format_map(names) for role in self.answers]
 
 
@@ -92,7 +92,7 @@ def check_answers(check: str, answers: Mapping[str, object], place: str) -> dict
 
 
 def tuples_draft(tuples: Sequence[Tuple], draft: Draft | None = None) -> Draft:
-    """Make a panel of tuples: a variable a question, laws for paraphrases and consequences.
+    """Make a panel from tuples: one variable per question, laws for paraphrases and consequences.
 
     >>> answers = {"P": 0.6, "not_P": 0.5}
     >>> made = tuples_draft([Tuple("Ann", "Neg", answers), Tuple("Ann", "Neg", answers)])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Value: TypeAlias = bool | str | float | None
-"""What a variable is in one world: true or false, a named value (None: the unnamed other), a number or an ISO date."""
+"""A variable's value in one world: true or false, a named value (None: the unnamed other), a number or an ISO date."""
 
 EPOCH = date(1970, 1, 1)
 
@@ -38,8 +38,9 @@ class Choice:
     most one is true, and exactly one if `complete`. The atoms of a quantity (`ordered`) are its thresholds,
     ascending: each is "less than" a threshold, so each implies the next.
 
-    `values` are all values of a named variable, None for the unnamed other; `at` is, of each atom, the number of its
-    value or its threshold (of a date, the days since 1970), and `inclusive` whether it is "at most" that threshold.
+    `values` are all values of a named variable, None for the unnamed other. `at` has one entry per atom: the number of
+    its value, or its threshold (for a date, in days since 1970). `inclusive` says whether the atom is "at most" that
+    threshold.
     """
 
     name: str
@@ -54,15 +55,16 @@ class Choice:
     def decode(self, truths: NDArray[np.bool_]) -> str | float | None:
         """Give a value for which the atoms have these truths.
 
-        Where no atom is true, a named variable has the first value without an atom; where every value has one, it is
-        an error. A quantity gets a number, or an ISO date, inside the cell between its thresholds; any, without one.
+        Where no atom is true, a named variable has the first value without an atom; if every value has an atom, this
+        is an error. A quantity gets a number, or an ISO date, inside the cell between its thresholds; without
+        thresholds it gets any number or date.
         """
         found = np.flatnonzero(truths)
         if not self.ordered:
             if len(found):
                 return self.values[int(self.at[found[0]])]
             if self.complete:
-                raise EventError(f"{self.name} has none of its values in a world where all of them are false")
+                raise EventError(f"{self.name} has no value in this world: the comparison with each value is false")
             taken = set(self.at.astype(np.int64).tolist())
             return next(value for number, value in enumerate(self.values) if number not in taken)
         if not len(self.at):
@@ -89,7 +91,7 @@ class Choice:
         if self.kind == "named":
             if value not in self.values:
                 listed = ", ".join(str(one) if one is not None else "None (other)" for one in self.values)
-                raise EventError(f"{value!r} is not a value of {self.name}; it may be {listed}")
+                raise EventError(f"{value!r} is not a value of {self.name}; allowed are {listed}")
             return np.asarray(self.at == self.values.index(value))
         number = self._day(value) if self.kind == "date" else self._number(value)
         return np.asarray((number < self.at) | (self.inclusive & (number == self.at)))
@@ -97,17 +99,19 @@ class Choice:
     def _number(self, value: object) -> float:
         if isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value):
             return float(value)
-        raise EventError(f"{value!r} is not a value of {self.name}; it is a finite number")
+        raise EventError(f"{value!r} is not a value of {self.name}; it must be a finite number")
 
     def _day(self, value: object) -> float:
         try:
             return float((date.fromisoformat(str(value)) - EPOCH).days)
         except ValueError:
-            raise EventError(f"{value!r} is not a value of {self.name}; it is an ISO date such as 2027-01-31") from None
+            raise EventError(
+                f"{value!r} is not a value of {self.name}; it must be an ISO date, such as 2027-01-31"
+            ) from None
 
 
 def _beyond(number: float, direction: float) -> float:
-    """Give a number past another: by 1, by as much as it is large, or by as little as can be."""
+    """Give a number beyond another: by 1, by its own size, or by the smallest step that a float allows."""
     step = math.copysign(max(1.0, abs(number)), direction)
     further = number + math.copysign(1.0, direction) if abs(number) < 1e15 else number + step
     return further if math.isfinite(further) else math.nextafter(number, direction)

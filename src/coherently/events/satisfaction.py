@@ -1,4 +1,4 @@
-"""Whether events can all be true at once: a world that shows it, a proof that there is none, a smallest conflict."""
+"""Whether events can all be true together: a world that shows it, a proof that there is none, or a minimal conflict."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def find_world(
     choices: Sequence[Choice] | None = None,
     known: NDArray[np.int8] | None = None,
 ) -> NDArray[np.bool_] | None:
-    """Give the truths of all variables in a world where the sides are all true, or None: then there is none.
+    """Give the truths of all variables in a world where all sides are true, or None if there is no such world.
 
-    Worlds obey the choices, all of them unless some are given, and have the truths of the variables that are `known`
-    (1 or 0; -1 is unknown).
+    The world obeys `choices` (by default all of them) and agrees with the variables that are `known` (1 or 0; -1 is
+    unknown).
 
     >>> from coherently.events import Events
     >>> events = Events()
@@ -54,7 +54,9 @@ def find_world(
 
 
 def find_conflict(events: Events, sides: NDArray[np.int32]) -> tuple[int, ...] | None:
-    """Find sides, by index, that no world has together while any fewer of them have one; None if all sides have one.
+    """Find a minimal conflict: sides, by index, that are true together in no world, while any fewer of them are in one.
+
+    Returns None if all sides are true together in some world.
 
     >>> from coherently.events import Events
     >>> events = Events()
@@ -69,7 +71,7 @@ def find_conflict(events: Events, sides: NDArray[np.int32]) -> tuple[int, ...] |
         return find_world(events, sides[list(kept)], choices) is not None
 
     members = next(part for part in _components(events, sides, choices) if not possible(part))
-    # Whole stretches are left out first, ever shorter ones after.
+    # Long stretches are left out first, then shorter and shorter ones.
     stretch = len(members)
     while stretch > 1:
         stretch = (stretch + 1) // 2
@@ -84,7 +86,7 @@ def find_conflict(events: Events, sides: NDArray[np.int32]) -> tuple[int, ...] |
 
 
 def _components(events: Events, sides: NDArray[np.int32], choices: Sequence[Choice]) -> list[list[int]]:
-    """Group the sides, by index, that hang together by their variables."""
+    """Group the sides, by index, that share variables, directly or through others."""
     starts, variables = events.supports(sides // 2)
     rows = [variables[begin:end] for begin, end in pairwise(starts.tolist())]
     rows += [choice.atoms for choice in choices]

@@ -1,4 +1,4 @@
-"""Names with spaces: the words between two operators, of which a reader can take only one for a name."""
+"""Names with spaces: several words between two operators, where the parser accepts only one word as a name."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ OPERATORS = re.compile(
     r"|\b(?:not|and|xor|or|implies|iff|given|exactly|at_least|at_most|in(?=\s*\{))\b",
     re.IGNORECASE,
 )
-"""What stands between names: signs, words and names in quotes."""
+"""What separates names: operator signs, operator words and names in quotes."""
 
 
 def parts(text: str) -> Iterator[tuple[int, str]]:
-    """Give what stands between the operators of a text, stripped, with the places where the parts begin.
+    """Give the parts of a text between its operators, stripped, each with the position where it begins.
 
     >>> list(parts("Supplier delay and (not Budget overrun)"))
     [(0, 'Supplier delay'), (24, 'Budget overrun')]
@@ -31,7 +31,7 @@ def parts(text: str) -> Iterator[tuple[int, str]]:
 
 
 def spaced_name(text: str, column: int) -> str | None:
-    """Find the words that a column (from 1) is among, if a space parts them.
+    """Find the words around a column (from 1), if there are several, separated by spaces.
 
     >>> spaced_name("rain & Supplier delay", 17)
     'Supplier delay'

@@ -39,8 +39,8 @@ class Fault:
     """Why one text cannot be read.
 
     `kind` is syntax, undeclared (a comparison with a variable that no statement declares), mismatch (a declared
-    variable used as what it is not), limit or impossible (a condition that is never true); `column` counts
-    characters from 1, 0 for the whole text.
+    variable used as another kind of variable), limit or impossible (a condition that is never true). `column` counts
+    characters from 1; 0 means the whole text.
     """
 
     index: int
@@ -61,7 +61,7 @@ class Fault:
 
     @property
     def spaced(self) -> str | None:
-        """The name with spaces that the text may mean at the place of the fault, in quotes."""
+        """The name with spaces, in quotes, that the user may have meant at the place of the fault."""
         name = spaced_name(self.text, self.column) if self.kind == "syntax" and self.column else None
         return quote_name(name) if name and len(name) <= _LONGEST_HINT else None
 
@@ -71,17 +71,17 @@ class Fault:
         joined = "_".join(self.spaced.strip('"').split())
         other = f", or is written {joined}" if quote_name(joined) == joined else ""
         hint = f"a name with spaces goes in quotes: {self.spaced}{other}"
-        # A word that can begin no name is a word of this one.
+        # No name begins with a digit, so the word must belong to the name before it.
         return hint if self.text[self.column - 1].isdigit() else f"{self.message}; {hint}"
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a batch of texts means, a row a text: the sides of the event, its condition and the rest.
+    """What a batch of texts means, one row per text: the sides of the event, its condition and the rest.
 
     A side is twice an event's coordinate, plus 1 for the complement, so `side ^ 1` is the complement. For
     "E given H" the event is E & H, the condition H and the rest ~E & H; otherwise the event is E, the
-    condition `CERTAIN` and the rest ~E. A row is -1 where the text is faulty or, from `find`, unknown.
+    condition `CERTAIN` and the rest ~E. A row is -1 where the text is faulty or, in an answer of `find`, unknown.
     """
 
     sides: NDArray[np.int32]
@@ -99,7 +99,7 @@ class Reading:
 
     @property
     def rest(self) -> NDArray[np.int32]:
-        """The sides of what happens instead, the condition granted."""
+        """The sides of the rests: the condition is true, and the event is not."""
         return self.sides[:, 2]
 
 
@@ -116,7 +116,7 @@ class Events:
         self._read: list[_Read] = []
 
     def __len__(self) -> int:
-        """Count the coordinates, the constant one included."""
+        """Count the coordinates, including the constant one."""
         return len(self._table)
 
     def _size(self) -> tuple[int, int]:
@@ -129,7 +129,7 @@ class Events:
 
     @property
     def variables(self) -> list[str]:
-        """The variables in the order of their numbers: names, and atoms of declared variables as they are written."""
+        """The variables in the order of their numbers: plain names, and atoms of declared variables as written."""
         return self._table.names()
 
     @property
@@ -143,7 +143,7 @@ class Events:
 
         A comparison with a declared variable becomes a function of Boolean variables, its atoms, such as
         "winner = Ann" and "rate < 3" (`choices`). A final `...` admits an unnamed other, written `winner = other`.
-        If `free`, atoms are taken for unrelated variables, as if nothing said that the variable has one value.
+        If `free`, atoms are unrelated variables, as if nothing said that a declared variable has exactly one value.
 
         >>> events = Events()
         >>> events.declare(["variable winner: Ann, Bob, Cid", "variable rate: number"])
@@ -177,7 +177,7 @@ class Events:
         return mine == others and alike(own, theirs)
 
     def _functions(self) -> tuple[tuple[list[str], list[str]], tuple[NDArray[np.generic], ...]]:
-        """Everything that the table holds: declarations and variables, then the function of each coordinate."""
+        """All that the table holds: declarations and variables, then the function of each coordinate."""
         every = np.arange(len(self), dtype=np.int32)
         declared = [text for how, texts, _ in self._read if how == "declare" for text in texts]
         return (declared, self.variables), (*self.supports(every), *self.tables(every))
@@ -191,7 +191,7 @@ class Events:
         return make_choices(self._table.choices())
 
     def declarations(self) -> tuple[Choice, ...]:
-        """All declared variables, those without an atom too."""
+        """All declared variables, including those without an atom."""
         return make_choices(self._table.choices(), used=False)
 
     @property
@@ -200,7 +200,7 @@ class Events:
         return [row[0] for row in self._table.choices()]
 
     def user_variables(self) -> NDArray[np.int32]:
-        """Number, for each Boolean variable, the variable of the user's that it is or is an atom of."""
+        """Give, for each Boolean variable, the number of the user's variable that it is, or is an atom of."""
         owners = self._table.owners()
         _, found = np.unique(np.where(owners < 0, len(owners) + np.arange(len(owners)), owners), return_inverse=True)
         return np.asarray(found, np.int32)
@@ -212,7 +212,7 @@ class Events:
         return [name for name in self.declared if name in named]
 
     def add(self, texts: Sequence[str], *, max_characters: int = MAX_CHARACTERS) -> Reading:
-        """Read texts and number their events, the new ones too."""
+        """Read texts and number their events; new events get new numbers."""
         clean, classes, unreadable = _prepare(texts)
         size = self._size()
         sides, faults = self._table.add(clean, classes, max_characters)
@@ -221,13 +221,13 @@ class Events:
         return _reading(sides, faults, clean, unreadable)
 
     def find(self, texts: Sequence[str]) -> Reading:
-        """Read texts and number their events as far as they are in the table."""
+        """Read texts and give the numbers of those events that are in the table."""
         clean, classes, unreadable = _prepare(texts)
         sides, faults = self._table.find(clean, classes, MAX_CHARACTERS)
         return _reading(sides, faults, clean, unreadable)
 
     def add_names(self, names: Sequence[str]) -> Reading:
-        """Take each text for the variable of that very name; nothing in it is an operator."""
+        """Read each text as the name of one variable; nothing in it is an operator."""
         clean, _, unreadable = _prepare(names)
         size = self._size()
         event = self._table.add_variables(clean)
@@ -236,27 +236,29 @@ class Events:
         sides = np.stack([event, np.full_like(event, CERTAIN), event ^ 1], axis=1)
         taken = np.flatnonzero(event < 0).tolist()
         sides[taken] = -1
-        why = "is a declared variable, and with plain events each text is the name of something true or false"
+        why = "is a declared variable, but with plain events each text names an event, which is true or false"
         faults = [(i, "mismatch", 0, f"{quote_name(clean[i])} {why}; rename one of the two") for i in taken]
         return _reading(sides, faults, clean, unreadable)
 
     def supports(self, coordinates: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Give the variables of each coordinate, ascending, as starts and members."""
+        """Give the variables of each coordinate in ascending order, as starts and members."""
         return self._table.supports(np.ascontiguousarray(coordinates, np.int32))
 
     def tables(self, coordinates: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """Give the truth table of each coordinate as starts and words.
 
-        Bit i of a table is the event's truth where variable j of its `supports` has bit j of i. A coordinate of
-        more than 16 variables is a cardinality and has, in whole words, a bit a variable (set if the variable's
-        truth is counted, else its falsity), then a bit for each number from 0, set if the event is true at that count.
+        Bit i of a table is the event's truth where the truth of variable j of its `supports` is bit j of i. A
+        coordinate with more than 16 variables is a count. Its table has, in whole words, one bit per variable (set if
+        the variable counts when true, else it counts when false), then one bit per count from 0, set if the event is
+        true at that count.
         """
         return self._table.tables(np.ascontiguousarray(coordinates, np.int32))
 
     def evaluate(self, sides: NDArray[np.int32], worlds: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Tell which events hold in which worlds.
 
-        `worlds` has a row a world and a column a variable; the answer a row a world and a column a side.
+        `worlds` has one row per world and one column per variable; the answer has one row per world and one column
+        per side.
 
         >>> events = Events()
         >>> side = events.add(["p -> q"]).event
@@ -278,10 +280,10 @@ class Events:
         return self.evaluate(sides, self.atoms(world)[None, :]).ravel()
 
     def world(self, truths: NDArray[np.bool_]) -> dict[str, Value]:
-        """Say what a row of truths, one a Boolean variable, makes of each variable of the user.
+        """Give the value of each of the user's variables for a row of truths, one per Boolean variable.
 
-        A plain variable is true or false, a declared one has a value: a name (None for the unnamed other), a number
-        or an ISO date inside the cell between its thresholds.
+        A plain variable is true or false. A declared one has a value: a name (None for the unnamed other), or a
+        number or an ISO date inside the cell between its thresholds.
 
         >>> events = Events()
         >>> _ = events.declare(["variable winner: Ann, Bob, ...", "variable rate: number"])
@@ -292,10 +294,10 @@ class Events:
         return self.worlds(truths[None, :])[0]
 
     def worlds(self, rows: NDArray[np.bool_], told: NDArray[np.integer] | None = None) -> list[dict[str, Value]]:
-        """Say of each row of truths what it makes of each variable of the user (see `world`).
+        """Give, for each row of truths, the value of each of the user's variables (see `world`).
 
-        `told` numbers the Boolean variables of which the rows tell the truth, all unless given: a variable of the user
-        that is not told in full is left out.
+        `told` has the numbers of the Boolean variables whose columns are known (by default all); a user's variable is
+        left out unless all its Boolean variables are among them.
         """
         is_told = np.ones(rows.shape[1], np.bool_)
         if told is not None:
@@ -315,13 +317,13 @@ class Events:
         return found
 
     def atoms(self, world: Mapping[str, Value]) -> NDArray[np.bool_]:
-        """Give the truth of each Boolean variable in a world: the way back from `world`."""
+        """Give the truth of each Boolean variable in a world: the inverse of `world`."""
         names, owners, choices = self.variables, self._table.owners(), self.choices()
         plain = np.flatnonzero(owners < 0).tolist()
         wanted = [*(names[v] for v in plain), *(choice.name for choice in choices)]
         absent = [name for name in wanted if name not in world]
         if absent:
-            raise EventError(f"the world says nothing of {', '.join(map(quote_name, absent))}")
+            raise EventError(f"the world has no value for {', '.join(map(quote_name, absent))}")
         truths = np.zeros(len(names), np.bool_)
         truths[plain] = [bool(world[names[v]]) for v in plain]
         for choice in choices:
@@ -329,13 +331,13 @@ class Events:
         return truths
 
     def settle(self, sides: NDArray[np.int32], known: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Tell what known variables (1, 0; -1 is unknown) make of each event: 1, 0 or -1."""
+        """Give the truth of each event (1, 0, or -1 if open) that follows from the known variables (-1 is unknown)."""
         return self._table.settle(np.ascontiguousarray(sides, np.int32), known)
 
     def propagate(self, facts: NDArray[np.int32], known: NDArray[np.int8]) -> tuple[NDArray[np.int8], int | None]:
-        """Learn the variables that facts (sides that are true), one at a time, force.
+        """Learn the variables that facts (sides that are true) force, each fact by itself, until nothing new follows.
 
-        Returns what is known then, and the index of a fact that cannot hold, if there is one.
+        Returns what is known afterwards, and the index of a fact that cannot hold, or None.
         """
         learnt, broken = self._table.propagate(np.ascontiguousarray(facts, np.int32), known)
         return learnt, None if broken < 0 else broken
@@ -355,7 +357,7 @@ def _read_again(read: Iterable[_Read]) -> Events:
 
 
 def tidy(text: str) -> str:
-    """Print an event in the usual symbols, without needless parentheses; it stays the same event.
+    """Print an event in the usual symbols, without needless parentheses; its meaning does not change.
 
     >>> tidy("((not p) and q) implies (r)")
     '~p & q -> r'
@@ -381,7 +383,7 @@ _ONE_LINE = dict.fromkeys((*range(32), 127, 0x85, 0x2028, 0x2029), " ")
 
 
 def _prepare(texts: Sequence[str]) -> tuple[list[str], dict[int, int], list[int]]:
-    """Compose characters (NFC), class those past ASCII, and find texts that are not Unicode text."""
+    """Compose characters (NFC), classify those beyond ASCII, and find texts that are not valid Unicode."""
     clean = list(texts)
     foreign = [i for i, text in enumerate(clean) if not text.isascii()]
     unreadable = []
@@ -415,7 +417,7 @@ def _reading(sides: NDArray[np.int32], rows: Sequence[_FaultRow], texts: list[st
 def _faults(rows: Sequence[_FaultRow], texts: list[str], unreadable: list[int]) -> tuple[Fault, ...]:
     faults = [Fault(index, kind, column, message, texts[index]) for index, kind, column, message in rows]
     if unreadable:
-        broken = "has half of a surrogate pair, which is not text; save the source as UTF-8"
+        broken = "contains half of a surrogate pair, which is not text; save the source as UTF-8"
         faults = [fault for fault in faults if fault.index not in set(unreadable)]
         faults += [Fault(i, "syntax", 0, broken, "") for i in unreadable]
         faults.sort(key=lambda fault: fault.index)

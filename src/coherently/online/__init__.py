@@ -1,4 +1,4 @@
-"""Experts over rounds: who was right counts for more in the next one."""
+"""Experts over rounds: who was right counts more in the next round."""
 
 from coherently.online.panel import OnlinePanel
 from coherently.online.rules import ExponentialAverage, Hedge, Rule, Vovk

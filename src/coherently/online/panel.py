@@ -1,4 +1,4 @@
-"""A panel of experts that learns, round by round, whom to listen to."""
+"""A panel of experts that learns, round by round, how much each expert should count."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Forecasts: TypeAlias = "Mapping[str, Any] | ArrayLike"
 class OnlinePanel:
     """Experts who forecast in rounds, and a prediction that does nearly as well as the best of them.
 
-    `predict` takes a forecast of each expert, or several at a time, for one event or for several; `update` takes what
-    came true and changes the weights. `rule` is "vovk" (the best for the Brier score), "exponential" or
-    `co.Hedge(rounds=...)`. Whatever happens, the loss so far exceeds that of any expert by at most
-    `rule.bound(len(experts))`. The loss of a round with several events is their mean.
+    `predict` takes the forecasts of each expert for one event or for several; `update` takes what came true and changes
+    the weights. `rule` is "vovk" (the best for the Brier score), "exponential" or `co.Hedge(rounds=...)`. Whatever
+    happens, the loss so far exceeds that of any expert by at most `rule.bound(len(experts))`. The loss of a round with
+    several events is the mean of their losses.
 
-    Experts may abstain (None, NaN, or left out of a mapping): they are specialists, who are asleep then. The prediction
-    is made by the awake ones, whose weights alone change, keeping their sum; the bound holds for each expert over the
-    events that it forecast (Freund, Schapire, Singer and Warmuth 1997; Chernov and Vovk 2009).
+    Experts may abstain (None, NaN, or left out of a mapping): such an expert is "asleep". The awake experts make the
+    prediction, and only their weights change, with the same sum; the bound holds for each expert over the events that
+    the expert forecast (Freund, Schapire, Singer and Warmuth 1997; Chernov and Vovk 2009).
 
     >>> panel = OnlinePanel(["Ann", "Bob"])
     >>> panel.predict({"Ann": 0.9, "Bob": 0.3})
@@ -45,12 +45,12 @@ class OnlinePanel:
     def __init__(self, experts: Sequence[str], rule: str | Rule = "vovk") -> None:
         names = list(experts) if not isinstance(experts, str) else [experts]
         if not names or not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
-            raise PanelError("experts are one or more different names")
+            raise PanelError("experts must be one or more different names")
         self.experts = tuple(names)
         self.rule = find_rule(rule)
         self.rounds = 0
         self.loss = 0.0
-        """The sum over rounds of what the predictions lost."""
+        """The sum over rounds of the losses of the predictions."""
         self._log_weight = np.full(len(names), -np.log(len(names)))
         self._regret = np.zeros(len(names))
         self._pending: NDArray[np.float64] | None = None
@@ -66,14 +66,14 @@ class OnlinePanel:
 
     @property
     def regret(self) -> dict[str, float]:
-        """By how much the predictions lost more than each expert, over the events that the expert forecast."""
+        """The loss of the predictions minus that of each expert, over the events that the expert forecast."""
         return dict(zip(self.experts, self._regret.tolist(), strict=True))
 
     def predict(self, forecasts: Forecasts) -> float | NDArray[np.float64]:
-        """Predict by the forecasts of this round: a mapping from expert, or an array with a row an expert.
+        """Predict from the forecasts of this round: a mapping from expert, or an array with one row per expert.
 
-        Several forecasts of an expert, a column each, are of several events; then an array comes back. An event that
-        nobody forecasts is NaN. Another call before `update` replaces the round's forecasts.
+        For several events the array has one column per event, and the prediction is an array. An event that nobody
+        forecasts is NaN. Another call before `update` replaces the round's forecasts.
         """
         table = self._table(forecasts)
         self._single = table.ndim == 1
@@ -82,7 +82,7 @@ class OnlinePanel:
         return float(found[0]) if self._single else found
 
     def update(self, outcome: ArrayLike) -> float:
-        """Learn what came true: 1 or 0 for each event of the round (None or NaN: not known, not counted).
+        """Learn what came true: 1 or 0 for each event of the round (None or NaN: not known, so not counted).
 
         Returns the loss of the round.
         """
@@ -98,7 +98,7 @@ class OnlinePanel:
         return self._learn(forecast[:, scored], known[scored])
 
     def _learn(self, forecast: NDArray[np.float64], outcome: NDArray[np.float64]) -> float:
-        """Weigh each expert by its mean loss; one that sleeps is taken to lose what the mixture of the others loses."""
+        """Change the weights by the mean losses; a sleeping expert counts as losing what the awake mixture loses."""
         rate, measure = self.rule.rate(len(self.experts)), LOSSES[self.rule.loss]
         own = measure(self._predict(forecast) - outcome)
         lost, awake = measure(forecast - outcome), ~np.isnan(forecast)
@@ -115,7 +115,7 @@ class OnlinePanel:
         return self.rule.predict(self._awake_weights(forecast), forecast, self.rule.rate(len(self.experts)))
 
     def _awake_weights(self, forecast: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The weights of those who forecast an event, which sum to 1; NaN where nobody does."""
+        """The weights of the experts who forecast an event, which sum to 1; NaN where nobody does."""
         asleep = np.isnan(forecast)
         logs = np.where(asleep, -np.inf, self._log_weight[:, None])
         with np.errstate(invalid="ignore"):
@@ -124,10 +124,10 @@ class OnlinePanel:
 
     def _table(self, forecasts: Forecasts) -> NDArray[np.float64]:
         if isinstance(forecasts, Mapping):
-            strange = [str(name) for name in forecasts if name not in self.experts]
-            if strange:
+            unknown = [str(name) for name in forecasts if name not in self.experts]
+            if unknown:
                 raise PanelError(
-                    f"no expert is named {', '.join(map(repr, strange[:SHOWN]))}; the experts are "
+                    f"unknown expert {', '.join(map(repr, unknown[:SHOWN]))}; the experts are "
                     f"{', '.join(self.experts[:SHOWN])}{' ...' * (len(self.experts) > SHOWN)}"
                 )
             width = max((np.size(value) for value in forecasts.values() if np.ndim(value)), default=None)
@@ -137,8 +137,8 @@ class OnlinePanel:
         table = _floats(forecasts, "forecasts")
         if table.ndim not in (1, 2) or len(table) != len(self.experts) or 0 in table.shape:
             raise PanelError(
-                f"the forecasts have the shape {table.shape}; they must have a row for each of "
-                f"{len(self.experts):,} experts, and maybe a column for each event"
+                f"the forecasts have the shape {table.shape}; they must have one row for each of "
+                f"{len(self.experts):,} experts and, for several events, one column per event"
             )
         wrong = np.argwhere(~(np.isnan(table) | ((table >= 0) & (table <= 1))))
         if len(wrong):
@@ -157,10 +157,10 @@ class OnlinePanel:
         return known
 
     def to_json(self) -> str:
-        """Everything, a round that waits for its outcome included, so that `from_json` goes on from here."""
+        """Everything, including a round that waits for its outcome, so that `from_json` can continue from here."""
         words = [word for word, kind in RULES.items() if type(self.rule) is kind]
         if not words:
-            raise PanelError(f"the rule {self.rule!r} is not one of the package and cannot be written")
+            raise PanelError(f"the rule {self.rule!r} is not part of the package and cannot be written")
         pending = None if self._pending is None else [_nullable(row) for row in self._pending]
         record = {
             "format": FORMAT,
@@ -204,7 +204,7 @@ class OnlinePanel:
             if record["pending"] is not None:
                 panel._pending = panel._table(record["pending"])
         except (KeyError, TypeError, ValueError) as error:
-            raise PanelError(f"this is no state of an OnlinePanel as to_json writes it ({error!r})") from error
+            raise PanelError(f"this is not an OnlinePanel as to_json writes it ({error!r})") from error
         return panel
 
 

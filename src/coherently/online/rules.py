@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = "NDArray[np.float64]"
 LOSSES = {"square": lambda error: error**2, "absolute": abs}
-"""The losses by the word for them, as functions of the difference between forecast and outcome."""
+"""The losses by name, as functions of the difference between forecast and outcome."""
 
 
 class Rule(Protocol):
@@ -25,16 +25,16 @@ class Rule(Protocol):
 
     @property
     def loss(self) -> str:
-        """A word of `LOSSES`."""
+        """A name in `LOSSES`."""
 
     def rate(self, experts: int) -> float:
-        """By how much a loss of 1 diminishes the logarithm of a weight."""
+        """By how much a loss of 1 lowers the logarithm of a weight."""
 
     def predict(self, weight: Floats, forecast: Floats, rate: float) -> Floats:
-        """Predict each event (column) by forecasts (a row an expert) whose weights sum to 1 in each column."""
+        """Predict each event (column) from forecasts (one row per expert) with weights that sum to 1 in each column."""
 
     def bound(self, experts: int) -> float:
-        """What the regret towards any expert never exceeds."""
+        """A bound that the regret towards any expert never exceeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Hedge:
         if isinstance(self.rounds, bool) or not isinstance(self.rounds, int) or self.rounds < 1:
             raise MethodError(f"rounds is {self.rounds!r}; it must be a whole number of 1 or more")
         if self.loss not in LOSSES:
-            raise MethodError(f"{self.loss!r} is no loss of Hedge; the losses are {', '.join(LOSSES)}")
+            raise MethodError(f"unknown loss {self.loss!r} of Hedge; the losses are {', '.join(LOSSES)}")
 
     def rate(self, experts: int) -> float:
         """The rate that is best for the number of rounds."""
@@ -141,19 +141,19 @@ class Vovk:
 
 
 RULES: dict[str, Callable[..., Rule]] = {"hedge": Hedge, "exponential": ExponentialAverage, "vovk": Vovk}
-"""The rules by the word for them."""
+"""The rules by name."""
 
 
 def find_rule(rule: str | Rule) -> Rule:
-    """Give the rule that a word stands for, or the rule itself."""
+    """Give the rule with a name, or the rule itself."""
     if isinstance(rule, str):
         if rule == "hedge":
             raise MethodError("Hedge must know the number of rounds: write rule=co.Hedge(rounds=1000)")
         if rule not in RULES:
-            raise MethodError(f"{rule!r} is no rule; the rules are {', '.join(RULES)}")
+            raise MethodError(f"unknown rule {rule!r}; the rules are {', '.join(RULES)}")
         return RULES[rule]()
     if isinstance(rule, type) or not all(hasattr(rule, name) for name in ("loss", "rate", "predict", "bound")):
-        raise MethodError(f"rule is {rule!r}; it must be a word ({', '.join(RULES)}) or an object such as co.Vovk()")
+        raise MethodError(f"rule is {rule!r}; it must be a name ({', '.join(RULES)}) or an object such as co.Vovk()")
     return rule
 
 

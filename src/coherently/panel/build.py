@@ -34,14 +34,14 @@ Labels: TypeAlias = str | os.PathLike[str] | Mapping[str, str]
 ONLY_JUDGE = "panel"
 """The judge of a table without a judge column."""
 SUMMARIES = frozenset({"average", "avg", "consensus", "mean", "median", "sum", "total"})
-"""What spreadsheets have beside judges and below events."""
+"""Headers of summary rows and columns that spreadsheets often have beside the judges or below the events."""
 
 
 class Options(TypedDict, total=False):
     """How a source is read."""
 
     laws: LawsSource | None
-    """A file, or a list of statements, that hold in every possible world."""
+    """A file or a list of statements that hold in every possible world."""
     outcomes: Outcomes | None
     """A file, a mapping or a frame of events with their outcomes."""
     labels: Labels | None
@@ -49,16 +49,16 @@ class Options(TypedDict, total=False):
     percent: bool
     """Plain numbers are percentages."""
     missing: cells.Missing
-    """`"error"`, or `"abstain"`: a missing probability in a long table is an abstention."""
+    """A missing probability in a long table is an error (`"error"`) or an abstention (`"abstain"`)."""
     repeats: Repeats
-    """`"keep"`, `"last"`, `"mean"` or `"error"`: several forecasts by one judge of one event."""
+    """What to do with several forecasts by one judge of one event: `"keep"`, `"last"`, `"mean"` or `"error"`."""
     plain_events: bool
     """Each event cell is one name, not a formula."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Forecasts:
-    """Forecasts before their texts mean anything; `row` is where in the table each one stands."""
+    """Forecasts whose event texts are not yet read; `row` is the row of each in the table."""
 
     judge: list[str]
     row: NDArray[np.int64]
@@ -74,12 +74,11 @@ def read_panel(path: str | os.PathLike[str], *, progress: Progress | None = None
 
     `laws` is a file or a list of statements: declarations of variables, formulas that are certainly true, and
     probabilities that are fixed or limited. `outcomes` is a file, a mapping or a frame of events with their
-    outcomes; `labels` a file (id, title) or a mapping, for readable names; `percent=True` says that plain numbers are
-    percentages;
-    `missing="abstain"` takes a missing probability in a long table for an abstention; `repeats` ("keep",
-    "last", "mean" or "error") says what becomes of several forecasts by one judge of one event; with
-    `plain_events=True` each event cell is one name, not a formula; `progress` is called with the fraction
-    of the file that is read.
+    outcomes. `labels` is a file (id, title) or a mapping that gives readable names. `percent=True` says that plain
+    numbers are percentages. With `missing="abstain"` a missing probability in a long table is an abstention.
+    `repeats` ("keep", "last", "mean" or "error") says what to do with several forecasts by one judge of one event.
+    With `plain_events=True` each event cell is one name, not a formula. `progress` is called with the fraction of the
+    file that has been read.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "panel.csv"
@@ -102,10 +101,10 @@ def build(
     plain_events: bool = False,
     **unknown: object,
 ) -> Panel:
-    """Make a panel of a table; see `Options`."""
+    """Make a panel from a table; see `Options`."""
     for name in unknown:
         known = list(Options.__annotations__)
-        raise MethodError(f"there is no option {name!r}{suggest(name, known)}; the options are {', '.join(known)}")
+        raise MethodError(f"unknown option {name!r}{suggest(name, known)}; the options are {', '.join(known)}")
     _check_choice("missing", missing, get_args(cells.Missing))
     _check_choice("repeats", repeats, get_args(Repeats))
     events = Events()
@@ -141,7 +140,7 @@ def build(
 
 def _check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise MethodError(f"{option} is {value!r}; it may be {', '.join(allowed)}")
+        raise MethodError(f"{option} is {value!r}; it must be one of {', '.join(allowed)}")
 
 
 def _read_long(table: Table, layout: Long, *, percent: bool, missing: cells.Missing) -> _Forecasts:
@@ -186,7 +185,7 @@ def _read_probabilities(
 
 
 def _read_wide(table: Table, layout: Wide, *, percent: bool) -> _Forecasts:
-    """Row by row, as a person reads: all judges on the first event, then on the second."""
+    """Read row by row, as a person does: all judges on the first event, then all on the second."""
     columns = [cells.probabilities(table, name, percent=percent, missing="abstain") for name in layout.judges]
     count = len(table.rows)
     return _Forecasts(
@@ -223,7 +222,7 @@ def _assemble(
 
 
 def _check_conditions(table: Table, reading: Reading, laws: Laws, events: Events) -> None:
-    """Refuse conditionals on what the laws rule out."""
+    """Refuse conditionals whose condition the laws rule out."""
     broken = impossible_conditions(laws, events, reading.condition)
     problems = Problems()
     rows = np.flatnonzero(np.isin(reading.condition, list(broken))).tolist()
@@ -232,7 +231,7 @@ def _check_conditions(table: Table, reading: Reading, laws: Laws, events: Events
 
 
 def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> list[str]:
-    """Say what the panel leaves out of what the table asks."""
+    """Say what the table has and the panel leaves out."""
     notes = []
     if table.blank:
         notes.append(f"{table.source}: blank rows, left out: {table.blank:,}")
@@ -240,14 +239,14 @@ def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> lis
         if layout.judge is None:
             notes.append(f"{table.source}: no judge column; every forecast is by one judge, {ONLY_JUDGE!r}")
         if layout.ignored:
-            names = ", ".join(name or "(the one without a name)" for name in layout.ignored)
+            names = ", ".join(name or "(the column without a name)" for name in layout.ignored)
             notes.append(f"{table.source}: ignored columns: {names}")
         if len(panel) < len(asked):
             notes.append(f"{table.source}: rows without a probability, left out: {len(asked) - len(panel):,}")
     else:
         summaries = [name for name in (*panel.judges, *panel.written.text) if name.lower() in SUMMARIES]
         if summaries:
-            notes.append(f"{table.source}: taken for a judge or an event like the others: {', '.join(summaries)}")
+            notes.append(f"{table.source}: counted as a judge or an event like the others: {', '.join(summaries)}")
     heard = set(panel.judges)
     silent = [name for name in asked.judges if name not in heard]
     if silent:
@@ -260,7 +259,7 @@ def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> lis
 
 
 def _relation_notes(table: Table, panel: Panel, *, plain_events: bool) -> list[str]:
-    """Say which laws and which names that look like formulas relate nothing."""
+    """Say which laws, and which names that look like formulas, have no effect."""
     laws, written = panel.laws, panel.written
     idle = count_idle(laws, panel.events, np.concatenate([written.event, written.condition]))
     notes = [f"laws on variables that no forecast uses: {idle:,}"] if idle else []

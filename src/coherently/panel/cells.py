@@ -1,4 +1,4 @@
-"""Cells into typed columns; what cannot be read in a column is said in one error."""
+"""Cells into typed columns; one error lists all cells of a column that cannot be read."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ T = TypeVar("T")
 Missing: TypeAlias = Literal["error", "abstain"]
 
 MISSING = frozenset({"", "na", "n/a", "null", "nan"})
-"""Texts that stand for no value, in any case and between any spaces."""
+"""Texts that mean a missing value; case and surrounding spaces do not matter."""
 FLOATS = (float, np.floating)
 NUMERIC = (str, int, np.integer, Decimal, *FLOATS)
 NULLS = frozenset({"NoneType", "NAType", "NaTType"})
-"""Types that stand for no value, by name because those of pandas are not imported."""
+"""Types that mean a missing value, by name, because pandas is not imported."""
 OUTCOMES = {"true": 1, "yes": 1, "false": 0, "no": 0}
 ROUNDING = 1e-12
-"""How far past 0 or 1 a probability may lie to be taken for it: a sum of n probabilities is off by at most n 2^-53, so
-that this is what sums of some 9,000 of them can have lost to rounding."""
+"""A probability that lies at most this far outside [0, 1] counts as 0 or 1. A sum of n probabilities is off by at most
+n 2^-53, so this is what a sum of some 9,000 of them can lose to rounding."""
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 
 PROBABILITY = {
@@ -45,13 +45,13 @@ ABSTENTION = "A long table has no row for an abstention: delete the row, or pass
 PERCENT = "If the column holds percentages, pass --percent (percent=True)."
 WEIGHT = "A weight is a finite number of 0 or more: write one in every row."
 NAME = "Judges and events are texts or whole numbers: write one in every row."
-OUTCOME = "An outcome is 0 or 1, true or false, yes or no, or empty while it is unresolved."
+OUTCOME = "An outcome is 0 or 1, true or false, yes or no, or an empty cell while it is unresolved."
 TIME = "A time is a number, or an ISO date such as 2024-05-31 or 2024-05-31T12:00; every row has one."
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a cell cannot be used (in `reason` the cell is {}), and what to do about it."""
+    """Why a cell cannot be used (`reason`, where {} stands for the cell), and what to do about it."""
 
     reason: str
     remedies: tuple[str, ...]
@@ -87,7 +87,7 @@ def weights(table: Table, column: str) -> NDArray[np.float64]:
 def bounds(
     table: Table, lower: str | None, upper: str | None, *, percent: bool
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
-    """Read lower and upper bounds as probabilities: None without the column, NaN where a row has none."""
+    """Read lower and upper bounds as probabilities: None without the column, NaN where a row has no bound."""
     low, high = (
         None if column is None else probabilities(table, column, percent=percent, missing="abstain")
         for column in (lower, upper)
@@ -97,7 +97,7 @@ def bounds(
         problems.add(
             np.flatnonzero(low > high).tolist(),
             lambda row: f"{table.place(row)}: {lower} {low[row]} is above {upper} {high[row]}",
-            ["A lower bound is at most the upper one: swap or fix them."],
+            ["The lower bound must not be above the upper bound: swap or fix them."],
         )
         problems.check()
     return low, high
@@ -121,7 +121,7 @@ def check_inside(
             lambda row, word=word, bound=bound: (
                 f"{table.place(row)}: {column} {probability[row]} is {word} {bound[row]}"
             ),  # type: ignore[misc]
-            ["A probability lies in its own interval: fix one of the three, or leave the probability empty."],
+            ["A probability must lie in its own interval: fix one of the three, or leave the probability empty."],
         )
     problems.check()
 
@@ -169,7 +169,7 @@ def times(table: Table, column: str) -> NDArray[np.float64]:
 
 
 def _plain_numbers(cells: Cells) -> NDArray[np.float64] | None:
-    """Convert a column of numbers at once, or give up; NaN only where a number cell is NaN."""
+    """Convert a whole column of numbers in one step, or return None; NaN only where a cell is the number NaN."""
     if isinstance(cells, np.ndarray):
         return cells.astype(np.float64) if cells.dtype.kind in "iuf" else None
     kinds = set(map(type, cells))
@@ -220,12 +220,12 @@ def _is_unicode(text: str) -> bool:
 
 
 def _is_odd(cell: object) -> bool:
-    """Tell what is a number to Python but not to a person: True, and 1_000."""
+    """Whether a cell is a number to Python but not to a person: True, and 1_000."""
     return isinstance(cell, bool) or (isinstance(cell, str) and "_" in cell)
 
 
 def is_missing(cell: object) -> bool:
-    """Tell whether a cell stands for no value."""
+    """Whether a cell means a missing value."""
     return _is_null(cell) or (isinstance(cell, str) and cell.strip().lower() in MISSING)
 
 
@@ -283,7 +283,7 @@ def _text(cell: object) -> str | Refusal:
     if not isinstance(cell, str):
         return Refusal("{} is neither a text nor a whole number", (NAME,))
     if not _is_unicode(cell):
-        return Refusal("{} has half a character (a lone surrogate)", ("Write the text anew.",))
+        return Refusal("{} contains half a character (a lone surrogate)", ("Write the text again.",))
     return cell.strip()
 
 

@@ -1,4 +1,4 @@
-"""Frames and records into tables, and columns into the frame library that is wanted."""
+"""Frames and records into tables, and columns into a frame of the library asked for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIELDS = ("judge", "event", "probability", "weight")
 READABLE = ("a mapping", "3 values", "4 values")
 RECORDS = (
     "Each record is (judge, event, probability) or (judge, event, probability, weight), or a mapping with "
-    "those names; all are of one kind."
+    "those names; all records must be of one kind."
 )
 
 
@@ -42,14 +42,14 @@ def table_from_frame(frame: object, source: str = "frame") -> Table:
         ) from error
     except nw.exceptions.DuplicateError as error:
         found = " ".join(str(error).split())
-        raise PanelError(f"{source} has two columns of one name: rename or delete one ({found})") from error
+        raise PanelError(f"{source} has two columns with the same name: rename or delete one ({found})") from error
     header = check_header(source, eager.columns)
     columns = {name: _cells(eager.get_column(column)) for name, column in zip(header, eager.columns, strict=True)}
     return Table(source, columns, range(1, len(eager) + 1), eager.implementation.value)
 
 
 def _cells(series: nw.Series[Any]) -> Cells:
-    """Return numbers as an array (with NaN for null), all else as a list (with None)."""
+    """Return numbers as an array (NaN for null), everything else as a list (None for null)."""
     import narwhals as nw
 
     if series.dtype.is_integer() and not series.null_count():
@@ -92,12 +92,12 @@ def _kind(record: object) -> str:
 
 
 def _misfit(row: int, record: object, kind: str, wanted: str | None) -> str:
-    others = f", where other records are {wanted}" if wanted else ""
+    others = f", but other records are {wanted}" if wanted else ""
     return f"records row {row}: {kind} ({reprlib.repr(record)}){others}"
 
 
 def to_frame(columns: Columns, library: str | None) -> Any:
-    """Make a frame in the library, or in the first that is installed of pandas, polars and pyarrow."""
+    """Make a frame of the library, or of the first of pandas, polars and pyarrow that is installed."""
     for name in [library] if library else LIBRARIES:
         try:
             module = importlib.import_module(name)

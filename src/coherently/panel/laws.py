@@ -1,4 +1,4 @@
-"""Laws: what holds in every possible world, and probabilities that are certain."""
+"""Laws: what holds in every possible world, and probabilities that are fixed or limited."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _no_numbers() -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pins(Value):
-    """Probabilities that laws fix or limit, an entry a statement: the probability lies in [`low`, `high`].
+    """Probabilities that laws fix or limit, one entry per statement: the probability lies in [`low`, `high`].
 
     `event` and `condition` are sides as in `coherently.events.Reading`: for P(E given H) the event is E & H.
     """
@@ -52,10 +52,10 @@ class Pins(Value):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Laws(Value):
-    """Formulas that are true in every possible world, as sides, with their texts and where each stands; and pins.
+    """Formulas that are true in every possible world (as sides, with text and place of each), and pins.
 
-    What declarations of variables say is with the events (`coherently.events.Events.choices`); `declarations` are
-    their texts.
+    `declarations` are the texts of declarations of variables; their meaning is kept with the events
+    (`coherently.events.Events.choices`).
     """
 
     text: tuple[str, ...] = ()
@@ -85,10 +85,10 @@ def _shortened(text: str) -> str:
 
 
 def read_laws(source: LawsSource, events: Events) -> Laws:
-    """Read declarations, formulas and pins from a file or a list; variables are declared before anything is read.
+    """Read declarations, formulas and pins from a file or a list; all declarations are read first.
 
-    Raises one error for all statements that cannot be read; else, if the formulas contradict each other, a
-    `ContradictionError` with as few of the statements as make a contradiction.
+    Raises one error for all statements that cannot be read. If all can be read and the formulas contradict each other,
+    raises a `ContradictionError` with a minimal set of contradictory statements.
 
     >>> from coherently.events import Events
     >>> laws = read_laws(["winner = Ann -> rain  # a note", "variable winner: Ann, Bob", "P(rain) <= 40%"], Events())
@@ -152,7 +152,7 @@ def _read_pins(pinning: Sequence[Statement], events: Events, problems: dict[str,
 
 
 def _within(fault: Fault, one: Statement, pin: Pin) -> Fault:
-    """Point at a fault of a pin's event in the whole statement."""
+    """Move a fault in a pin's event to its column in the whole statement."""
     return replace(fault, text=one.text, column=fault.column and fault.column + pin.offset)
 
 
@@ -172,7 +172,7 @@ def _check_contradiction(laws: Laws, declarations: Sequence[Statement], events: 
 
 
 def _needed(declarations: Sequence[Statement], formulas: Sequence[Statement], events: Events) -> list[Statement]:
-    """Find the declarations without which the formulas could hold: with those left out, comparisons are unrelated."""
+    """Find the declarations that the contradiction needs: without them the formulas could hold."""
     texts = [one.text for one in formulas]
     compared = {name for text in texts for name in events.compared(text, MAX_CHARACTERS)}
     bound = [one for one, name in zip(declarations, events.declared, strict=True) if name in compared]
@@ -190,9 +190,9 @@ def _needed(declarations: Sequence[Statement], formulas: Sequence[Statement], ev
 
 
 def impossible_conditions(laws: Laws, events: Events, conditions: NDArray[np.int32]) -> dict[int, str]:
-    """Find the conditions (sides) that no world of the laws grants, each with the laws that rule it out, in words.
+    """Find the conditions (sides) that are false in every world of the laws, each with the laws that rule it out.
 
-    A condition that shares no variable with a law is possible, since it is not impossible by itself.
+    A condition that shares no variable with a law is possible, since no condition is impossible by itself.
     """
     pending = np.unique(conditions[conditions > CERTAIN])
     if not len(laws) or not len(pending):
@@ -213,7 +213,7 @@ def impossible_conditions(laws: Laws, events: Events, conditions: NDArray[np.int
 
 
 def count_idle(laws: Laws, events: Events, used: NDArray[np.int32]) -> int:
-    """Count the laws and pins that have variables, but none that the sides in use have."""
+    """Count the laws and pins that have variables, but share none with the sides in use."""
     stated = np.concatenate([laws.side, laws.pins.event])
     about = np.concatenate([laws.side, laws.pins.condition])
     touched = touching(events, stated, used) | touching(events, about, used)
@@ -221,7 +221,7 @@ def count_idle(laws: Laws, events: Events, used: NDArray[np.int32]) -> int:
 
 
 def touching(events: Events, sides: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Tell which sides share a variable of the user's with any of the others."""
+    """Tell which sides share one of the user's variables with any of the others."""
     owner = events.user_variables()
     among = np.zeros(len(owner), np.bool_)
     among[owner[events.supports(others // 2)[1]]] = True

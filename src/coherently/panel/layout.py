@@ -23,7 +23,7 @@ ROLES = {
     "outcome": ("outcome", "resolution", "answer"),
     "time": ("time",),
 }
-"""The names that each role goes by, its own first."""
+"""The accepted names of each role; the first is the standard one."""
 
 FOREIGN = {
     "event": ("ticker", "market", "market_ticker", "contract", "symbol", "risk", "name", "title"),
@@ -31,7 +31,7 @@ FOREIGN = {
     "upper": ("ask", "yes_ask", "best_ask"),
     "probability": ("price", "last_price", "yes_price", "mid", "likelihood", "chance"),
 }
-"""What other people call these columns: not taken for them, since they may mean something else, but suggested."""
+"""Names of these columns elsewhere. They may mean something else, so they are only suggested, not accepted."""
 
 SHAPES = """\
 A long table has one row per forecast:
@@ -78,7 +78,7 @@ def recognise(table: Table) -> Long | Wide:
     first, *others = table.columns
     if first in {"", roles.get("event")} and {first} >= set(roles.values()) and not _is_misspelt_long(others):
         if not others:
-            raise PanelError(f"{table.source} has events but no column of a judge.\n{SHAPES}")
+            raise PanelError(f"{table.source} has events but no column for any judge.\n{SHAPES}")
         return Wide(first, tuple(others))
     raise PanelError(_unrecognised(table, roles))
 
@@ -120,18 +120,18 @@ def _unrecognised(table: Table, roles: dict[str, str]) -> str:
     known = [header for header in others if header in roles.values()]
     if known and first in ("", roles.get("event")):
         lines.append(
-            f"In a wide table every other column is a judge's, so none may be called {_listed(known)}: "
-            f"rename such a judge; outcomes of a wide table come from a file (--outcomes)."
+            f"In a wide table every other column belongs to a judge, so none may be called {_listed(known)}: "
+            f"rename such a judge. Pass outcomes of a wide table in a file (--outcomes)."
         )
     return "\n".join([*lines, SHAPES])
 
 
 def _suggested_names(table: Table, roles: dict[str, str]) -> list[str]:
-    """Say what columns that go by names of other trades are called here, and which one may hold the events."""
+    """Suggest new names for columns that have another trade's names, and the column that may hold the events."""
     spare = {header.lower(): header for header in table.columns}
     meant = {role: [spare[name] for name in names if name in spare] for role, names in FOREIGN.items()}
     if meant["lower"] or meant["upper"]:
-        meant["probability"] = []  # the last price may lie outside the quotes of now
+        meant["probability"] = []  # the last price may lie outside the present bid and ask
     pairs = [f"{found[0]!r} to {role!r}" for role, found in meant.items() if found and role not in roles]
     priced = any(found for role, found in meant.items() if role != "event")
     cents = "; prices in cents need --percent (percent=True)" if priced else ""
@@ -148,7 +148,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def pick(table: Table, role: str, names: tuple[str, ...]) -> str:
-    """Find the one column of a table that goes by any of the names."""
+    """Find the one column of a table that has one of the names."""
     found = [header for header in table.columns if header.lower() in names]
     if len(found) == 1:
         return found[0]

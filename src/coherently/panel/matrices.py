@@ -1,4 +1,4 @@
-"""Variances and covariances with the names that they are about."""
+"""Variances and covariances by name."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ ROUNDING = 1e-8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Covariance:
-    """Variances (`matrix` has one dimension) or covariances (two), by `names`; None where the order alone counts."""
+    """Variances (`matrix` has one dimension) or covariances (two); `names` is None if only the order counts."""
 
     names: tuple[str, ...] | None
     matrix: NDArray[np.float64]
 
     def of(self, wanted: Sequence[str], what: str) -> NDArray[np.float64]:
-        """Those of some names, in their order; every one must be there."""
+        """Give the entries of some names, in their order; each name must be known."""
         if self.names is None:
             if self.matrix.ndim and len(self.matrix) != len(wanted):
                 raise MethodError(
-                    f"the covariance is of {len(self.matrix):,} {what}; the panel has {len(wanted):,}, and an array "
+                    f"the covariance has {len(self.matrix):,} rows and the panel has {len(wanted):,} {what}; an array "
                     f"has one row for each, in the panel's order"
                 )
             return self.matrix if self.matrix.ndim else np.full(len(wanted), self.matrix)
@@ -45,16 +45,16 @@ class Covariance:
         absent = [name for name in wanted if name not in place]
         if absent:
             more = f" and {len(absent) - SHOWN:,} more" if len(absent) > SHOWN else ""
-            raise MethodError(f"the covariance says nothing of {', '.join(map(repr, absent[:SHOWN]))}{more} ({what})")
+            raise MethodError(f"the covariance has no entry for {', '.join(map(repr, absent[:SHOWN]))}{more} ({what})")
         rows = np.array([place[name] for name in wanted], np.int64)
         return self.matrix[rows] if self.matrix.ndim == 1 else self.matrix[np.ix_(rows, rows)]
 
 
 def read_covariance(source: object) -> Covariance:
-    """Read a variance for all; variances or covariances by name (a mapping, a frame or a file); or an array.
+    """Read one variance for all; or variances or covariances by name (a mapping, a frame or a file); or an array.
 
-    A table has names in its first column, and either one other column, of variances, or one for each name. A frame
-    whose columns are as many as its rows, all numbers, has its names in the header, as pandas gives covariances.
+    A table has names in its first column, and either one other column with variances or one column for each name. A
+    frame with as many columns as rows, all of them numbers, has its names in the header, as covariances in pandas do.
 
     >>> read_covariance({"Ann": 1.0, "Bob": 4.0}).of(["Bob", "Ann"], "judges").tolist()
     [4.0, 1.0]
@@ -115,30 +115,30 @@ def _floats(values: object) -> NDArray[np.float64]:
     try:
         return np.array(values, np.float64)
     except (TypeError, ValueError) as error:
-        raise MethodError(f"the covariance has something that is not a number ({error})") from error
+        raise MethodError(f"the covariance contains a value that is not a number ({error})") from error
 
 
 def _check(covariance: Covariance) -> None:
     matrix, names = covariance.matrix, covariance.names
     if matrix.ndim > 2 or (matrix.ndim == 2 and matrix.shape[0] != matrix.shape[1]):
-        raise MethodError(f"the covariance has the shape {matrix.shape}; it must be square, or a variance for each")
+        raise MethodError(f"the covariance has the shape {matrix.shape}; it must be square, or one variance for each")
     if not np.isfinite(matrix).all():
-        raise MethodError("the covariance has numbers that are not finite")
+        raise MethodError("the covariance contains numbers that are not finite")
     if matrix.ndim < 2:
         if not (matrix > 0).all():
-            raise MethodError(f"a variance is {matrix.min()}; variances are above 0")
+            raise MethodError(f"a variance is {matrix.min()}; variances must be above 0")
         return
     apart = np.abs(matrix - matrix.T)
     if apart.max(initial=0.0) > ROUNDING * np.abs(matrix).max():
         i, j = np.unravel_index(np.argmax(apart), apart.shape)
         one, other = (names[k] if names else f"number {k}" for k in (int(i), int(j)))
         raise MethodError(
-            f"the covariance is not symmetric: of {one} with {other} it is {matrix[i, j]:g}, of {other} with {one} "
+            f"the covariance is not symmetric: for {one} and {other} it is {matrix[i, j]:g}, for {other} and {one} "
             f"{matrix[j, i]:g}"
         )
     least = float(np.linalg.eigvalsh(0.5 * (matrix + matrix.T)).min(initial=1.0))
     if not least > 1e-12 * np.abs(matrix).max():
         raise MethodError(
             f"the covariance is not positive definite: its least eigenvalue is {least:.6g}; errors that determine each "
-            f"other have no inverse covariance, so add some variance of their own"
+            f"other have no inverse covariance, so add a variance of its own to each"
         )

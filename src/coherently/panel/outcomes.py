@@ -1,4 +1,4 @@
-"""What came true: said of variables or of any event, and carried to every other event by logic."""
+"""What came true: outcomes of variables or of any event, carried to every other event by logic."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Outcomes: TypeAlias = str | os.PathLike[str] | Mapping[str, object] | object
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """Sides that came true, each with the row of the table that says so; no side stands twice."""
+    """Sides that came true, each with the row of the table that says so; no side appears twice."""
 
     table: Table
     event_column: str
@@ -44,9 +44,9 @@ class Facts:
 
     @staticmethod
     def gather(table: Table, event_column: str, reading: Reading, outcome: NDArray[np.int8]) -> Facts:
-        """Take the rows of a table that say an outcome; `reading` and `outcome` have an entry a row.
+        """Take the rows of a table that give an outcome; `reading` and `outcome` have one entry per row.
 
-        "E given H" came out true where E & H did, false where ~E & H did: either says that H did.
+        "E given H" came out true if E & H did, and false if ~E & H did: both say that H came true.
         """
         rows = np.flatnonzero(outcome != UNRESOLVED)
         sides = np.where(outcome[rows] == 1, reading.event[rows], reading.rest[rows])
@@ -63,7 +63,7 @@ class Facts:
 
 
 def read_outcomes(source: Outcomes, events: Events, *, plain_events: bool) -> Facts:
-    """Read outcomes said beside the panel; their events join the table of events."""
+    """Read outcomes from outside the panel; their events are added to the table of events."""
     if isinstance(source, str | os.PathLike):
         table = read_table(source)
     elif isinstance(source, Mapping):
@@ -97,7 +97,7 @@ def _read_events(
 
 
 def unused_outcomes(facts: Facts, panel: Panel) -> list[str]:
-    """Name the outcomes of events that share no variable with a forecast or a law: they settle nothing."""
+    """Name the outcomes of events that share no variable with a forecast or a law: they have no effect."""
     written, laws = panel.written, panel.laws
     used = np.concatenate([written.event, written.condition, laws.side, laws.pins.event, laws.pins.condition])
     unused = np.flatnonzero(~touching(panel.events, facts.side, used))
@@ -114,7 +114,7 @@ def unused_outcomes(facts: Facts, panel: Panel) -> list[str]:
 def resolve(events: Events, sources: Sequence[Facts], reading: Reading, laws: Laws = NO_LAWS) -> NDArray[np.int8]:
     """Say how each event of a reading came out: 1, 0, UNRESOLVED or CALLED_OFF.
 
-    What single facts and laws force is followed to the end; they are not combined by case distinction.
+    Each fact and law is used by itself, again and again until nothing new follows; cases are not tried.
     """
     known, stated = _learn(events, sources, laws)
     truth = _truth(events, reading.event, known, stated)
@@ -132,7 +132,7 @@ def _truth(
 
 
 def _learn(events: Events, sources: Sequence[Facts], laws: Laws) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Give what is known of each variable and what was stated of each side; refuse contradictions."""
+    """Give what is known of each variable and what is stated about each side; refuse contradictions."""
     side = np.concatenate([source.side for source in sources])
     ends = np.cumsum([len(source.side) for source in sources])
 
@@ -147,7 +147,7 @@ def _learn(events: Events, sources: Sequence[Facts], laws: Laws) -> tuple[NDArra
         problems = [f"{say(fact)} is given as true and as false" for fact in clashes[:SHOWN]]
         raise PanelError(_contradiction(problems, len(clashes)))
     stated[side ^ 1] = 0
-    # Facts about single variables come first, so that a clash is laid to the event made of them.
+    # Facts about single variables come first, so that a contradiction is reported at the compound event.
     order = np.argsort(np.diff(events.supports(side // 2)[0]), kind="stable")
     unknown = np.full(len(events.variables), UNRESOLVED, np.int8)
     known, broken = events.propagate(side[order], unknown)
@@ -167,7 +167,7 @@ def _learn(events: Events, sources: Sequence[Facts], laws: Laws) -> tuple[NDArra
 
 
 def _check_laws(events: Events, side: NDArray[np.int32], laws: Laws, say: Callable[[int], str]) -> None:
-    """Refuse outcomes that no world of the laws has, with the laws that they break."""
+    """Refuse outcomes that break laws, and name the laws."""
     left = np.arange(len(side))
     problems: list[str] = []
     while len(problems) < SHOWN:
@@ -187,8 +187,8 @@ def _known_parts(events: Events, side: np.int32, known: NDArray[np.int8]) -> str
     names = events.written_variables
     _, members = events.supports(np.array([side // 2], np.int32))
     parts = [f"{names[v]} is {'true' if known[v] else 'false'}" for v in members.tolist() if known[v] != UNRESOLVED]
-    return "the other outcomes" + (f", from which {' and '.join(parts)}" if parts else "")
+    return "the other outcomes" + (f", which imply that {' and '.join(parts)}" if parts else "")
 
 
 def _contradiction(problems: list[str], count: int) -> str:
-    return summarise(problems, count) + "\nCorrect these outcomes or leave them blank: blank is unresolved."
+    return summarise(problems, count) + "\nCorrect these outcomes, or leave them blank, which means unresolved."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from coherently.panel.table import Columns
 
 UNRESOLVED, CALLED_OFF = -1, -2
-"""What an outcome is beside 1 and 0: not known, or of a conditional whose condition came out false."""
+"""Outcomes other than 1 and 0: not known, and that of a conditional whose condition came out false."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,12 +62,12 @@ class WrittenEvents(Value):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Panel(Value):
-    """All forecasts of a panel, with what is known beside them.
+    """All forecasts of a panel, with weights, intervals, times, laws and outcomes.
 
     A forecast is one entry of each array: `judge_index` points into `judges`, `event_index` into `written`,
     `probability` lies in [0, 1], `weight` is finite and not negative. `lower` and `upper` (NaN where not
     given) and `time` are None where the source has no such column. `laws` hold in every possible world. `notes`
-    says what a reader should know of how the source was read. Arrays are read-only:
+    says what a reader should know about how the source was read. Arrays are read-only:
     `dataclasses.replace(panel, probability=...)` makes a panel with other numbers.
 
     >>> panel = Panel.from_records([("Ann", "p", 0.7), ("Ann", "p & q", 0.4), ("Bob", "~(~p | ~q)", 0.2)])
@@ -140,7 +140,7 @@ class Panel(Value):
         return len(np.unique(self.events.user_variables()[self.events.supports(sides // 2)[1]]))
 
     def columns(self) -> Columns:
-        """The panel as a long table: judge, event, probability, and what else is known of the forecasts."""
+        """The panel as a long table: judge, event, probability, and whatever else the source has for each forecast."""
         columns: dict[str, Any] = {
             "judge": [self.judges[i] for i in self.judge_index.tolist()],
             "event": [self.written.text[i] for i in self.event_index.tolist()],
@@ -157,13 +157,14 @@ class Panel(Value):
         return columns
 
     def frame(self) -> Any:
-        """The panel as a long frame, in the library that it came in, else pandas, polars or pyarrow."""
+        """The panel as a long frame, of the library that it came from, else of pandas, polars or pyarrow."""
         return to_frame(self.columns(), self.library)
 
     def judge(self, name: str) -> Panel:
-        """Give the panel of one judge alone."""
+        """Give the panel of one judge."""
         if name not in self.judges:
-            raise PanelError(f"no judge is named {name!r} among {len(self.judges):,}{suggest(str(name), self.judges)}")
+            near = suggest(str(name), self.judges)
+            raise PanelError(f"unknown judge {name!r}{near}; the panel has {count(len(self.judges), 'judge')}")
         return self.select(self.judge_index == self.judges.index(name))
 
     def select(self, rows: NDArray[Any]) -> Panel:

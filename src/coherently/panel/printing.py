@@ -42,7 +42,7 @@ def _column(name: str, cells: Cells) -> list[str]:
 
 
 def _numbers(values: NDArray[np.float64 | np.int64]) -> list[str]:
-    """Write numbers with as many decimals, up to four, as the column needs; a dash where there is none."""
+    """Write numbers with as many decimals, up to four, as the column needs; a dash where a number is missing."""
     rounded = np.round(values.astype(np.float64), DECIMALS) + 0.0  # no minus before a zero
     known = rounded[np.isfinite(rounded)]
     enough = (d for d in itertools.count() if d == DECIMALS or np.array_equal(np.round(known, d), known))

@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Progress: TypeAlias = Callable[[float], None]
-"""Told the share of the file's bytes that is read, from 0 to 1."""
+"""A function that is called with the share of the file's bytes that has been read, from 0 to 1."""
 
 CHUNK = 500
-"""Records read at a time: few enough (under 700) that they do not set off the garbage collector."""
+"""Number of records read at a time: few enough (under 700) that they do not start the garbage collector."""
 CELL_LIMIT = 2_000_000
-"""Characters that one CSV cell may have."""
+"""Maximum number of characters in one CSV cell."""
 QUOTED = re.compile(r'"[^"]*"')
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")
-JSON_LINES = 'JSON lines is one object a line, such as {"judge": "Alice", "event": "p", "probability": 0.3}.'
-QUOTE_OR_EMPTY = "Put a cell that holds {!r} in quotes; write a missing cell as an empty one."
+JSON_LINES = 'JSON lines have one object per line, such as {"judge": "Alice", "event": "p", "probability": 0.3}.'
+QUOTE_OR_EMPTY = "Put a cell that contains {!r} in quotes; leave a missing cell empty."
 SAVE_AS_TEXT = "Save it as CSV in UTF-8, or pass a real .parquet, .jsonl or .gz file."
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""How Excel files begin: those of today are zip archives, older ones compound documents."""
+"""The first bytes of Excel files: present ones are zip archives, older ones compound documents."""
 
 
 def read_table(path: str | os.PathLike[str], progress: Progress | None = None) -> Table:
@@ -67,7 +67,7 @@ def read_table(path: str | os.PathLike[str], progress: Progress | None = None) -
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Read the lines of a text file, as text files of any system end them."""
+    """Read the lines of a text file, with the line ends of any system."""
     path = Path(path)
     with _file_errors(path), path.open("rb", buffering=0) as file, _decoded(file, path.name) as text:
         return re.split("\r\n|\r|\n", text.read())
@@ -82,10 +82,10 @@ def _file_errors(path: Path) -> Iterator[None]:
     except IsADirectoryError as error:
         raise PanelError(f"{path} is a folder: name a file in it") from error
     except PermissionError as error:
-        raise PanelError(f"{path} may not be read: change its permissions or copy it") from error
+        raise PanelError(f"no permission to read {path}: change its permissions or copy it") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise PanelError(
-            f"{path.name} is not a whole gzip file ({error}): compress it again, or drop .gz from its name"
+            f"{path.name} is not a complete gzip file ({error}): compress it again, or remove .gz from its name"
         ) from error
     except OSError as error:
         raise PanelError(f"{path} cannot be read: {error.strerror or error}") from error
@@ -99,7 +99,7 @@ def _byte_counter(file: io.FileIO, progress: Progress | None) -> Callable[[], No
 
 
 class _Watched(io.BufferedReader):
-    """Bytes about to be decoded: refuses NUL and counts lines, so that an error can name one."""
+    """Bytes to be decoded: refuses NUL and counts lines, so that an error can name the line."""
 
     def __init__(self, raw: io.FileIO | gzip.GzipFile, source: str) -> None:
         super().__init__(raw, 1 << 18)
@@ -113,7 +113,7 @@ class _Watched(io.BufferedReader):
         nul = block.find(b"\0")
         if nul >= 0:
             line = self.line_at(block, nul)
-            raise PanelError(f"{self.source} line {line} holds a NUL byte, so it is not text. {SAVE_AS_TEXT}")
+            raise PanelError(f"{self.source} line {line} contains a NUL byte, so it is not text. {SAVE_AS_TEXT}")
         return block
 
     def line_at(self, block: bytes, position: int) -> int:
@@ -183,7 +183,7 @@ def _pick(
 
 
 def _take(records: Iterator[list[str]], count: int, source: str, row: int) -> list[list[str]]:
-    """Take the next records, the first of which is in the row given."""
+    """Take the next records; `row` is the row of the first."""
     taken: list[list[str]] = []
     try:
         taken.extend(itertools.islice(records, count))
@@ -191,7 +191,7 @@ def _take(records: Iterator[list[str]], count: int, source: str, row: int) -> li
         place = f"{source} row {row + len(taken)}"
         if "expected after" in str(error):
             raise PanelError(
-                f"{place}: a quoted cell goes on after its closing quote; "
+                f"{place}: a quoted cell continues after its closing quote; "
                 f'put the whole cell in quotes and write each quote inside it twice ("")'
             ) from error
         found = f"a cell has over {CELL_LIMIT:,} characters" if "limit" in str(error) else "a cell never ends"
@@ -200,9 +200,9 @@ def _take(records: Iterator[list[str]], count: int, source: str, row: int) -> li
 
 
 def _ragged(chunk: list[list[str]], source: str, row: int, width: int) -> dict[int, str]:
-    """Describe by row the records, blank lines aside, that do not have as many cells as the header."""
+    """Describe, by row, the records (except blank lines) whose number of cells differs from the header's."""
     return {
-        number: f"{source} row {number}: {count(len(record), 'cell')} where the header has {width}"
+        number: f"{source} row {number}: {count(len(record), 'cell')}, but the header has {width}"
         for number, record in enumerate(chunk, row)
         if len(record) != width and "".join(record).strip()
     }
@@ -256,11 +256,11 @@ def _read_parquet(file: io.FileIO, source: str) -> Table:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
-        raise MissingDependencyError(f"{source} needs pyarrow to be read: pip install pyarrow") from error
+        raise MissingDependencyError(f"reading {source} needs pyarrow: pip install pyarrow") from error
     try:
         frame = pq.ParquetFile(file).read()
     except (pa.ArrowException, OSError) as error:
         found = str(error).splitlines()[0]
-        raise PanelError(f"{source} is not a whole Parquet file ({found}): write it again") from error
+        raise PanelError(f"{source} is not a complete Parquet file ({found}): write it again") from error
     index = [name for name in frame.column_names if PANDAS_INDEX.fullmatch(name)]
     return replace(table_from_frame(frame.drop_columns(index), source), library=None)

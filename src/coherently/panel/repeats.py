@@ -20,7 +20,7 @@ Repeats: TypeAlias = Literal["keep", "last", "mean", "error"]
 
 
 def settle_repeats(panel: Panel, repeats: Repeats, place: Callable[[int], str]) -> Panel:
-    """Keep repeats with a note, keep the last (by time, else by row), take their mean, or refuse them."""
+    """Keep repeats with a note, keep only the last (by time, else by row), average them, or refuse them."""
     key = panel.judge_index.astype(np.int64) * len(panel.written) + panel.event_index
     order = np.lexsort((key,) if panel.time is None else (panel.time, key))
     new = np.r_[True, np.diff(key[order]) != 0]
@@ -36,12 +36,12 @@ def settle_repeats(panel: Panel, repeats: Repeats, place: Callable[[int], str]) 
         return _with_note(_mean(panel, order, new), f"repeated forecasts averaged into one: {extra:,}")
     return _with_note(
         panel,
-        f"forecasts that repeat a judge's own event, all kept: {extra:,} (see --repeats)",
+        f"repeated forecasts by one judge of one event, all kept: {extra:,} (see --repeats)",
     )
 
 
 def _mean(panel: Panel, order: NDArray[np.int64], new: NDArray[np.bool_]) -> Panel:
-    """One forecast a judge and event: weighted mean probability, mean weight, at the first one's row."""
+    """Make one forecast per judge and event: weighted mean probability, mean weight, at the row of the first."""
     group = np.empty(len(panel), np.int64)
     group[order] = np.cumsum(new) - 1
     count = np.bincount(group)
@@ -79,8 +79,8 @@ def _refusal(
 ) -> str:
     again = np.sort(order[~new])[:SHOWN].tolist()
     problems = [
-        f"{place(row)}: {panel.judges[panel.judge_index[row]]} has forecast "
-        f"'{panel.written.text[panel.event_index[row]]}' before"
+        f"{place(row)}: {panel.judges[panel.judge_index[row]]} has already forecast "
+        f"'{panel.written.text[panel.event_index[row]]}'"
         for row in again
     ]
     return summarise(problems, extra) + "\nDelete the repeats, or choose --repeats keep, last or mean."

@@ -19,7 +19,7 @@ LawsSource: TypeAlias = str | os.PathLike[str] | Iterable[str]
 """A file, or a list of statements."""
 
 MAX_CHARACTERS = 1_000_000
-"""The longest statement."""
+"""Maximum length of a statement."""
 
 PIN_SHAPE = "A pin is P(event) = 0.3, P(event) <= 0.1 or P(event given event) >= 50%."
 COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|#[^\n]*')
@@ -31,7 +31,7 @@ WHOLE_PIN = re.compile(r"P\s*\((?P<event>.*)\)\s*(?P<relation>[<>=!]+)\s*(?P<num
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement without its comment, and where it stands."""
+    """One statement without its comment, and its place."""
 
     text: str
     place: str
@@ -49,7 +49,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """What a pin says: the text of its event, where that begins in the statement, and the limits."""
+    """What a pin says: the text of its event, the position where this begins in the statement, and the limits."""
 
     event: str
     offset: int
@@ -58,10 +58,10 @@ class Pin:
 
 
 def split_statements(source: LawsSource) -> list[Statement]:
-    """Take comments and empty lines out of a laws file or a list of statements."""
-    if isinstance(source, str) and not os.path.exists(source):  # noqa: PTH110 - texts that no path can be are no files
+    """Split a laws file or a list into statements, without comments and empty lines."""
+    if isinstance(source, str) and not os.path.exists(source):  # noqa: PTH110 - a text may not be a valid path
         raise PanelError(
-            f"laws is {reprlib.repr(source)}, and there is no such file: check the name and the folder, or pass "
+            f"laws is {reprlib.repr(source)}, but there is no such file: check the name and the folder, or pass "
             f"statements as a list, laws=[{reprlib.repr(source)}]"
         )
     if isinstance(source, str | os.PathLike):
@@ -75,7 +75,7 @@ def split_statements(source: LawsSource) -> list[Statement]:
     for line, place in pairs:
         text = unicodedata.normalize("NFC", COMMENT.sub(lambda match: match[1] or "", line).strip())
         if len(text) > MAX_CHARACTERS:
-            raise PanelError(f"{place}: has {len(text):,} characters; a statement may have {MAX_CHARACTERS:,}")
+            raise PanelError(f"{place}: has {len(text):,} characters; a statement may have at most {MAX_CHARACTERS:,}")
         if text:
             found.append(Statement(text, place))
     return found
@@ -91,7 +91,7 @@ def read_pin(text: str) -> Pin | str:
     """Read the parts of a pin, or say what is wrong with it."""
     whole = WHOLE_PIN.fullmatch(text)
     if whole is None:
-        return f"{reprlib.repr(text)} begins as a pin and does not end as one. {PIN_SHAPE}"
+        return f"{reprlib.repr(text)} begins like a pin but does not end like one. {PIN_SHAPE}"
     if whole["relation"] not in ("=", "<=", ">="):
         return f"a pin has '=', '<=' or '>=', not {whole['relation']!r}. {PIN_SHAPE}"
     value = probability(whole["number"])

@@ -1,4 +1,4 @@
-"""A table as it stands in a source, and one error for all that is wrong with it."""
+"""A table as it is in a source, and one error for everything that is wrong with it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Columns: TypeAlias = Mapping[str, Cells]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Cells as they stand in a source, before they mean anything.
+    """Cells as they are in a source, not yet interpreted.
 
-    `source` is what errors call it, `columns` maps a stripped header to its cells, `rows` numbers each row
-    as a person counts it, and `library` is the frame library to answer in (None: whichever is installed). `blank`
-    counts rows without any value that were left out.
+    `source` is its name in errors, `columns` maps a stripped header to its cells, `rows` numbers each row
+    as a person counts it, and `library` is the frame library for answers (None: whichever is installed). `blank`
+    counts the rows without any value, which were left out.
     """
 
     source: str
@@ -64,7 +64,7 @@ def count(number: int, noun: str) -> str:
 
 
 def read_only(owner: object, *names: str) -> None:
-    """Replace arrays of a frozen object by views that cannot be written to; arrays that are so already stay."""
+    """Replace arrays of a frozen object by read-only views; arrays that are read-only already stay."""
     for name in names:
         array = getattr(owner, name)
         if array is not None and array.flags.writeable:
@@ -74,7 +74,7 @@ def read_only(owner: object, *names: str) -> None:
 
 
 class Problems:
-    """Gathers what is wrong with a source and raises it as one error, in the order of the rows."""
+    """Collects the problems of a source and raises them as one error, in the order of the rows."""
 
     def __init__(self) -> None:
         self._first: list[tuple[int, str]] = []
@@ -82,9 +82,9 @@ class Problems:
         self._remedies: dict[str, None] = {}
 
     def add(self, rows: Sequence[int], describe: Callable[[int], str], remedies: Iterable[str] = ()) -> None:
-        """Note a problem in each of the rows (ascending); only those that can be shown are described.
+        """Note a problem in each of the rows (ascending); only those that will be shown are described.
 
-        A remedy is said once, at the end, however many rows ask for it.
+        A remedy is shown once, at the end, however many rows need it.
         """
         if not rows:
             return
@@ -94,14 +94,14 @@ class Problems:
         self._remedies |= dict.fromkeys(remedies)
 
     def check(self) -> None:
-        """Raise what was gathered, if anything was."""
+        """Raise the collected problems, if there are any."""
         if self._count:
             shown = summarise([message for _, message in self._first], self._count)
             raise PanelError("\n".join([shown, *self._remedies]))
 
 
 def check_header(source: str, names: Sequence[object]) -> list[str]:
-    """Strip the names of the columns, and refuse what cannot tell one column from another."""
+    """Strip the names of the columns, and refuse names that are empty or not distinct."""
     if not names:
         raise PanelError(f"{source} has no columns: give it a header, such as judge, event, probability")
     header: list[str] = []
@@ -115,8 +115,8 @@ def check_header(source: str, names: Sequence[object]) -> list[str]:
             raise PanelError(f"{source}: column {number} has no name: {remedy}")
         if stripped.lower() in known:
             raise PanelError(
-                f"{source} has two columns named {known[stripped.lower()]!r} and {stripped!r}, which differ "
-                f"by capitals or spaces at most: rename or delete one"
+                f"{source} has two columns named {known[stripped.lower()]!r} and {stripped!r}, which differ at most "
+                f"in capitals or spaces: rename or delete one"
             )
         known[stripped.lower()] = stripped
         header.append(stripped)
@@ -124,7 +124,7 @@ def check_header(source: str, names: Sequence[object]) -> list[str]:
 
 
 def append_records(columns: dict[str, list[object]], records: Sequence[Mapping[str, object]], length: int) -> None:
-    """Add records to columns of the length given; what a record lacks is None."""
+    """Add records to columns that have `length` entries; what a record lacks is None."""
     for key in dict.fromkeys(itertools.chain.from_iterable(records)):
         if key not in columns:
             columns[key] = [None] * length

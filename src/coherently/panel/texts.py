@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 TICKER = re.compile(r"[A-Z][\w.]*(?:[&|][A-Z][\w.]*)+")
 """Capitals around an operator, as in S&P500."""
 WIDTH = 120
-"""How many characters of an event a note quotes."""
+"""Maximum number of characters of an event that a note quotes."""
 MOST_NAMES = 5_000
-"""Names among which the nearest is looked for: some tens of milliseconds."""
+"""Maximum number of names that are searched for the nearest one: some tens of milliseconds."""
 SPARSE = 8
-"""Up to this many times as many possible keys as there are, keys have places in a list instead of being sorted."""
+"""Keys are not sorted but get places in a list if their range is at most this many times their number."""
 SPACES = (
     "Inside a cell of a CSV file each quote is written twice: {}. "
     "If each cell is one name, pass --plain-events (plain_events=True)."
@@ -50,7 +50,7 @@ def encode(values: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
 
 
 def by_appearance(keys: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Number the distinct keys in the order of their first appearance, and say where each one's first is.
+    """Number the distinct keys in the order of their first appearance, and give the index of each one's first.
 
     >>> number, first = by_appearance(np.array([7, 3, 7]))
     >>> number.tolist(), first.tolist()
@@ -66,7 +66,7 @@ def by_appearance(keys: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray
 
 
 def _by_place(keys: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The same for keys so small that each has a place of its own in a list."""
+    """Do the same for keys so small that each has a place of its own in a list."""
     rows = np.arange(len(keys))
     place = np.empty(int(keys.max()) + 1, np.int64)
     place[keys[::-1]] = rows[::-1]  # the first row of each key is written last
@@ -76,7 +76,7 @@ def _by_place(keys: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.
 
 
 def number_texts(table: Table, texts: Sequence[str], events: Events, *, plain_events: bool) -> Reading:
-    """Read the text of each row and add its event; texts that cannot be read are raised together."""
+    """Read the text of each row and add its event; one error lists all texts that cannot be read."""
     codes, distinct = encode(texts)
     reading = events.add_names(distinct) if plain_events else events.add(distinct)
     if reading.faults:
@@ -98,7 +98,7 @@ def name_some(names: Iterable[str]) -> str:
 
 
 def suggest(name: str, names: Sequence[str]) -> str:
-    """Ask whether one of the names was meant that is spelt nearly so, or else that contains it.
+    """Suggest names that are spelt nearly like this one or, if there are none, names that contain it.
 
     >>> suggest("rian", ["rain", "wind"]), suggest("gpt", ["gpt-4-turbo", "gpt-5-mini"]), suggest("snow", ["rain"])
     (" (did you mean 'rain'?)", " (did you mean 'gpt-4-turbo' or 'gpt-5-mini'?)", '')
@@ -110,7 +110,7 @@ def suggest(name: str, names: Sequence[str]) -> str:
 
 
 def compact_notes(source: str, written: Sequence[str], events: Events, sides: NDArray[np.int32]) -> list[str]:
-    """Say which texts look like tickers and were read as formulas: S&P500, of whose parts no other event has any."""
+    """Say which texts look like tickers, such as S&P500, but were read as formulas; no other event has their parts."""
     tight = [i for i, text in enumerate(written) if " " not in text and ("&" in text or "|" in text)]
     tight = [i for i in tight if TICKER.fullmatch(written[i])]
     if not tight:
@@ -123,7 +123,7 @@ def compact_notes(source: str, written: Sequence[str], events: Events, sides: ND
 
 
 def plain_notes(source: str, texts: Sequence[str], *, related: bool) -> list[str]:
-    """Say what names of plain events look like formulas of other names, and whether anything is `related` at all.
+    """Say which names of plain events look like formulas of other names, and whether anything is `related` at all.
 
     >>> plain_notes("panel.csv", ["rain", "wind", "rain and not wind"], related=True)
     ["panel.csv: with plain events 'rain and not wind' is a name, unrelated to 'rain' and 'wind'; if they are ..."]
@@ -143,7 +143,7 @@ def plain_notes(source: str, texts: Sequence[str], *, related: bool) -> list[str
         )
     if not related and len(known) > 1:
         notes.append(
-            f"{source}: with plain events and no laws about them nothing relates one event to another, so that no "
-            f"forecasts of two events can contradict each other"
+            f"{source}: with plain events and no laws about them nothing relates one event to another, so "
+            f"forecasts of two events cannot contradict each other"
         )
     return notes

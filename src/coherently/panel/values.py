@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from coherently.events import Choice, Events
     from coherently.panel.table import Table
 
-ALLOWED = "A declared variable comes out as one of its values, a number or an ISO date; empty is unresolved."
+ALLOWED = "The outcome of a declared variable is one of its values, a number or an ISO date; empty means unresolved."
 
 
 def declared_rows(texts: Sequence[str], events: Events) -> dict[int, str]:
-    """Find the rows whose event is the bare name of a declared variable."""
+    """Find the rows whose event is just the name of a declared variable."""
     spelt = {text: name for name in events.declared for text in (name, f'"{name}"')}
     return {row: spelt[text] for row, text in enumerate(texts) if text in spelt} if spelt else {}
 
@@ -33,7 +33,7 @@ def declared_rows(texts: Sequence[str], events: Events) -> dict[int, str]:
 def value_facts(
     table: Table, column: str, rows: dict[int, str], events: Events
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Give the sides that the values make true, each with its row; values and repeats that cannot be are refused."""
+    """Give the sides that the values make true, each with its row; refuse impossible values and conflicting repeats."""
     declared = {choice.name: choice for choice in events.declarations()}
     problems = Problems()
     sides: list[int] = []
@@ -61,7 +61,7 @@ def value_facts(
 
 
 def _value(choice: Choice, cell: object) -> object:
-    """Turn a cell into what the variable may be: "other" is the unnamed other, numbers and dates may be texts."""
+    """Turn a cell into a value of the variable: "other" is the unnamed other, numbers and dates may be texts."""
     if choice.kind == "number":
         try:
             return float(str(cell)) if not isinstance(cell, bool) else cell

@@ -1,4 +1,4 @@
-"""Judges that count more or less than others: weights from a list, or from anything that can tell them."""
+"""Judges that count more or less than others: weights from a list, or from any function of the panel."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class Weighting(Protocol):
-    """Says how much each judge counts: an entry for each of `panel.judges`, finite and not negative.
+    """Says how much each judge counts: one entry per judge of `panel.judges`, finite and not negative.
 
-    Any function of this shape will do. One that also has `describe(panel)` is quoted with that in results.
+    Any function of this shape will do. If it also has `describe(panel)`, results quote what that returns.
     """
 
     def __call__(self, panel: Panel) -> NDArray[np.float64]:
@@ -55,10 +55,10 @@ class ListedWeights:
         return np.array([self.weight[name] for name in panel.judges], np.float64)
 
     def describe(self, panel: Panel) -> str:
-        """Say where the weights stand, and which of them nobody needs."""
+        """Say where the weights are listed, and which of them are for nobody in the panel."""
         known = set(panel.judges)
-        strange = [name for name in self.weight if name not in known]
-        extra = f"; listed there, but not in the panel: {name_some(strange)}" if strange else ""
+        unknown = [name for name in self.weight if name not in known]
+        extra = f"; listed there, but not in the panel: {name_some(unknown)}" if unknown else ""
         return f"as listed in {self.source}{extra}"
 
 
@@ -75,7 +75,7 @@ def weighted(panel: Panel, weights: Weights) -> Panel:
     said = _describe(weighting, panel)
     if factor.shape != (len(panel.judges),) or not np.all(np.isfinite(factor) & (factor >= 0)):
         raise PanelError(
-            f"the weights ({said}) are {factor!r}; they must be {len(panel.judges):,} finite numbers of 0 or more, "
+            f"the weights ({said}) are {factor!r}; there must be {len(panel.judges):,} finite numbers of 0 or more, "
             f"one for each judge"
         )
     if len(factor) and not factor.any():
@@ -107,7 +107,7 @@ def _listed(table: Table) -> ListedWeights:
     problems.add(
         repeated,
         lambda row: (
-            f"{table.place(row)}: the judge {judges[row]!r} has a weight already, in row "
+            f"{table.place(row)}: the judge {judges[row]!r} already has a weight, in row "
             f"{table.rows[first[judges[row]]]}"
         ),
         ["Give each judge one weight."],

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from coherently.panel.table import Columns
 
 GZIP_LEVEL = 1
-"""The fastest: the digits of floats gain little from more."""
+"""The fastest level: the digits of floats gain little from a higher one."""
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
@@ -36,18 +36,18 @@ def check_output(path: str | os.PathLike[str]) -> None:
     """Refuse a path that a table cannot be written to, before any work is done for it."""
     path = Path(path)
     if not path.name.lower().endswith(ENDINGS):
-        raise PanelError(f"{path} has an ending that is not written: use one of {', '.join(ENDINGS)}")
+        raise PanelError(f"{path} has an unknown ending: use one of {', '.join(ENDINGS)}")
     with _write_errors(path):
         if path.is_dir():
             raise PanelError(f"{path} is a folder: name a file in it")
         if not path.parent.is_dir():
             raise PanelError(f"{path.parent} is not a folder: create it first")
     if path.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
-        raise MissingDependencyError(f"{path} needs pyarrow to be written: pip install pyarrow")
+        raise MissingDependencyError(f"writing {path} needs pyarrow: pip install pyarrow")
 
 
 def write_table(columns: Columns, path: str | os.PathLike[str]) -> None:
-    """Write columns by the ending of the path; a file that is there is replaced whole or left alone."""
+    """Write columns in the format of the path's ending; an existing file is replaced whole or left alone."""
     check_output(path)
     path = Path(path)
     target = path.resolve()
@@ -76,7 +76,7 @@ def _write_errors(path: Path) -> Iterator[None]:
 def write_columns(columns: Columns, stream: TextIO, delimiter: str = ",") -> None:
     """Write columns as CSV; NaN and None are empty cells."""
     cells = [_csv_cells(column) for column in columns.values()]
-    # The csv module of Python 3.11 leaves a carriage return bare, which a reader takes for the end of a row.
+    # The csv module of Python 3.11 does not quote a carriage return, which a reader would take for the end of a row.
     returns = any("\r" in cell for column in [columns, *cells] for cell in column if isinstance(cell, str))
     writer = csv.writer(
         stream,
@@ -89,7 +89,7 @@ def write_columns(columns: Columns, stream: TextIO, delimiter: str = ",") -> Non
 
 
 def records(columns: Columns) -> list[dict[str, Any]]:
-    """Turn columns into a dictionary a row, of plain values; NaN is None."""
+    """Turn columns into one dictionary of plain values per row; NaN is None."""
     rows = zip(*map(_cells, columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
 

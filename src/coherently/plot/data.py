@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from coherently.result import Result
 
 DRAWN = 24
-"""Variables up to which a graph is drawn."""
+"""Maximum number of variables for which a graph is drawn."""
 ROUNDING = 9
-"""Digits of a change that count: the rest is rounding."""
+"""Number of decimals of a change that count: the rest is rounding."""
 INWARDS = 0.3
-"""How far from the middle of its variables to that of the ring a group is drawn."""
+"""A group is drawn this fraction of the way from the middle of its variables to the middle of the ring."""
 ON_EACH_SIDE = 0.5
-"""How far from the middle the ring of variables lies: the picture is the unit square."""
+"""The radius of the ring of variables: the picture is the unit square."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adjustments:
-    """The events that moved most, an entry each, the largest change first; `total` counts all events with a change."""
+    """The events that moved most, one entry per event, the largest change first; `total` counts all changed events."""
 
     event: tuple[str, ...]
     raw: NDArray[np.float64]
@@ -46,8 +46,8 @@ class Adjustments:
 class Graph:
     """Variables on a ring, and groups: events and laws that are about the same variables.
 
-    `place` has the two coordinates of each variable in the unit square. A group is its variables, by number, in
-    `members`, and what is said about them in `events`: texts of events and laws.
+    `place` has the two coordinates of each variable in the unit square. For each group, `members` has the numbers of
+    its variables, and `events` the texts of its events and laws.
     """
 
     names: tuple[str, ...]
@@ -56,7 +56,7 @@ class Graph:
     events: tuple[tuple[str, ...], ...]
 
     def centre(self, group: int) -> NDArray[np.float64]:
-        """The middle of a group's variables, a little inside of the ring, so that neighbours are not on one line."""
+        """The middle of a group's variables, moved a little inwards, so that neighbours are not on one line."""
         middle: NDArray[np.float64] = self.place[list(self.members[group])].mean(axis=0)
         return middle + INWARDS * (0.5 - middle)
 
@@ -93,7 +93,7 @@ def count_variables(panel: Panel) -> int:
 
 
 def _variables(panel: Panel) -> tuple[list[str], dict[int, int]]:
-    """The variables as the user knows them, and from the atoms behind them to their places: declared ones have many."""
+    """The variables as the user knows them, and the place of each atom's variable; declared ones have many atoms."""
     names = panel.events.variables
     owner = {atom: choice.name for choice in panel.events.choices() for atom in choice.atoms.tolist()}
     places: dict[str, int] = {}
@@ -104,7 +104,7 @@ def _variables(panel: Panel) -> tuple[list[str], dict[int, int]]:
 
 
 def _sides(panel: Panel) -> NDArray[np.int32]:
-    """What is said, a row each: the sides of an event, or of a law, and of its condition."""
+    """One row per event or law: its side, and that of its condition."""
     written, laws = panel.written, panel.laws
     rows = [(written.event, written.condition), (laws.side, laws.side), (laws.pins.event, laws.pins.condition)]
     sides: NDArray[np.int32] = np.concatenate([np.column_stack(row) for row in rows]).astype(np.int32)
@@ -112,7 +112,7 @@ def _sides(panel: Panel) -> NDArray[np.int32]:
 
 
 def _statements(panel: Panel) -> Iterator[tuple[str, list[int]]]:
-    """What is said, and about which atoms."""
+    """The text of each event and law, and its atoms."""
     texts = (*panel.written.text, *panel.laws.text, *panel.laws.pins.text)
     starts, members = panel.events.supports(_sides(panel).ravel() // 2)
     ends = starts[::2].tolist()
@@ -121,7 +121,7 @@ def _statements(panel: Panel) -> Iterator[tuple[str, list[int]]]:
 
 
 def _ring(count: int, groups: Sequence[Sequence[int]]) -> NDArray[np.float64]:
-    """Places on a ring, variables of one group near each other: ordered by the Fiedler vector of the graph."""
+    """Places on a ring, with variables of one group near each other: ordered by the Fiedler vector of the graph."""
     laplacian = np.zeros((count, count))
     for group in groups:
         for a in group:

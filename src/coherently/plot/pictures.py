@@ -21,7 +21,7 @@ LARGEST_POINT = 220.0
 
 
 def adjustments(result: Result, count: int = 20, ax: Any = None) -> Any:
-    """Draw how far the events that moved most went, from the panel's mean (a circle) to the answer (a dot)."""
+    """Draw how far the most adjusted events moved, from the panel's mean (a circle) to the answer (a dot)."""
     ax = _axes(ax)
     moved = largest_adjustments(result, count)
     row = np.arange(len(moved.event))
@@ -48,7 +48,7 @@ def convergence(result: Result, ax: Any = None) -> Any:
     """
     trace = result.trace
     if trace is None:
-        raise MethodError("the method kept no trace; ask it to: AlternatingProjections(trace=True)")
+        raise MethodError("the method kept no trace; ask for one: AlternatingProjections(trace=True)")
     ax = _axes(ax)
     sweep = np.arange(len(trace.objective))
     ax.plot(sweep, trace.objective, color=AFTER, marker=".", label="objective")
@@ -62,7 +62,7 @@ def convergence(result: Result, ax: Any = None) -> Any:
 
 
 def calibration(scores: Scores | Calibration, ax: Any = None) -> Any:
-    """Draw how often events came true against what was forecast; a point's area is the number of forecasts.
+    """Draw how often events came true, by what was forecast; the area of a point shows the number of forecasts.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "q", 0.1)], outcomes={"p": True, "q": False})
@@ -86,8 +86,8 @@ def calibration(scores: Scores | Calibration, ax: Any = None) -> Any:
 def graph(panel: Panel, ax: Any = None) -> Any:
     """Draw the variables of a panel and its groups: events and laws about the same variables.
 
-    A group of two variables is a line between them, a larger one a square with a line to each of its variables. The
-    line is as thick as the group has members.
+    A group of two variables is a line between them; a larger group is a square with a line to each of its variables.
+    The more events and laws a group has, the thicker its lines.
 
     >>> import coherently as co
     >>> len(graph(co.Panel.from_records([("Ann", "p & q", 0.2), ("Ann", "p | r", 0.9)])).lines)
@@ -115,7 +115,7 @@ def graph(panel: Panel, ax: Any = None) -> Any:
 
 
 def _plain(text: str) -> str:
-    """Text that matplotlib shows as it is: dollar signs would begin a formula, control characters are spelt out."""
+    """Text that matplotlib shows as it is, with control characters and dollar signs (which begin a formula) escaped."""
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     return shown.replace("$", r"\$")
 

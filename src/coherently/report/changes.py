@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from coherently.result import Result
 
 ABSENT = 1e-6
-"""The probability up to which a condition counts as impossible: what is said given it may be anything."""
+"""A condition counts as impossible up to this probability: forecasts given such a condition are arbitrary."""
 
 
 def ranked_changes(result: Result) -> NDArray[np.float64]:
-    """How far each event is from the panel's mean; 0 for conditionals on a condition without probability."""
+    """How far each event is from the panel's mean; 0 for conditionals on a condition that counts as impossible."""
     change = np.abs(np.nan_to_num(np.asarray(result.columns()["adjustment"], np.float64)))
     change[without_condition(result)] = 0.0
     return change
 
 
 def without_condition(result: Result) -> NDArray[np.bool_]:
-    """Which events are conditional on what has no probability in the result's worlds."""
+    """Which events are conditional on something that counts as impossible in the result's worlds."""
     condition, events = result.panel.written.condition, result.panel.events
     given = np.flatnonzero(condition != CERTAIN)
     absent = np.zeros(len(condition), np.bool_)

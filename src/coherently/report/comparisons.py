@@ -36,9 +36,9 @@ def comparison_table(comparison: Comparison, over: str = "both") -> Table:
 
 
 def differences_table(comparison: Comparison, over: str = "both") -> Table:
-    """Every two methods with the differences of their scores; a star where the interval excludes 0."""
+    """Every pair of methods with the differences of their scores; a star where the interval excludes 0."""
     chance = 1 - comparison.confidence
-    caption = f"* the interval excludes 0; each is on its own: chance alone makes about {chance:.0%} of them do so"
+    caption = f"* the interval excludes 0; by chance alone, about {chance:.0%} of all intervals do so"
     if not len(comparison.draws[over]):
         caption = "No intervals, so any of this may be noise"
     table = make_table("difference", *_heads(), caption=caption, left=("difference",))
@@ -133,7 +133,7 @@ def _cell(columns: Columns, score: str, i: int) -> str:
 
 
 def _short(found: Difference) -> str:
-    """A difference and its interval, narrow enough for three beside each other."""
+    """A difference and its interval, so short that three fit beside each other."""
     if np.isnan(found.difference):
         return "-"
     numbers = [f"{found.difference:+.3f}", *(f"{end:.3f}" for end in found.interval or ())]
@@ -146,7 +146,7 @@ def _caption(comparison: Comparison, over: str) -> str:
     count = len(comparison.draws[over])
     if not count:
         return f"{said}; no intervals"
-    how = "made anew in each" if comparison.remade else "as they are"
+    how = "made again in each" if comparison.remade else "as they are"
     return f"{said}; {comparison.confidence:.0%} intervals over {DRAWN[over]}, {count:,} resamples, aggregates {how}"
 
 
@@ -157,5 +157,5 @@ def _how(status: str | None, gap: float | None) -> str:
 
 
 def _latex(text: str) -> str:
-    """Text in braces: a row that began with a bracket would be an option of the line break before it."""
+    """Put text in braces: LaTeX would read a bracket at the start of a row as an option of the line break before it."""
     return "{" + text.translate(_LATEX) + "}"

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dossier(Value):
-    """A panel; its check, None where nothing of it can be checked; the scores of its judges, where outcomes are known.
+    """A panel, its check (None if nothing can be checked) and, with outcomes, the scores of its judges.
 
-    With a result there is its verification and, where outcomes are known, `replaced`: the scores of the result in each
-    judge's place. `notes` say what is missing, and why.
+    With a result there is also its verification and, with outcomes, `replaced`: the scores of the result in place of
+    each judge. `notes` say what is missing, and why.
     """
 
     panel: Panel
@@ -46,20 +46,20 @@ def make_dossier(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Dossier:
-    """Check a panel, score it and verify its result; a panel that cannot be checked is an error without a result."""
+    """Check a panel, score it and verify its result; without a result, a panel that cannot be checked is an error."""
     try:
         found = check(panel, time_limit=time_limit, threads=threads, progress=progress)
     except PanelError as error:
         if result is None:
             raise
-        return put_together(panel, None, result, (f"the report has no judges by incoherence: {error}",))
+        return put_together(panel, None, result, (f"the report has no table of judges by incoherence: {error}",))
     return put_together(panel if result is not None else found.panel, found, result)
 
 
 def put_together(
     panel: Panel, found: Check | None, result: Result | None = None, notes: tuple[str, ...] = ()
 ) -> Dossier:
-    """The dossier with a check that was made before."""
+    """Make the dossier with a check that exists already."""
     resolved = panel.written.outcome >= 0
     scores = score(panel) if resolved[panel.event_index].any() else None
     if result is None:

@@ -1,4 +1,4 @@
-"""Pictures of a page: places of lines and points in a drawing, for its template."""
+"""Pictures of a page: positions of lines and points in a drawing, for its template."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ SIDE = 200.0
 LARGEST_POINT = 9.0
 """The radius of the point of the fullest bin."""
 BESIDE, ABOVE = 90.0, 20.0
-"""The room for names on either side of a graph, and above and below it."""
+"""The space for names on either side of a graph, and above and below it."""
 APART = 10.0
-"""How far the name of a variable is from it."""
+"""The distance between a variable and its name."""
 LEAST = 1e-12
-"""What a curve on a logarithmic scale takes 0 for."""
+"""The value that stands for 0 on a logarithmic scale."""
 LONGEST_CURVE = 400
-"""Points of a curve; of longer ones, so many, evenly spread."""
+"""Maximum number of points of a curve; a longer curve shows this many, evenly spread."""
 GROUPS = 150
-"""Groups up to which a graph is drawn."""
+"""Maximum number of groups for which a graph is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line of a method's trace: `points` as an SVG polyline has them, and the values at its ends and extremes."""
+    """A line of a method's trace: `points` in the form of an SVG polyline, and the values at its ends and extremes."""
 
     name: str
     points: str
@@ -63,7 +63,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable of a graph: its name, its place, and the place of the name outside of the ring."""
+    """A variable of a graph: its name, its position, and the position of the name outside the ring."""
 
     name: str
     x: float
@@ -86,7 +86,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A graph in a drawing of so much width and height."""
+    """A graph, with the width and height of its drawing."""
 
     variables: tuple[Variable, ...]
     groups: tuple[Group, ...]
@@ -136,7 +136,7 @@ def bins(calibration: Calibration) -> tuple[Bin, ...]:
 
 
 def picture(panel: Panel) -> Picture | None:
-    """The graph of variables and groups; None where there are too many to draw, or nothing to see."""
+    """The graph of variables and groups; None if there are too many to draw, or nothing to show."""
     if not 2 <= count_variables(panel) <= DRAWN:
         return None
     graph = graph_of(panel)
@@ -157,7 +157,7 @@ def picture(panel: Panel) -> Picture | None:
 
 
 def _group(ends: NDArray[np.float64], middle: NDArray[np.float64], names: list[str], events: tuple[str, ...]) -> Group:
-    """Lines between two variables, or from the middle to each of more."""
+    """A line between two variables, or lines from the middle to each of three or more."""
     is_pair = len(ends) == 2
     pairs = [ends] if is_pair else [np.stack([middle, end]) for end in ends]
     thick = min(3.0, 1.0 + 0.5 * float(np.log2(len(events))))
@@ -166,7 +166,7 @@ def _group(ends: NDArray[np.float64], middle: NDArray[np.float64], names: list[s
 
 
 def _variable(name: str, place: list[float], outwards: list[float]) -> Variable:
-    """A variable whose name stands outside of the ring."""
+    """A variable whose name is outside the ring."""
     (x, y), (right, down) = place, outwards
     anchor = "middle" if abs(right) < 0.12 else "start" if right > 0 else "end"
     return Variable(name, x, y, x + APART * right, y + 4.0 + APART * down, anchor)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 JOINERS = "\u200c\u200d"
-"""Format characters that words of some scripts and emoji need; all others could rearrange the text around them."""
+"""Format characters that some scripts and emoji need; all others could rearrange the text around them."""
 DIGITS = 4
 
 
 def shown(text: str) -> str:
-    r"""Text without characters that act on what is around them: they are spelt out.
+    r"""Text in which characters that act on the text around them are spelt out.
 
     >>> shown("a\u202eb\x07\ud800"), shown("عدد"), shown("x\r\ny")
     ('a\\u202eb\\x07\\ud800', 'عدد', 'x\\r\\ny')
@@ -19,7 +19,7 @@ def shown(text: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """A number to four places, a dash where there is none.
+    """A number to four places, or a dash if there is none.
 
     >>> number(0.18333), number(float("nan")), number(2e-7), number(0.0)
     ('0.1833', '-', '2.0e-07', '0')
@@ -32,7 +32,7 @@ def number(value: float | None) -> str:
 
 
 def probability(value: float) -> str:
-    """A probability to four places, a dash where there is none.
+    """A probability to four places, or a dash if there is none.
 
     >>> probability(0.5), probability(float("nan"))
     ('0.5000', '-')
@@ -41,7 +41,7 @@ def probability(value: float) -> str:
 
 
 def signed(value: float) -> str:
-    """A change with its sign, 0 where it is less than is shown.
+    """A change with its sign, 0 if it is too small to be shown.
 
     >>> signed(0.08333), signed(-0.2), signed(1e-9), signed(float("nan"))
     ('+0.0833', '-0.2000', '0', '-')

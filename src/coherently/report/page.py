@@ -1,4 +1,4 @@
-"""One self-contained HTML page about a dossier, to hand over."""
+"""One self-contained HTML page about a dossier, to share."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def check_page_path(path: str | os.PathLike[str]) -> None:
     if find_spec("jinja2") is None:
         raise MissingDependencyError("a report needs jinja2: pip install jinja2")
     if path.suffix.lower() not in ENDINGS:
-        raise PanelError(f"{path} has an ending that a report does not have: use {' or '.join(ENDINGS)}")
+        raise PanelError(f"{path} does not have the ending of a report: use {' or '.join(ENDINGS)}")
     if path.is_dir():
         raise PanelError(f"{path} is a folder: name a file in it")
     if not path.parent.is_dir():
@@ -48,7 +48,7 @@ def check_page_path(path: str | os.PathLike[str]) -> None:
 
 
 def write_page(page: str, path: str | os.PathLike[str]) -> None:
-    """Write a page; a file that is there is replaced whole or left alone."""
+    """Write a page; an existing file is replaced whole or left alone."""
     check_page_path(path)
     target = Path(path).resolve()
     draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
@@ -64,7 +64,7 @@ def write_page(page: str, path: str | os.PathLike[str]) -> None:
 
 
 def write_dossier(dossier: Dossier, origin: Origin = NOWHERE) -> str:
-    """The page of a dossier: who contradicts what, scores, and of a result its forecasts and its certificate."""
+    """The page of a dossier: who contradicts what, scores, and the forecasts and the certificate of a result."""
     if dossier.result is None:
         return _check_page(dossier, origin)
     result, verification = dossier.result, dossier.verification

@@ -30,27 +30,27 @@ if TYPE_CHECKING:
     from coherently.solve import Component
 
 FORECASTS = 500
-"""Rows of the table of forecasts."""
+"""Maximum number of rows of the table of forecasts."""
 SHORT = 25
-"""Rows up to which that table stands first; before a longer one stand the largest adjustments."""
+"""The table of forecasts comes first if it has at most this many rows; otherwise the largest adjustments do."""
 LONG_NAME = 30
-"""Characters of an event that a narrow table has room for."""
+"""Number of characters of an event that fit into a narrow table."""
 LARGEST = 10
-"""How many adjustments these are."""
+"""Number of largest adjustments."""
 JUDGES = 100
-"""Rows of each table of judges."""
+"""Maximum number of rows of each table of judges."""
 COMPONENTS = 10
-"""Rows of the table of components."""
+"""Maximum number of rows of the table of components."""
 BETS = 12
-"""Bets of a book that are listed."""
+"""Maximum number of bets of a book that are listed."""
 WORST, SAID = 5, 3
-"""Judges whose contradictions are put into words, and how many of each."""
+"""Maximum number of judges whose contradictions are put into words, and of contradictions of each."""
 FEW = 4
-"""Bets of a judge's book that a sentence names."""
+"""Maximum number of bets of a judge's book that a sentence names."""
 LONGEST_BOOK = 2_000
-"""Forecasts of a judge up to which its own book is looked for."""
+"""A book of a judge's own is looked for if the judge has at most this many forecasts."""
 EMBEDDED = 1_000_000
-"""Bytes of a certificate that a page carries: browsers save links of up to two megabytes."""
+"""Maximum size, in bytes, of a certificate inside a page: browsers save links of up to two megabytes."""
 PACKAGES = ("coherently", "numpy", "scipy", "highspy")
 
 
@@ -58,7 +58,7 @@ PACKAGES = ("coherently", "numpy", "scipy", "highspy")
 class ForecastRow:
     """A row of the table of forecasts; `label` is a readable name, if there is one.
 
-    A forecast is not `ranked` where its condition has no probability: what stands there does not matter.
+    A forecast is not `ranked` if its condition counts as impossible: its value does not matter.
     """
 
     event: str
@@ -76,29 +76,29 @@ class ForecastRow:
 
 @dataclass(frozen=True, slots=True)
 class ForecastRows:
-    """The forecasts that are shown, of so many."""
+    """The forecasts that are shown, and how many there are."""
 
     rows: tuple[ForecastRow, ...]
     total: int
 
     @property
     def is_long(self) -> bool:
-        """Whether the table is too long to stand first."""
+        """Whether the table is too long to come first."""
         return len(self.rows) > SHORT
 
     @property
     def has_long_names(self) -> bool:
-        """Whether some event takes more room than a narrow table has."""
+        """Whether some event is too long for a narrow table."""
         return any(len(row.label or row.event) > LONG_NAME for row in self.rows)
 
     def largest(self) -> list[ForecastRow]:
-        """Those that moved most, the largest change first."""
+        """The forecasts that moved most, the largest change first."""
         return [row for row in sorted(self.rows, key=_moved) if _moved(row) < 0][:LARGEST]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeRow:
-    """A row of the table of judges by incoherence; `distance` says what is known of it in words."""
+    """A row of the table of judges by incoherence; `distance` says in words what is known about the distance."""
 
     name: str
     forecasts: int
@@ -109,9 +109,9 @@ class JudgeRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgeRows:
-    """The judges that are shown, contradictions and the farthest first, of so many, and how many of all are what.
+    """The judges that are shown (contradictions first, of these the farthest first), and counts over all judges.
 
-    `unfinished` ones have no proved distance, `undecided` ones not even a status; `means` are the panel's averages.
+    An `unfinished` judge has no proved distance, an `undecided` one no status either; `means` are the panel's averages.
     """
 
     rows: tuple[JudgeRow, ...]
@@ -131,7 +131,7 @@ class JudgeRows:
 
 @dataclass(frozen=True, slots=True)
 class Contradictions:
-    """What one judge, or the panel's means, contradicts, in sentences, and the book on it in a sentence."""
+    """The contradictions of one judge, or of the panel's means, in sentences, and the book in one sentence."""
 
     name: str | None
     sentences: tuple[str, ...]
@@ -151,7 +151,7 @@ class BetRow:
 
 @dataclass(frozen=True, slots=True)
 class BetRows:
-    """The largest bets of the book at the panel's means, of so many, and what it is sure to win."""
+    """The largest bets of the book at the panel's means, the number of all bets, and the guaranteed profit."""
 
     rows: tuple[BetRow, ...]
     total: int
@@ -163,7 +163,7 @@ class BetRows:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """A row of the table of judges by accuracy; `replaced` is the Brier score of the answer in the judge's place."""
+    """A row of the table of judges by accuracy; `replaced` is the Brier score of the answer in place of the judge."""
 
     name: str
     scored: int
@@ -173,9 +173,9 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class Accuracies:
-    """The judges that are shown, the best Brier score first, of so many, and the average judge.
+    """The judges that are shown (the best Brier score first), how many there are, and the average judge.
 
-    `heads` are the titles of the scores, `upward` those of which more is better.
+    `heads` are the titles of the scores, `upward` the titles of scores where higher is better.
     """
 
     heads: tuple[str, ...]
@@ -187,7 +187,7 @@ class Accuracies:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """The result as JSON, in a link that saves it; `link` is None where it is too large for a page."""
+    """The result as JSON, in a link that saves it; `link` is None if it is too large for a page."""
 
     link: str | None
     size: int
@@ -212,7 +212,7 @@ def forecasts(result: Result) -> ForecastRows:
 
 
 def _moved(row: ForecastRow) -> float:
-    """The key that sorts the largest changes first, equal ones as they stood."""
+    """The key that sorts the largest changes first; equal ones keep their order."""
     return 0.0 if math.isnan(row.change) or not row.ranked else -round(abs(row.change), ROUNDING)
 
 
@@ -224,7 +224,7 @@ def repairs(book: Book, labels: Mapping[str, str]) -> ForecastRows:
 
 
 def judges(found: Check) -> JudgeRows:
-    """The judges: contradictions first, and of them the farthest from coherence."""
+    """The judges: contradictions first, and among these the farthest from coherence first."""
     every, forecasts, means = found.judges, found.judges.forecasts, found.means
     verdicts = every.verdicts
     rows = tuple(_judge(found.panel.judges[i], int(forecasts[i]), verdicts[i]) for i in every.order()[:JUDGES])
@@ -289,7 +289,7 @@ def _said(value: Value) -> str:
 
 
 def accuracies(scores: Scores, replaced: Scores | None) -> Accuracies:
-    """The judges by their mean Brier score, beside that of the result for the same events."""
+    """The judges by mean Brier score, beside the Brier score of the result for the same events."""
     others = np.full(len(scores.judges), np.nan) if replaced is None else replaced.brier
     order = np.argsort(scores.brier, kind="stable")[:JUDGES]
     rows = tuple(
@@ -308,7 +308,7 @@ def accuracies(scores: Scores, replaced: Scores | None) -> Accuracies:
 
 
 def certificate(result: Result) -> Certificate:
-    """What somebody needs to verify the result, beside the panel."""
+    """What is needed, besides the panel, to verify the result."""
     text = result.to_json().encode("utf-8")
     link = None
     if len(text) <= EMBEDDED:
@@ -318,5 +318,5 @@ def certificate(result: Result) -> Certificate:
 
 
 def versions() -> tuple[tuple[str, str], ...]:
-    """What the answer was computed with."""
+    """The versions of the software that computed the answer."""
     return (*((name, version(name)) for name in PACKAGES), ("Python", platform.python_version()))

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from coherently.scoring.consistency import Consistency
 
 LONGEST = 40
-"""Rows that a table on a terminal shows; a file holds them all."""
+"""Maximum number of rows of a table on a terminal; a file has them all."""
 SAID = 3
-"""Contradictions of one judge that are put into words, for as many of the worst judges as `WORST`."""
+"""Maximum number of contradictions that are put into words, for each of the `WORST` judges."""
 WORST = 5
 BETS = 10
-"""Bets of a book that a table shows."""
+"""Maximum number of bets in a table."""
 _BAR = 20
 
 
 def forecasts_table(result: Result) -> Table:
-    """Each event with its probability, the raw mean and the change; the largest changes first if cut."""
+    """Each event with its probability, the raw mean and the change; a shortened table has the largest changes."""
     columns = result.columns()
     change = ranked_changes(result)
     shown = np.sort(np.argsort(-change, kind="stable")[:LONGEST])
@@ -100,12 +100,12 @@ def summary(result: Result) -> Text:
         what = "squared distance" if loss == "brier" else f"divergence (loss {loss})"
         parts.append(f"Weighted {what} from the forecasts: {result.objective:.6g}{bound}.")
     if result.guaranteed_improvement:
-        parts.append(f"Summed Brier penalty saved whatever happens: {result.guaranteed_improvement:.6g}.")
+        parts.append(f"Summed Brier penalty saved in every outcome: {result.guaranteed_improvement:.6g}.")
     return Text(" ".join(parts))
 
 
 def consistency_table(scores: Consistency) -> Table:
-    """Each judge with the means of its tuples' scores, the most consistent first."""
+    """Each judge with the mean scores of its tuples, the most consistent first."""
     columns = scores.judge_columns()
     order = np.argsort(columns["arbitrage"], kind="stable")
     table = _table("judge", "tuples", "arbitrage", "frequentist", "joint", caption=_cut(len(order)))
@@ -165,19 +165,19 @@ def findings_table(check: Check) -> Table:
 
 
 def findings_summary(check: Check) -> Text:
-    """How many judges are incoherent, and on what distances rest that are bounds alone."""
+    """How many judges are incoherent, and on what the distances rest if they are only bounds."""
     judges = check.judges
     bad, rounded, open_ = (
         judges.count(s) for s in (CheckStatus.INCOHERENT, CheckStatus.ROUNDING, CheckStatus.UNDECIDED)
     )
-    parts = [f"{bad:,} of {len(judges):,} judges contradict{'s' if bad == 1 else ''} themselves."]
+    parts = [f"{bad:,} of {len(judges):,} judges {'contradicts itself' if bad == 1 else 'contradict themselves'}."]
     if len(judges) == 1:
         parts = [] if open_ else [f"The forecasts {'contradict each other' if bad else 'are coherent'}."]
     if rounded:
         parts.append(_rounding_words(rounded, len(judges), judges.tolerance))
     if unfinished := judges.unfinished:
-        who = "This was" if len(judges) == 1 else f"{unfinished:,} of {len(judges):,} judges were"
-        undecided = f" ({open_:,} undecided, the other distances between bounds)" if 0 < open_ < unfinished else ""
+        who = "The check was" if len(judges) == 1 else f"{unfinished:,} of {len(judges):,} judges were"
+        undecided = f" ({open_:,} undecided, the others with bounds on the distance)" if 0 < open_ < unfinished else ""
         parts.append(f"{who} not finished in time{undecided}: raise the limit (--time-limit).")
     if any(proof is not Proof.ALL_WORLDS for proof in check.means.verdict.proofs):
         parts.append(f"The distance of the panel's means rests on: {check.means.proof}.")
@@ -185,13 +185,14 @@ def findings_summary(check: Check) -> Text:
 
 
 def _rounding_words(rounded: int, total: int, tolerance: float) -> str:
-    """What the decimals of the numbers explain."""
-    who = "They are so" if total == 1 else f"{rounded:,} of {total:,} judges are coherent"
-    return f"{who} up to rounding: by the decimals of their numbers, each may be off by {tolerance:g}."
+    """Say what rounding to the decimals of the numbers explains."""
+    verb = "is" if rounded == 1 else "are"
+    who = "They are coherent" if total == 1 else f"{rounded:,} of {total:,} judges {verb} coherent"
+    return f"{who} up to rounding: with the decimals given, each number may be off by {tolerance:g}."
 
 
 def contradictions_text(check: Check) -> Text:
-    """The worst contradictions of the worst judges, and of the panel's means, a line each."""
+    """The worst contradictions of the worst judges, and of the panel's means, one per line."""
     several = len(check.judges) > 1
     count = SAID if several else None
     findings = [check.judges[name] for name in check.judges.worst(WORST)]
@@ -245,7 +246,7 @@ def _finding_cells(forecasts: int, verdict: Verdict) -> tuple[str, str, str, str
 
 
 def distance_words(verdict: Verdict) -> str:
-    """A distance, or what is known of it: the least and the most that it can be."""
+    """A distance, or bounds on it: the least and the greatest value that it can have."""
     low, high = _small(verdict.low), _small(verdict.high)
     if verdict.proved:
         return high if low == high else f"{verdict.high:#.3g}"

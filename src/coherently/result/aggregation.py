@@ -33,14 +33,14 @@ def aggregate(
 ) -> Result:
     """Combine a panel's forecasts into one coherent set.
 
-    `method` is a method object or the word for one with its default options: "auto" (exact where it can be, see
+    `method` is a method object, or the name of a method with its default options: "auto" (exact where possible, see
     `result.note`), "exact" (the nearest coherent forecasts, proved), "dykstra" (the nearest locally coherent ones),
     "projections" (the paper's algorithm), "annealing" (globally coherent ones by random search), "linear" (plain
     averages), another pool ("log", "median", "trimmed", "extremised", "neyman-roughgarden", "normalised"),
-    "lindley" (errors with a covariance) or "dempster-shafer" (evidence). `loss` says what near means: "brier", "log"
-    (or `co.Log(clip=...)`) or "spherical". `weights` says how much each judge counts: a mapping or a file (judge,
-    weight), or a weighting such as `co.CoherenceWeights()`; the result is then one of the weighted panel,
-    `result.panel`. `progress` is called with the fraction of the work that is done. Ctrl-C ends the work with the
+    "lindley" (errors with a covariance) or "dempster-shafer" (evidence). `loss` is the distance to minimise: "brier",
+    "log" (or `co.Log(clip=...)`) or "spherical". `weights` says how much each judge counts: a mapping or a file (judge,
+    weight), or a weighting such as `co.CoherenceWeights()`; the result is then that of the weighted panel,
+    `result.panel`. `progress` is called with the fraction of the work that is done. Ctrl-C ends the work and gives the
     answer so far, and so does `cancel`, a `threading.Event` that another thread sets.
 
     >>> import coherently as co
@@ -52,7 +52,7 @@ def aggregate(
     """
     if not isinstance(panel, Panel):
         raise PanelError(
-            f"aggregate takes a Panel, found {type(panel).__name__}; make one with co.read_panel (of a file), "
+            f"aggregate needs a Panel, found {type(panel).__name__}; make one with co.read_panel (from a file), "
             f"co.Panel.from_frame or co.Panel.from_records"
         )
     chosen, measure = choose(method), find_loss(loss)

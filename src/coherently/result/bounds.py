@@ -47,22 +47,22 @@ class Bounds(_Interval):
     note: str | None
 
     def __new__(cls, low: float, high: float, certified: bool = True, note: str | None = None) -> Bounds:
-        """Make a pair that remembers how good it is."""
+        """Make a pair that also says whether it is certified, and why not."""
         pair = super().__new__(cls, low, high)
         pair.certified, pair.note = certified, note
         return pair
 
 
 def read_event(event: str, events: Events) -> int:
-    """The side of an event that can have bounds, which is added to the table."""
+    """Give the side of an event that can have bounds, and add it to the table."""
     reading = events.add([event])
     if reading.faults:
         raise EventError(f"{event!r}: {reading.faults[0]}")
     side, condition, _ = reading.sides[0].tolist()
     if condition != CERTAIN:
         raise EventError(
-            f"{event!r} is conditional, and bounds on it do not follow from a linear program; "
-            "ask for the bounds of the two events that it is the ratio of: the conjunction and the condition"
+            f"{event!r} is conditional, and bounds on it do not follow from a linear program; it is the ratio of two "
+            "events, the conjunction and the condition: ask for the bounds of these"
         )
     return int(side)
 
@@ -71,12 +71,12 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
     """Bound an event, whether it was forecast or not."""
     if result.coherence is not Coherence.GLOBAL:
         raise ResultError(
-            f"bounds follow from globally coherent forecasts, and these are {result.coherence}: "
+            f"bounds need globally coherent forecasts, but the coherence of these is {result.coherence}: "
             "aggregate with the method exact (or annealing)"
         )
     if not 0 <= time_limit < math.inf:
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
-    # A table of its own: the event may bring variables, and thresholds and values of declared ones.
+    # A separate table, because the event may add variables, and thresholds and values of declared variables.
     panel = replace(result.panel, events=deepcopy(result.panel.events))
     side = read_event(event, panel.events)
     if side in (NEVER, CERTAIN):
@@ -85,7 +85,7 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
     part = _touched(problem.merged, problem.coordinate_of(side))
     weight, truth = _joint(result, panel, part)
     found = _bounds(part, truth, weight, result.loss, Budget().within(time_limit), turned=side % 2 == 1)
-    return _noted(found, _strange(result, panel.events, part))
+    return _noted(found, _note_unknown(result, panel.events, part))
 
 
 def _bounds(
@@ -93,7 +93,7 @@ def _bounds(
 ) -> Bounds:
     """The bounds of a part's last coordinate, or of its complement if `turned`.
 
-    They leave out what is forecast given events that the answer makes impossible, and are certified only where that
+    They leave out forecasts conditional on events that are impossible in the answer, and are certified only if that
     makes no difference.
     """
     some_absent = absent(part, truth, weight)
@@ -105,14 +105,14 @@ def _bounds(
     if strict.certified and max(strict.low - found.low, found.high - strict.high) <= ENOUGH:
         return bounds
     remark = (
-        "forecasts given events that the answer makes impossible are left out; "
+        "forecasts conditional on events that are impossible in the answer are left out; "
         f"with them it is {strict.low:.4f} to {strict.high:.4f}"
     )
     return _noted(Bounds(found.low, found.high, certified=False, note=bounds.note), remark)
 
 
 def _noted(bounds: Bounds, remark: str | None) -> Bounds:
-    """The same, with a remark before its note."""
+    """The same bounds, with a remark before the note."""
     note = "; ".join(filter(None, [remark, bounds.note])) or None
     return Bounds(bounds.low, bounds.high, bounds.certified, note)
 
@@ -122,12 +122,12 @@ def _reason(found: Extremes) -> str | None:
     if found.certified:
         return None
     if found.late:
-        return "the time limit came before the proof; tighter bounds may exist"
+        return "the proof was not finished within the time limit; tighter bounds may exist"
     return "the events are too large for a proof; tighter bounds may exist"
 
 
 def _touched(merged: Merged, asked: int) -> Merged:
-    """What is known that has to do with a coordinate, and that coordinate once more, as the last."""
+    """Everything known that is connected to a coordinate, and that coordinate once more, as the last."""
     needed = _known(merged)
     needed[asked] = True
     kept = merged.keep(needed)
@@ -148,17 +148,17 @@ def _known(merged: Merged) -> NDArray[np.bool_]:
     return known
 
 
-def _strange(result: Result, events: Events, part: Merged) -> str | None:
-    """A note on the variables of the last coordinate that the panel does not have."""
+def _note_unknown(result: Result, events: Events, part: Merged) -> str | None:
+    """A note on the variables of the last coordinate that are not in the panel."""
     known = set(_owners(result.panel.events))
     owners = _owners(events)
     used = [owners[v] for v in part.origin[part.functions.of(len(part) - 1)].tolist()]
-    strange = [quote_name(name) for name in dict.fromkeys(used) if name not in known]
-    return f"the panel says nothing of {', '.join(strange)}" if strange else None
+    unknown = [quote_name(name) for name in dict.fromkeys(used) if name not in known]
+    return f"the panel says nothing about {', '.join(unknown)}" if unknown else None
 
 
 def _owners(events: Events) -> list[str]:
-    """The name of the user's variable that each Boolean variable is or is an atom of."""
+    """The name of the user's variable that each Boolean variable is, or is an atom of."""
     names = events.variables
     for choice in events.choices():
         for atom in choice.atoms.tolist():
@@ -167,9 +167,9 @@ def _owners(events: Events) -> list[str]:
 
 
 def _joint(result: Result, panel: Panel, part: Merged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """One mixture of a part's variables, from the result's.
+    """One mixture over a part's variables, from the mixtures of the result.
 
-    Variables that the result says nothing of get a truth that the laws allow.
+    Variables that are not in the result get a truth that the laws allow.
     """
     mixture = result.worlds
     assert mixture is not None

@@ -36,11 +36,11 @@ class Fields:
         self._values, self._place = values, place
 
     def place(self, name: str) -> str:
-        """Where a field stands, such as worlds[0].weights."""
+        """The place of a field, such as worlds[0].weights."""
         return f"{self._place}.{name}" if self._place else name
 
     def refuse(self, name: str, allowed: str) -> NoReturn:
-        """Say that a field is not as it must be."""
+        """Raise an error that says what a field must be."""
         raise ResultError(f"{self.place(name)} is {_shown(self._values[name])}; it must be {allowed}")
 
     def _take(self, name: str) -> Any:
@@ -62,7 +62,7 @@ class Fields:
         return None if self._take(name) is None else self.text(name)
 
     def fact(self, name: str, kind: type[Words], before: str = "") -> Words:
-        """One of the facts of a kind, by its words: the whole text, or what stands before a mark."""
+        """A member of an enumeration, by its text: the whole field, or the part before a mark."""
         words = self.text(name).partition(before)[0] if before else self.text(name)
         return kind(words) if words in list(kind) else self.refuse(name, f"one of {', '.join(kind)}")
 
@@ -132,7 +132,9 @@ def _number(value: object, place: str) -> float:
 
 
 def _refuse_constant(word: str) -> NoReturn:
-    raise ResultError(f"the result has the number {word}; JSON knows none such, and what is not known is null")
+    raise ResultError(
+        f"the result contains {word}; NaN and infinity are not valid JSON: write null for what is unknown"
+    )
 
 
 def _shown(value: object) -> str:

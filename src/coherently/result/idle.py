@@ -1,4 +1,4 @@
-"""Worlds of the variables that no forecast has to do with: laws and pins about them hold too."""
+"""Worlds of the variables that no forecast is connected to: laws and pins about them hold too."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def with_idle(panel: Panel, problem: Problem, solution: Solution) -> tuple[Problem, Solution]:
-    """Give a solution's worlds parts for the variables that they do not assign, which the problem gets too.
+    """Add parts to a solution's worlds for the variables that they do not assign, and these variables to the problem.
 
-    Each connected component with pins is a part, a mixture that keeps them; all others together are one part of one
-    world.
+    Each connected component with pins is one part, a mixture that satisfies them; all other variables together are one
+    part with a single world.
     """
     if not isinstance(solution, Global):
         return problem, solution
@@ -51,7 +51,7 @@ def with_idle(panel: Panel, problem: Problem, solution: Solution) -> tuple[Probl
 
 
 def _pinned(panel: Panel, idle: NDArray[np.integer]) -> list[Worlds]:
-    """Mixtures that keep the pins about idle variables; their variables are the panel's."""
+    """Mixtures that satisfy the pins about idle variables; their variables are those of the panel."""
     pins = panel.laws.pins
     if not len(pins):
         return []
@@ -67,14 +67,14 @@ def _pinned(panel: Panel, idle: NDArray[np.integer]) -> list[Worlds]:
 
 
 def _mixture(part: Merged, variables: NDArray[np.int32]) -> Worlds:
-    """Some worlds of a component whose mixture keeps its limits."""
+    """Some worlds of a component whose mixture satisfies its limits."""
     oracle = Oracle(part)
     share, worlds = feasible_mixture(part, oracle, example_worlds(part, oracle, Budget()).worlds).distinct()
     return Worlds(variables, share, worlds.astype(np.bool_))
 
 
 def _lawful(panel: Panel, variables: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """A world of some variables, which no law or declaration ties to others."""
+    """A world of some variables; no law or declaration ties these to others."""
     events, side = panel.events, panel.laws.side
     starts, members = events.supports(side // 2)
     inside = np.append(0, np.cumsum(np.isin(members, variables)))[starts]

@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from coherently.solve import Component, Method, Solution
 
 NEAREST, OPEN, FAR, LOCAL = range(4)
-"""What is known of a component: proved to be nearest, maybe not nearest, maybe far from it, or coherent in groups."""
+"""What is known about a component: proved to be nearest, perhaps not nearest, perhaps far, or coherent in groups."""
 ROUNDING = 1e-6
-"""The gap, relative to the objective or 1, up to which forecasts are the nearest, as in `co.Exact`."""
+"""Forecasts count as the nearest if the gap, relative to the objective or 1, is at most this, as in `co.Exact`."""
 NEAR = 1.05
-"""How many times as far as the nearest coherent forecasts may be before locally coherent ones are better."""
+"""Locally coherent forecasts are preferred if coherent ones may be more than this many times as far as the nearest."""
 SHOWN = 5
-"""Judges that a note names."""
+"""Maximum number of judges that a note names."""
 
 
 def individual(panel: Panel, method: str | Method = "auto", loss: str | Loss = "brier") -> Panel:
-    """Give the panel with each judge's forecasts replaced by coherent ones, made of that judge's alone.
+    """Give the panel with each judge's forecasts replaced by coherent ones, made from that judge's forecasts only.
 
-    By default they are the nearest coherent ones. Where these are not found within 10 seconds, the panel's `notes` name
-    the judges: those whose forecasts may not be the nearest, and those whose forecasts are coherent within groups of
-    events only. The paper's algorithm is `individual(panel, "projections")`, the nearest locally coherent
+    By default they are the nearest coherent ones. If these are not found within 10 seconds, the panel's `notes` name
+    the judges whose forecasts may not be the nearest, and those whose forecasts are coherent only within groups of
+    events. The paper's algorithm is `individual(panel, "projections")`, the nearest locally coherent
     forecasts are `individual(panel, "dykstra")`; both may leave contradictions between groups, and a note says so.
 
     >>> import coherently as co
@@ -67,13 +67,13 @@ def _has_groups(problem: Problem) -> bool:
 
 
 def _known(solution: Solution, label: NDArray[np.int32]) -> NDArray[np.int64]:
-    """What is known of each component."""
-    # A method that converged to globally coherent forecasts was not asked for the nearest ones.
+    """What is known about each component."""
+    # Globally coherent forecasts of a method that converged were not meant to be the nearest.
     own_way = solution.status is Status.CONVERGED and solution.coherence is Coherence.GLOBAL
     size, parts = np.bincount(label), () if own_way else solution.components
     known = np.full(len(size), LOCAL if solution.coherence is Coherence.LOCAL else NEAREST)
     if parts:
-        # Where some are local, those beyond the limit of `Auto`, they come first.
+        # If some components are local (those beyond the limit of `Auto`), they come first.
         order = (
             np.argsort(size <= LARGEST, kind="stable")
             if solution.coherence is Coherence.LOCAL
@@ -109,7 +109,7 @@ def _notes(panel: Panel, known: NDArray[np.int64], owner: NDArray[np.int64]) -> 
         notes.append(f"coherent only within groups of events, which may contradict each other: {_named(panel, local)}")
     if len(unproved):
         notes.append(
-            f"coherent, but not proved to be the nearest in the time that there was: {_named(panel, unproved)}; "
+            f"coherent, but not proved to be the nearest within the time limit: {_named(panel, unproved)}; "
             "co.individual(panel, co.Exact(time_limit=...)) may take longer"
         )
     return notes

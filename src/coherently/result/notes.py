@@ -1,4 +1,4 @@
-"""What a reader should know of conditionals and pins, in the words of the panel."""
+"""What a reader should know about conditionals and pins, in the words of the panel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN = 3  # conditions that a note names
 
 
 def pins_in_conflict(panel: Panel, pins: Iterable[int]) -> str:
-    """Say that no forecasts satisfy some pins."""
+    """Say that no coherent forecasts satisfy some pins."""
     listed = "; ".join(panel.laws.pins.text[i] for i in pins)
     return f"no coherent forecasts satisfy these pins together with the laws: {listed}. Change or drop one of them"
 
@@ -31,23 +31,23 @@ def pins_in_conflict(panel: Panel, pins: Iterable[int]) -> str:
 def clipped(panel: Panel, loss: Loss) -> str | None:
     """Say how many forecasts are nearer to 0 or 1 than the loss allows."""
     moved = int(np.count_nonzero((loss.clipped(panel.probability) != panel.probability) & (panel.weight > 0)))
-    return f"Forecasts beyond the clip of the loss {loss.name}, moved to it: {moved:,}." if moved else None
+    return f"Forecasts outside the clip of the loss {loss.name}, moved to it: {moved:,}." if moved else None
 
 
 def without_promise(panel: Panel, plain: Panel, solution: Solution) -> Solution:
-    """Name conditionals that were read as constants, and promise nothing: where called off, they save nothing."""
+    """Name the conditionals that are constants, and promise no improvement: where called off, they bring none."""
     units = np.flatnonzero(panel.written.condition != plain.written.condition)
     if not len(units):
         return solution
     texts = [panel.written.text[unit] for unit in units[:_SHOWN].tolist()]
     more = f" and {len(units) - _SHOWN:,} more" if len(units) > _SHOWN else ""
-    said = f"Logic and laws alone make these conditionals 0 or 1, whatever was forecast: {', '.join(texts)}{more}."
+    said = f"These conditionals are 0 or 1 by logic and laws, whatever was forecast: {', '.join(texts)}{more}."
     note = f"{solution.note} {said}" if solution.note else said
     return replace(solution, guaranteed_improvement=None, note=note)
 
 
 def with_notes(panel: Panel, problem: Problem, solution: Solution) -> Solution:
-    """The solution, with notes on conditions that have nothing to hold them."""
+    """The solution, with notes on conditions that no forecast, law or pin determines."""
     if solution.conditionals is None:
         return solution
     adrift, standing = set[int](), set[int]()
@@ -61,18 +61,18 @@ def with_notes(panel: Panel, problem: Problem, solution: Solution) -> Solution:
     notes = [solution.note] if solution.note else []
     if adrift:
         notes.append(
-            f"The answer makes {_conditions(panel, problem, adrift)} impossible or certain, which no forecast, law or "
-            "pin does: what is forecast given that is not constrained by the others. Add a forecast or a pin of it."
+            f"In this answer the probability of {_conditions(panel, problem, adrift)} is 0 or 1, although no forecast, "
+            "law or pin says so; forecasts conditional on it are thus unconstrained. Add a forecast or a pin for it."
         )
     if standing:
         notes.append(
-            f"What is forecast given {_conditions(panel, problem, standing)} stands as forecast: the probability of "
-            f"the condition is below {ABSENT:g}."
+            f"Forecasts conditional on {_conditions(panel, problem, standing)} are unchanged: the probability of the "
+            f"condition is below {ABSENT:g}."
         )
     if silent:
         notes.append(
             f"Nobody forecast {_conditions(panel, problem, silent)}, on which other forecasts are conditional: its "
-            "probability is whatever suits those best. A forecast or a pin of it would hold it."
+            "probability is whatever suits those best. Add a forecast or a pin for it to fix it."
         )
     return replace(solution, note=" ".join(notes) or None)
 

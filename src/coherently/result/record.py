@@ -46,27 +46,27 @@ LACKS = {
     Coherence.LOCAL: ("worlds",),
     Coherence.GLOBAL: ("groups", "sweeps"),
 }
-"""What answers of a coherence do not have."""
+"""The fields that an answer of each coherence does not have."""
 CONFLICT = ", conflict "
-"""What stands between a route and the conflict of the evidence."""
+"""The text between a route and the conflict of the evidence."""
 ROW = ("probability", "weight", "lower", "upper")
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a record says of the method: its name, and the gap that it calls optimal."""
+    """What a record says about the method: its name, and the gap that it calls optimal."""
 
     name: str
     tolerance: float | None
 
 
 def write(result: Result) -> str:
-    """Write a result; numbers are written so that they are read back exactly."""
+    """Write a result, with numbers that are read back exactly."""
     return json.dumps(as_dict(result), ensure_ascii=False, allow_nan=False)
 
 
 def as_dict(result: Result) -> dict[str, Any]:
-    """All that is written of a result, in plain values."""
+    """Everything that is written about a result, in plain values."""
     loss = result.loss
     columns = {name: _nullable(result.columns()[name]) for name in ("event", "probability", "raw", "weight")}
     rows = _rows(result.panel)
@@ -92,7 +92,7 @@ def as_dict(result: Result) -> dict[str, Any]:
 
 
 def _rows(panel: Panel) -> dict[int, dict[str, list[dict[str, float | None]]]]:
-    """The forecasts themselves of the events that have intervals, which no mean can stand for."""
+    """The single forecasts of events with intervals, which a mean cannot replace."""
     if panel.lower is None or panel.upper is None:
         return {}
     columns = (panel.probability, panel.weight, panel.lower, panel.upper)
@@ -106,7 +106,7 @@ def _rows(panel: Panel) -> dict[int, dict[str, list[dict[str, float | None]]]]:
 
 
 def read(text: str) -> tuple[Panel, Recorded, Problem, Solution, float | None]:
-    """Read the fields of a result; the means that it was made of stand in for the panel, as one judge's forecasts."""
+    """Read the fields of a result; in place of the panel come its means, as the forecasts of one judge."""
     fields = parse(text)
     if fields.text("format") != FORMAT or fields.whole("version") != VERSION:
         found = f"{fields.text('format')!r}, version {fields.whole('version')}"
@@ -138,7 +138,7 @@ def _described(component: Component) -> dict[str, Any]:
 
 
 def _finite(fields: dict[str, Any]) -> dict[str, Any]:
-    """Write what is no number as null."""
+    """Write numbers that are not finite as null."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in fields.items()
     }
@@ -155,7 +155,7 @@ def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:
 
 
 def is_plain(panel: Panel) -> bool:
-    """Whether each event is the plain variable of that very name, so that texts need not be formulas."""
+    """Whether each event is a plain variable with that text as its name, so that texts need not be formulas."""
     starts, variables = panel.events.supports(panel.written.event // 2)
     if (np.diff(starts) != 1).any() or (panel.written.event % 2).any() or (panel.written.condition != 1).any():
         return False
@@ -200,7 +200,7 @@ def _stand_in(
 
 
 def _with_rows(panel: Panel, given: Sequence[Sequence[Fields]]) -> Panel:
-    """The panel with the forecasts themselves in the place of the means of some events."""
+    """The panel with single forecasts in place of the means of some events."""
     if not any(given):
         return panel
     own = [(i, *_row(row)) for i, rows in enumerate(given) for row in rows]
@@ -223,7 +223,7 @@ def _with_rows(panel: Panel, given: Sequence[Sequence[Fields]]) -> Panel:
 
 
 def _row(fields: Fields) -> tuple[float, float, float, float]:
-    """The numbers of a forecast, each as a panel has them."""
+    """The numbers of a forecast, each in the form of a panel."""
     for name in ("probability", "weight"):
         fields.number(name)
     numbers = _floats([fields.number_or_none(name) for name in ROW])
@@ -239,13 +239,13 @@ def _row(fields: Fields) -> tuple[float, float, float, float]:
 def _loss(fields: Fields) -> Loss:
     name, clip = fields.text("loss"), fields.number_or_none("clip")
     if name not in LOSSES:
-        fields.refuse("loss", f"one of {', '.join(LOSSES)}: an object of one's own is not in the record")
+        fields.refuse("loss", f"one of {', '.join(LOSSES)}: a loss of your own cannot be read from a record")
     loss = find_loss(name) if clip is None else Log(clip)
     return loss if loss.name == name else fields.refuse("clip", "null, unless the loss is log")
 
 
 def _solution(fields: Fields, value: NDArray[np.float64], worlds: tuple[Worlds, ...] | None) -> Solution:
-    """An answer of the shape that goes with its coherence; what does not fit is refused."""
+    """An answer of the shape that belongs to its coherence; fields that do not fit are refused."""
     coherence, status = fields.fact("coherence", Coherence), fields.fact("status", Status)
     for name in LACKS[coherence]:
         if not fields.is_none(name):
@@ -288,16 +288,16 @@ def _conflict(fields: Fields) -> float | None:
 
 
 def _worlds(parts: Sequence[Fields], events: Events, problem: Problem) -> tuple[Problem, tuple[Worlds, ...]]:
-    """The worlds, and the problem with any variables of theirs that no forecast mentions."""
+    """The worlds, and the problem with the variables of the worlds that no forecast mentions."""
     names = [[unicodedata.normalize("NFC", name) for name in part.texts("variables")] for part in parts]
     given = [name for own in names for name in own]
     reading = events.add(given)
     if reading.faults:
         raise ResultError(f"a variable of the worlds: {reading.faults[0]}")
     number = {name: v for v, name in enumerate(events.written_variables)}
-    strange = [name for name in given if name not in number]
-    if strange:
-        raise ResultError(f"the worlds have {strange[0]!r}, which is not a variable as events are written")
+    unknown = [name for name in given if name not in number]
+    if unknown:
+        raise ResultError(f"the worlds have {unknown[0]!r}, which is not a variable in the form of the event language")
     used = problem.merged.origin
     named = np.array([number[name] for own in names for name in own], np.int32)
     origin = np.concatenate([used, np.setdiff1d(named, used)]).astype(np.int32)

@@ -1,4 +1,4 @@
-"""The result: a set of forecasts with what it promises."""
+"""The result: a set of forecasts and what it promises."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Result:
     """What a method made of a panel.
 
-    Of a result that was read from JSON, `panel` has the means of the forecasts as those of one judge, named panel, and
+    If the result was read from JSON, `panel` has the means of the forecasts as forecasts of one judge, named panel, and
     `recorded_gap` is the gap that was read.
     """
 
@@ -42,7 +42,7 @@ class Result:
 
     @staticmethod
     def from_json(source: str | Path) -> Result:
-        """Read what `to_json` wrote: the text itself, or the path of a file with it.
+        """Read what `to_json` wrote: a text, or the path of a file.
 
         >>> import coherently as co
         >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
@@ -55,7 +55,7 @@ class Result:
         return Result(*record.read(source.read_text("utf-8") if isinstance(source, Path) else source))
 
     def to_json(self) -> str:
-        """Everything that the result promises, for `from_json` and `coherently.verify`, numbers exactly."""
+        """Everything that the result promises, with exact numbers, for `from_json` and `coherently.verify`."""
         return record.write(self)
 
     def as_dict(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Result:
 
     @property
     def status(self) -> Status:
-        """How the method ended: equal to a word, such as "optimal", with a `sentence`."""
+        """How the method ended: a word, such as "optimal", with a `sentence`."""
         return self.solution.status
 
     @property
@@ -80,7 +80,7 @@ class Result:
 
     @property
     def loss(self) -> Loss:
-        """What near means."""
+        """The distance that was minimised."""
         return self.problem.loss
 
     @property
@@ -95,7 +95,7 @@ class Result:
 
     @property
     def gap(self) -> float | None:
-        """The objective less the lower bound."""
+        """The objective minus the lower bound."""
         if self.recorded_gap is not None:
             return self.recorded_gap
         if self.objective is None or self.lower_bound is None:
@@ -114,7 +114,7 @@ class Result:
 
     @property
     def sweeps(self) -> int | None:
-        """How many passes over the groups the method took."""
+        """The number of passes that the method made over the groups."""
         return self.solution.sweeps if isinstance(self.solution, Local) else None
 
     @property
@@ -124,17 +124,17 @@ class Result:
 
     @property
     def trace(self) -> Trace | None:
-        """The answer after each sweep, where the method was to keep it."""
+        """The answer after each sweep, if the method was asked to keep it."""
         return self.solution.trace if isinstance(self.solution, Local) else None
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """What was done about each independent component of the problem, as far as the method takes them apart."""
+        """What was done about each independent component of the problem, if the method splits it into components."""
         return self.solution.components
 
     @property
     def worlds(self) -> Mixture | None:
-        """The weighted worlds that a globally coherent result consists of; None for others."""
+        """The weighted worlds of which a globally coherent result consists; None for other results."""
         if not isinstance(self.solution, Global):
             return None
         events, origin = self.panel.events, self.problem.merged.origin
@@ -143,12 +143,12 @@ class Result:
 
     @property
     def conditionals(self) -> str | None:
-        """What conditional forecasts lose in the objective: "called_off", "linearised" or "ratio"; None without any."""
+        """How the objective counts conditionals: "called_off", "linearised" or "ratio"; None if there are none."""
         return self.solution.conditionals
 
     @property
     def note(self) -> str | None:
-        """What a reader should know of how the answer was found."""
+        """What a reader should know about how the answer was found."""
         return self.solution.note
 
     def columns(self) -> Columns:
@@ -176,18 +176,18 @@ class Result:
         }
 
     def frame(self) -> Any:
-        """One row an event as written: event, probability, raw mean, weight, adjustment.
+        """One row per event as written: event, probability, raw mean, weight, adjustment.
 
-        The frame is of the library that the panel came in, else pandas, polars or pyarrow.
+        The frame is of the library that the panel came from, else of pandas, polars or pyarrow.
         """
         return to_frame(self.columns(), self.panel.library)
 
     def rows(self) -> Any:
-        """One row a forecast of the panel, in its order; `raw` is the judge's own number."""
+        """One row per forecast of the panel, in its order; `raw` is the judge's own number."""
         return to_frame(self.row_columns(), self.panel.library)
 
     def probability(self, event: str) -> float:
-        """Look up an event that was forecast, in any words, or its complement, or a constant.
+        """Look up an event that was forecast, however it is written, or its complement, or a constant.
 
         >>> import coherently as co
         >>> result = co.aggregate(co.Panel.from_records([("Ann", "p & q", 0.2)]))
@@ -209,20 +209,20 @@ class Result:
             return float(side != NEVER)
         raise EventError(
             f"nobody forecast {event!r} or its complement; frame() lists the {len(written):,} forecast events"
-            + (f", and result.bounds({event!r}) says what they imply for it" if condition == CERTAIN else "")
+            + (f", and result.bounds({event!r}) gives what they imply for it" if condition == CERTAIN else "")
         )
 
     def bounds(self, event: str, time_limit: float = 10.0) -> Bounds:
         """The tightest interval that coherence with this result implies for any event, forecast or not.
 
         The result must be globally coherent. The two numbers are the least and the greatest probability over all
-        distributions over possible worlds that obey laws and pins and give every forecast that has weight the
-        probability that the result gives it; an interval that is met may be met anywhere. What is forecast given an
-        event that the answer makes impossible (below 1e-6) is left out.
+        distributions over possible worlds that obey laws and pins and agree with the result on every forecast that has
+        weight; where the result lies inside a judge's interval, any probability in this interval agrees. Forecasts
+        conditional on an event that is impossible in the answer (below 1e-6) are left out.
 
         If `certified`, both numbers are proved and reached, to within 1e-7. Otherwise they hold, but tighter ones may
-        exist, and `note` says why: the proof took more than `time_limit` seconds, the events are too large for one, or
-        forecasts that were left out would make a difference.
+        exist, and `note` says why: the proof took more than `time_limit` seconds, the events are too large for a proof,
+        or forecasts that were left out would make a difference.
 
         >>> import coherently as co
         >>> panel = co.Panel.from_records([("Ann", "p", 0.7), ("Bob", "q", 0.6)])

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from coherently.solve import Worlds
 
 CELLS = 2**22
-"""Worlds times variables that are held at a time."""
+"""Maximum number of worlds times variables that are in memory together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture:
     """Weighted worlds, which give every forecast event its probability; weights sum to 1.
 
-    `parts` are the independent components, each with worlds of its own variables, and `names` the text of each
-    variable: its name or, of a declared variable, a comparison such as "winner = Ann". Together they assign every
-    variable that the panel mentions: where no forecast has to do with one, worlds that obey the laws and pins about it
-    make a part too. Iterating joins the parts: their cumulative weights are walked together, so
-    that there are at most as many joint worlds as worlds of all parts. A world tells the value of each variable: true
-    or false, a named value (None is the unnamed other), or a number or a date between two thresholds.
+    `parts` are the independent components, each with worlds of its own variables, and `names` has the text of each
+    variable: its name or, for a declared variable, a comparison such as "winner = Ann". Together they assign every
+    variable that the panel mentions: variables that no forecast is connected to have a part whose worlds obey the laws
+    and pins about them. Iterating joins the parts: it walks their cumulative weights together, so there are at most as
+    many joint worlds as worlds of all parts. A world has the value of each variable: true or false, a named value (None
+    is the unnamed other), or a number or a date between two thresholds.
 
     >>> import coherently as co
     >>> result = co.aggregate(co.Panel.from_records([("Ann", "p", 0.25), ("Ann", "q", 0.5)]), "exact")
@@ -45,7 +45,7 @@ class Mixture:
     origin: NDArray[np.int32]
 
     def __iter__(self) -> Iterator[tuple[float, dict[str, Value]]]:
-        """Give each joint world with its weight, from the variables' names to their values."""
+        """Give each joint world, a dictionary from variables' names to values, with its weight."""
         weights, rows = join(self.parts)
         size = len(self.events.variables)
         step = max(1, CELLS // max(1, size))
@@ -67,9 +67,10 @@ class Mixture:
 
 
 def join(parts: Sequence[Worlds]) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
-    """Walk the cumulative weights of independent parts together: the weights of joint worlds, each part's row in each.
+    """Walk the cumulative weights of independent parts together.
 
-    Sums that rounding lifts above 1 are 1, and a world that has no room below is in no joint world.
+    Returns the weights of the joint worlds and, for each part, its row in each of them. Sums that are above 1 by
+    rounding count as 1, and a world that begins there is in no joint world.
     """
     ends = [np.append(np.minimum(np.cumsum(part.weight)[:-1], 1.0), 1.0) for part in parts]
     cuts = np.unique(np.concatenate([[0.0, 1.0], *ends]))

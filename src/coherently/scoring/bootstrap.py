@@ -1,9 +1,9 @@
-"""How far a mean over judges might have come out elsewhere: judges and variables drawn again.
+"""How much a mean over judges varies by chance: judges and variables are drawn again.
 
 Events that share variables come true together, so variables are drawn: Owen (2007), The pigeonhole bootstrap, Annals of
 Applied Statistics 1; Davezies, D'Haultfoeuille and Guyonvarch (2021), Empirical process results for exchangeable
-arrays, Annals of Statistics 49. Percentiles of such draws are too near to each other where few variables are drawn; so
-the draws give variances alone, and intervals are those of Student's t.
+arrays, Annals of Statistics 49. Percentiles of such draws are too close to each other if there are few variables, so
+the draws are used only for variances, and the intervals are Student's t intervals.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from coherently.panel import Panel
 
 OVERS = ("both", "judges", "events")
-"""What is drawn again: judges and events at once, judges alone, events alone."""
+"""What is drawn again: judges and events together, only judges, only events."""
 LEAST_JUDGES, LEAST_UNITS = 2, 5
-"""Judges, and variables, from which there are intervals over them."""
+"""Minimum numbers of judges and of variables for intervals over them."""
 LEAST_DRAWS = 20
-"""Draws from which their variance is one."""
+"""Minimum number of draws for a variance."""
 _NUMBERS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """What is drawn again instead of events: variables, those that laws or a declaration tie together as one.
+    """What is drawn again instead of events: variables. Those that laws or a declaration tie together are one unit.
 
     `starts` and `members` list the units of each event as written; `count` is their number.
     """
@@ -44,7 +44,7 @@ class Units:
     count: int
 
     def event_weights(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How often each event is there if each unit is `times` (a row a resample): the product over its units."""
+        """Count each event as often as the product of the `times` of its units; `times` has one row per resample."""
         weights = np.ones((len(times), len(self.starts) - 1))
         filled = np.flatnonzero(np.diff(self.starts))
         if len(filled):
@@ -88,7 +88,7 @@ def _tied(panel: Panel) -> NDArray[np.int64]:
 
 
 class Counts(NamedTuple):
-    """Of how many judges, and of how many units, draws are made."""
+    """The numbers of judges and of units from which draws are made."""
 
     judges: int
     units: int
@@ -98,8 +98,8 @@ class Counts(NamedTuple):
 class Tally:
     """Forecasts by several methods of the same rows, ready to be scored under any weights of judges and events.
 
-    `sums` has one column per event. Its rows are the judges' counts for each mean of each rule, and for each method the
-    judges' sums of the values of these; `parts` has the number of means of each rule.
+    `sums` has one column per event. Its rows are each judge's counts for each mean of each rule, then for each method
+    each judge's sums of the values; `parts` has the number of means of each rule.
     """
 
     sums: sparse.csr_array
@@ -116,7 +116,7 @@ class Tally:
         shape: tuple[int, int],
         clip: float,
     ) -> Tally:
-        """`forecast` has a row a method and a column for each forecast that is scored; `shape` is judges, events."""
+        """`forecast` has one row per method and one column per scored forecast; `shape` is judges, events."""
         from scipy.sparse import coo_array
 
         told = outcome.astype(np.float64)
@@ -130,7 +130,7 @@ class Tally:
         return Tally(sums.tocsr(), judges, len(forecast), tuple(map(len, means[0])))
 
     def judge_scores(self, event_weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Score each judge: resample, method, score, judge; NaN where a judge has none."""
+        """Score each judge: resample, method, score, judge; NaN where a judge has no score."""
         sums = (self.sums @ event_weights.T).reshape(-1, self.judges, len(event_weights))
         counts, values = sums[: sum(self.parts)], sums[sum(self.parts) :]
         values = values.reshape(self.methods, sum(self.parts), self.judges, len(event_weights))
@@ -142,7 +142,7 @@ class Tally:
     def means(self, scores: NDArray[np.float64], judge_weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """The weighted mean over judges: resample, method, score; judges without a score are left out.
 
-        Either argument may have a single resample, which then goes with every one of the other.
+        Either argument may have a single resample, which is then combined with every resample of the other.
         """
         there = ~np.isnan(scores)
         weights = judge_weights[:, None, None, :]
@@ -168,9 +168,9 @@ def resample(
 ) -> dict[str, NDArray[np.float64]]:
     """Draw judges and units again, `count` times, and score the methods each time.
 
-    Gives for each of OVERS an array of resample, method, score, shorter if the work is interrupted. The draws depend on
-    the seed and the panel, not on the methods. `remake` gives the tally of what methods make of judges who are there so
-    many times; without it their forecasts stay as they are.
+    Gives, for each of OVERS, an array of resample, method, score, which is shorter if the work is interrupted. The
+    draws depend on the seed and the panel, not on the methods. `remake` runs the methods again on judges that count as
+    often as they were drawn, and gives the tally; without it the forecasts stay as they are.
     """
     judge_rng, unit_rng = np.random.default_rng(seed).spawn(2)
     whole, alike = np.ones((1, tally.sums.shape[1])), np.ones((1, tally.judges))
@@ -201,13 +201,13 @@ def ends(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The ends of an interval around a score or a difference of scores; NaN where there is none.
 
-    `draws` has the same of each resample, for each of OVERS, along the first axis; a resample that has no score is left
-    out. With the variances V of the draws over judges and over events, times n / (n - 1) for n judges or variables, the
-    interval is that of Student's t with n - 1 degrees of freedom. What is a judge's own on a variable is in both
-    variances and a third time in the draws over both, so the variance over both is (Cameron, Gelbach and Miller 2011,
-    Robust inference with multiway clustering, Journal of Business and Economic Statistics 29)
+    `draws` has the same number for each resample, for each of OVERS, along the first axis; a resample without a score
+    is left out. V is the variance of the draws over judges or over events, times n / (n - 1) for n judges or variables;
+    the interval is that of Student's t with n - 1 degrees of freedom. The variation of a judge on a variable is in both
+    variances, and three times in that of the draws over both, so the variance over both is (Cameron, Gelbach and Miller
+    2011, Robust inference with multiway clustering, Journal of Business and Economic Statistics 29)
 
-        V_judges + V_events - (V_both - V_judges - V_events), or the larger of the two if that is more,
+        V_judges + V_events - (V_both - V_judges - V_events), but at least the larger of V_judges and V_events,
 
     with the degrees of freedom of a sum of variances (Satterthwaite 1946, Biometrics Bulletin 2).
     """
@@ -229,7 +229,7 @@ def ends(
 
 
 def _variance(draws: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The variance along the first axis, NaN where nothing has a score."""
+    """The variance along the first axis, NaN where no draw has a score."""
     known = ~np.isnan(draws)
     count = known.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -239,6 +239,6 @@ def _variance(draws: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _times(rng: np.random.Generator, count: int, resamples: int) -> NDArray[np.float64]:
-    """How often each of `count` things is drawn in as many draws with replacement, a row a resample."""
+    """How often each of `count` things is drawn in `count` draws with replacement; one row per resample."""
     chance = np.full(max(count, 1), 1 / max(count, 1))
     return rng.multinomial(count, chance, resamples)[:, :count].astype(np.float64)

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 ON_EDGE = 1e-9
-"""A forecast that is less than this part of a bin's width below an edge lies on the edge."""
+"""A forecast counts as on an edge if it is less than this fraction of a bin's width below it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
-    r"""Forecasts in bins of equal width, an entry a bin, and the parts of their mean Brier score.
+    r"""Forecasts in bins of equal width, one entry per bin, and the parts of their mean Brier score.
 
     $$\text{brier} = \text{reliability} - \text{resolution} + \text{uncertainty} + \text{within\_bin}$$
 
     `lower` and `upper` are the edges, `count` the number of forecasts, `mean_forecast` their mean and
-    `observed` the share of their events that came true: NaN where a bin is empty. `within_bin` is what the
-    bins hide, the variance of forecasts inside them less twice their covariance with the outcomes: 0 where
+    `observed` the share of their events that came true (NaN where a bin is empty). `within_bin` is what the
+    bins hide: the variance of the forecasts inside them minus twice their covariance with the outcomes. It is 0 if
     the forecasts of each bin are equal.
 
     Murphy (1973), A new vector partition of the probability score, Journal of Applied Meteorology 12;
@@ -48,12 +48,12 @@ class Calibration:
 
     @property
     def resolution(self) -> float:
-        """Mean squared distance of a bin's observed frequency from the overall one: more is better."""
+        """Mean squared distance of a bin's observed frequency from the overall frequency: more is better."""
         return self._mean(np.square(self.observed - self._mean(self.observed)))
 
     @property
     def uncertainty(self) -> float:
-        """Brier score of the overall frequency of true events as the forecast of each."""
+        """Brier score of forecasting the overall frequency of true events for each event."""
         frequency = self._mean(self.observed)
         return frequency * (1 - frequency)
 
@@ -68,16 +68,16 @@ class Calibration:
         }
 
     def _mean(self, values: NDArray[np.float64]) -> float:
-        """Mean over forecasts of what is constant in each bin."""
+        """Mean over forecasts of a value that is constant in each bin."""
         filled = self.count > 0
         return float(np.average(values[filled], weights=self.count[filled]))
 
 
 def calibration(forecast: ArrayLike, outcome: ArrayLike, bins: int = 10) -> Calibration:
-    """Sort resolved forecasts into bins of equal width and take their mean Brier score apart.
+    """Sort resolved forecasts into bins of equal width and split their mean Brier score into parts.
 
-    A forecast on an edge belongs to the bin above it, a forecast of 1 to the last bin. Float error does not
-    take a forecast off its edge: 0.7 + 0.1, a little less than 0.8, counts as 0.8.
+    A forecast on an edge belongs to the bin above it, a forecast of 1 to the last bin. Rounding errors of floats do not
+    move a forecast off an edge: 0.7 + 0.1, a little less than 0.8, counts as 0.8.
 
     >>> table = calibration([0.25, 0.25, 0.75, 0.75], [0, 1, 1, 1], bins=2)
     >>> table.observed

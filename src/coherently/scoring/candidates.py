@@ -1,4 +1,4 @@
-"""The methods that a comparison is between, and the forecasts that each makes."""
+"""The methods that are compared, and the forecasts that each makes."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Asked: TypeAlias = "str | Method | Result | Panel"
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A row of a comparison: the `name` of the method, what it is, how it ended and how long it took.
+    """One row of a comparison: the `name` of the method, what it is, how it ended and how long it took.
 
-    `status`, `coherence`, `gap`, `objective` and `note` are those of the result; None where there is none.
+    `status`, `coherence`, `gap`, `objective` and `note` are those of the result; None without a result.
     """
 
     name: str
@@ -42,16 +42,17 @@ class Candidate:
     seconds: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """What is the same in every run: all but the time."""
+        """Everything that is the same in every run: all except the time."""
         names = ("name", "meaning", "status", "coherence", "gap", "objective", "note")
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ran:
-    """The candidates that could be run, their forecasts (a row each, a column a forecast of the panel), and notes.
+    """The candidates that could be run, their forecasts, and notes.
 
-    `methods` are those that make one answer of all judges; None for the others.
+    `forecasts` has one row per candidate and one column per forecast of the panel. `methods` has the methods that make
+    one answer from all judges, None for the other candidates.
     """
 
     candidates: tuple[Candidate, ...]
@@ -61,7 +62,7 @@ class Ran:
     interrupted: bool
 
     def remade(self, panel: Panel, times: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The forecasts if each judge of the panel were there so many times; only what all judges make changes."""
+        """The forecasts if each judge counted `times` times; only answers that are made from all judges change."""
         drawn = replace(panel, weight=panel.weight * times[panel.judge_index])
         forecasts = self.forecasts.copy()
         for i, method in enumerate(self.methods):
@@ -75,7 +76,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What to run for a row: a method on the panel, or on each judge alone, or forecasts that are there already."""
+    """What to run for a row: a method on the panel, or on each judge alone, or forecasts that exist already."""
 
     name: str
     meaning: str
@@ -90,7 +91,7 @@ def run_candidates(
     time_limit: float | None,
     progress: Callable[[float], None],
 ) -> Ran:
-    """Run the five standard rows and those asked for; a standard one that the panel forbids is left out with a note."""
+    """Run the five standard rows and those asked for; a standard row that does not fit the panel is left out, noted."""
     plans = [*_standard(panel, time_limit), *_wanted(asked, time_limit)]
     candidates, forecasts, methods, notes = [], [], [], []
     interrupted = False
@@ -116,7 +117,7 @@ def run_candidates(
             raise
         interrupted = True
     if interrupted:
-        notes.append("interrupted: later methods were not run, and no intervals made")
+        notes.append("interrupted: later methods were not run, and no intervals were made")
     return Ran(tuple(candidates), np.stack(forecasts), tuple(methods), tuple(notes), interrupted)
 
 
@@ -134,9 +135,9 @@ def _exact(time_limit: float | None) -> Exact:
 
 
 def _wanted(asked: Sequence[Asked] | Mapping[str, Asked], time_limit: float | None) -> list[_Plan]:
-    """Plans for what was asked, under names of their own; what a standard row does already is not done twice."""
+    """Make plans for what was asked, under distinct names; what a standard row does already is not done twice."""
     if isinstance(asked, str | Method | Result | Panel):
-        raise MethodError("methods is a list, or a mapping from names: put it in brackets")
+        raise MethodError("methods must be a list, or a mapping from names: put it in brackets")
     given = asked.items() if isinstance(asked, Mapping) else ((None, item) for item in asked)
     paper = AlternatingProjections(correction="none")
     there = [LinearAverage(), Pool("linear"), paper, _exact(time_limit), Exact()]
@@ -162,7 +163,7 @@ def _described(what: Asked) -> tuple[str, str]:
         return f"Pool ({what.name})", f"the judges' forecasts of each event by the pool {what.name}"
     if isinstance(what, Method):
         return f"Aggregate ({what.name})", f"the panel's forecasts by the method {what.name}"
-    raise MethodError(f"methods has {what!r}; it takes words, methods, results and panels")
+    raise MethodError(f"methods contains {what!r}; it may contain names, methods, results and panels")
 
 
 def _unused(name: str, what: Asked, names: set[str]) -> str:

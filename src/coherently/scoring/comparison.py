@@ -40,17 +40,17 @@ DRAWN = {
     "judges": "judges",
     "events": "events",
 }
-"""What the intervals are over, in words."""
+"""What intervals are over, in words."""
 SCORES = {rule.name: rule for rule in RULES}
 """The rules by their names."""
-_SHARE, _SHARE_REMADE = 0.9, 0.02  # of the work that is the methods' first run
+_SHARE, _SHARE_REMADE = 0.9, 0.02  # the first run of the methods, as a fraction of the work
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The mean score of one method less that of another, on the same forecasts, with its interval.
+    """The mean score of one method minus that of another, on the same forecasts, with its interval.
 
-    `interval` is None where none could be made; `confidence` and `over` say what it is.
+    `interval` is None if none could be made; `confidence` and `over` say what kind of interval it is.
     """
 
     method: str
@@ -73,7 +73,7 @@ class Difference:
 
     @property
     def excludes_zero(self) -> bool | None:
-        """Whether the interval excludes 0; None without one."""
+        """Whether the interval excludes 0; None without an interval."""
         return None if self.interval is None else self.interval[0] > 0 or self.interval[1] < 0
 
     @property
@@ -81,7 +81,7 @@ class Difference:
         """What the difference shows, and what it does not."""
         word = SCORES[self.score].word
         if np.isnan(self.difference):
-            return f"{self.method} and {self.other} cannot be compared by {word}: nothing has one."
+            return f"{self.method} and {self.other} cannot be compared by {word}: at least one of them has none."
         if self.difference == 0 and not self.excludes_zero:
             return f"{self.method} and {self.other} have the same {word}."
         side = "higher" if self.difference > 0 else "lower"
@@ -100,18 +100,18 @@ class Difference:
 class Comparison(Told):
     """Methods side by side: mean scores over judges, each with an interval, and their differences.
 
-    Each judge is scored on the events that the judge forecast and that are resolved, the method's probabilities
-    standing in for the judge's; a row has the mean over judges (Predd, Kulkarni, Poor and Osherson 2006, section 5.2).
-    Lower Brier and log scores are better, higher slopes. `rows` says what each method is. `value` has one row per
-    method and one column per rule of `RULES`.
+    Each judge is scored on the resolved events that the judge forecast, with the method's probabilities in place of the
+    judge's; a row has the mean over judges (Predd, Kulkarni, Poor and Osherson 2006, section 5.2). Lower Brier and log
+    scores are better, and higher slopes. `rows` says what each method is. `value` has one row per method and one column
+    per rule of `RULES`.
 
-    Intervals are Student's, of the variance that scores have when things are drawn again with replacement: `over`
-    "judges" is about other judges on these events, "events" about other events for these judges, "both" about both at
-    once. Events that share a variable come true together, so variables are drawn, not events, and an event counts as
-    often as the product of its variables (those that laws tie together are drawn as one). With fewer than 5
-    `variables`, so counted, there are no intervals over events. The aggregates are made anew of the judges of each
-    draw only with `remake`; else intervals are about the aggregates as they are. What ties the variables without any
-    law saying so is not in the intervals.
+    Intervals are Student's t intervals, with the variance of the scores when judges or events are drawn again with
+    replacement: `over` "judges" is about other judges on these events, "events" about other events for these judges,
+    "both" about both together. Events that share a variable come true together, so variables are drawn, not events, and
+    an event counts as often as the product of its variables (those that laws tie together are drawn as one). With fewer
+    than 5 `variables`, counted in this way, there are no intervals over events. Only with `remake` are the aggregates
+    made again from the judges of each draw; otherwise intervals are about the aggregates as they are. Dependence
+    between variables that no law states is not in the intervals.
     """
 
     rows: tuple[Candidate, ...]
@@ -131,7 +131,7 @@ class Comparison(Told):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The names of the methods, a row each."""
+        """The names of the methods, one per row."""
         return tuple(row.name for row in self.rows)
 
     def columns(self, over: str = "both") -> Columns:
@@ -152,13 +152,13 @@ class Comparison(Told):
 
     @property
     def differences(self) -> tuple[Difference, ...]:
-        """The differences of every two methods, in every score, with intervals over judges and events."""
+        """The differences between every two methods, in every score, with intervals over judges and events."""
         return tuple(
             self.difference(first, second, score) for first, second in combinations(self.methods, 2) for score in SCORES
         )
 
     def difference(self, method: str, other: str, score: str = "brier", over: str = "both") -> Difference:
-        """The score of one method less that of another, by their names in `methods`."""
+        """The score of one method minus that of another, by their names in `methods`."""
         first, second = self._place(method), self._place(other)
         if score not in SCORES:
             raise MethodError(f"unknown score {score!r}; the scores are {', '.join(SCORES)}")
@@ -173,7 +173,7 @@ class Comparison(Told):
         return Difference(method, other, score, float(between(self.value)), interval, self.confidence, over)
 
     def difference_columns(self, over: str = "both") -> Columns:
-        """A row for every two methods and score: method, other, score, difference, low, high, excludes_zero."""
+        """One row per pair of methods and score: method, other, score, difference, low, high, excludes_zero."""
         found = [
             self.difference(first, second, score, over)
             for first, second in combinations(self.methods, 2)
@@ -199,15 +199,15 @@ class Comparison(Told):
 
     def _place(self, name: str) -> int:
         if name not in self.methods:
-            raise MethodError(f"{name!r} is not compared; the methods are {', '.join(self.methods)}")
+            raise MethodError(f"{name!r} is not in this comparison; the methods are {', '.join(self.methods)}")
         return self.methods.index(name)
 
     def _ends(
         self, over: str, part: Callable[[NDArray[np.float64]], NDArray[np.float64]]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The ends of the interval of a part of the scores, or of what is made of them."""
+        """The ends of the interval of a part of the scores, or of a function of them."""
         if over not in OVERS:
-            raise MethodError(f"{over!r} is not what intervals are over; that is {', '.join(OVERS)}")
+            raise MethodError(f"over is {over!r}; it must be one of {', '.join(OVERS)}")
         drawn = {one: part(draws) for one, draws in self.draws.items()}
         return ends(np.asarray(part(self.value)), drawn, over, Counts(self.judges, self.variables), self.confidence)
 
@@ -227,12 +227,13 @@ def compare(
     """Score a panel's judges, and what methods make of them, as Tables 6 and 7 of the paper do, with intervals.
 
     The rows are Raw, Individual (each judge made coherent alone), Linear average, Aggregate (paper) and Aggregate
-    (exact), then the `methods` asked for: words, method objects, results of this panel, or panels with other
-    probabilities for the same forecasts (as `co.individual` gives), in a list or by name in a mapping. `bootstrap`
-    counts the resamples that intervals are made of (0: no intervals), `seed` is theirs. With `remake` every method runs
-    anew for the judges of each resample, which takes as many times as long, so that intervals over judges know how the
-    aggregate hangs on who made it; results and panels that were given stay as they are. `time_limit` is for each run of
-    Aggregate (exact), in seconds. An interruption (Ctrl-C) leaves out what was not done, and `notes` says so.
+    (exact), then the `methods` asked for: names, method objects, results of this panel, or panels with other
+    probabilities for the same forecasts (such as `co.individual` gives), in a list or by name in a mapping. `bootstrap`
+    is the number of resamples for the intervals (0: no intervals), `seed` is the seed of the resamples. With `remake`
+    every method runs again for the judges of each resample, which takes that many times as long; intervals over judges
+    then show how the aggregate depends on who made it. Results and panels that were given stay as they are.
+    `time_limit` is for each run of Aggregate (exact), in seconds. An interruption (Ctrl-C) leaves out what was not
+    done, and `notes` says so.
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=12, variables=6, compound=8, basic=4, seed=1)
@@ -307,7 +308,7 @@ def _check(bootstrap: int, seed: int, confidence: float, clip: float) -> None:
 
 
 def _scored(panel: Panel, forecasts: NDArray[np.float64]) -> tuple[NDArray[np.int64], list[str]]:
-    """The rows that are resolved and that every method has a probability for, and what to say of the others."""
+    """The resolved rows for which every method has a probability, and a note on the others."""
     resolved = panel.written.outcome[panel.event_index] >= 0
     everywhere = ~np.isnan(forecasts).any(axis=0)
     rows = np.flatnonzero(resolved & everywhere)
@@ -316,11 +317,11 @@ def _scored(panel: Panel, forecasts: NDArray[np.float64]) -> tuple[NDArray[np.in
     absent = int((resolved & ~everywhere).sum())
     if not absent:
         return rows, []
-    return rows, [f"{absent:,} resolved forecasts are not scored, as some method has no probability for them"]
+    return rows, [f"{absent:,} resolved forecasts are not scored, because some method has no probability for them"]
 
 
 def _honest(draws: dict[str, NDArray[np.float64]], judges: int, units: int) -> dict[str, NDArray[np.float64]]:
-    """Leave out draws of what there is too little of."""
+    """Leave out draws over judges or events if there are too few of them."""
     possible = {"judges": judges >= LEAST_JUDGES, "events": units >= LEAST_UNITS}
     possible["both"] = all(possible.values())
     return {over: drawn if possible[over] else drawn[:0] for over, drawn in draws.items()}
@@ -334,7 +335,7 @@ def _doubts(scored: Panel, units: Units, wanted: int, done: int) -> list[str]:
         notes.append("fewer than two judges are scored, so there are no intervals over judges")
     if units.count < LEAST_UNITS:
         notes.append(
-            f"the scored events hang on {units.count} independent variable{'s' * (units.count != 1)}, fewer than "
+            f"the scored events depend on {units.count} independent variable{'s' * (units.count != 1)}, fewer than "
             f"{LEAST_UNITS}, so there are no intervals over events"
         )
     return notes

@@ -1,14 +1,14 @@
 r"""How inconsistent forecasters are: the arbitrage and the frequentist metric of consistency checks.
 
-The arbitrage metric of a tuple of answers p is the most that somebody who answers otherwise is sure to gain on them,
+The arbitrage metric of a tuple of answers p is the largest gain over them that other answers can guarantee,
 
 $$\max_x \min_\omega \sum_i s(x_i, \omega_i) - s(p_i, \omega_i), \qquad s(x, 1) = \ln x, \quad
 s(x, 0) = \ln(1 - x),$$
 
-over the possible worlds, a conditional scoring nothing where its condition fails (Paleka et al. 2025,
-arXiv:2412.18544). For every distribution over worlds the best x are its own probabilities, which gain the sum of the
-Kullback-Leibler divergences from p; so that, by the minimax theorem, the metric is the least such divergence: the
-distance of p from coherence under the log loss.
+over the possible worlds; a conditional scores 0 where its condition is false (Paleka et al. 2025, arXiv:2412.18544).
+For every distribution over worlds the best x are its own probabilities, which gain the sum of the Kullback-Leibler
+divergences from p. So, by the minimax theorem, the metric is the least such divergence: the distance of p from
+coherence under the log loss.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from coherently.panel import Columns, Progress
 
 TOLERANCE = 1e-9
-"""The gap of a tuple's distance; tuples are small enough for that."""
+"""The gap to which a tuple's distance is proved; tuples are small enough for it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Consistency:
-    """Scores of tuples, an entry each, and of judges; 0 is consistent.
+    """Scores of tuples, one entry per tuple, and of judges; 0 is consistent.
 
-    `arbitrage` and `frequentist` are of each tuple alone, `joint` is the arbitrage metric of all forecasts of a judge
-    together (NaN where it was not asked for), by the names in `judges`. Answers beyond `clip` and `1 - clip` were taken
-    for those; `clipped` counts them. A panel has no tuples, and of its judges only the joint score.
+    `arbitrage` and `frequentist` have one entry per tuple; `joint`, one entry per judge of `judges`, is the arbitrage
+    metric of all forecasts of the judge together (NaN if it was not asked for). Answers below `clip` or above
+    `1 - clip` were moved there; `clipped` counts them. A panel has no tuples, and its judges only have joint scores.
     """
 
     tuples: tuple[Tuple, ...]
@@ -83,11 +83,11 @@ class Consistency:
         }
 
     def frame(self) -> Any:
-        """One row a tuple: judge, tuple, check, arbitrage, frequentist."""
+        """One row per tuple: judge, tuple, check, arbitrage, frequentist."""
         return to_frame(self.columns(), None)
 
     def judge_frame(self) -> Any:
-        """One row a judge: judge, tuples, mean arbitrage, mean frequentist, joint."""
+        """One row per judge: judge, tuples, mean arbitrage, mean frequentist, joint."""
         return to_frame(self.judge_columns(), None)
 
 
@@ -103,9 +103,9 @@ def consistency(
     """Score how inconsistent answers to related questions are, tuple by tuple and jointly for each judge.
 
     `source` is a file or folder of consistency tuples (or several), or tuples (judge, check, {role: probability}), or
-    a panel, whose judges get the joint score alone. The arbitrage metric takes probabilities below `clip` for `clip`
-    and above `1 - clip` for that; `beta` is the small variance of the frequentist one. `joint` False leaves the
-    joint scores out; `time_limit` is for each of them.
+    a panel, whose judges only get the joint score. The arbitrage metric clips probabilities to [`clip`, `1 - clip`];
+    `beta` is the small variance that the frequentist metric adds. `joint=False` leaves the joint scores out;
+    `time_limit` is for each of them.
 
     >>> import coherently as co
     >>> scores = co.consistency([
@@ -156,10 +156,10 @@ def consistency(
 
 
 def distance(panel: Panel, loss: Log, tolerance: float, time_limit: float) -> float:
-    """The divergence of forecasts as given from the nearest coherent ones.
+    """The divergence of the nearest coherent forecasts from the forecasts as given.
 
-    It is the objective, which is that of merged forecasts, and what merging left out: the divergence of the merged
-    forecasts from those that were merged. Conditionals are merged by definition, so that theirs does not count.
+    It is the sum of the objective, which is about merged forecasts, and of what merging leaves out: the divergence of
+    the merged forecasts from those that were merged. Conditionals are merged by definition, so theirs does not count.
     """
     result = aggregate(panel, Exact(tolerance=tolerance, time_limit=time_limit), loss)
     problem = result.problem
@@ -193,7 +193,7 @@ def _tuples(source: str | os.PathLike[str] | Iterable[object]) -> tuple[list[Tup
     if paths and len(paths) == len(items):
         tuples, draft = read_tuples(paths)
         if not tuples:
-            raise PanelError("the sources have no tuple whose answers are all there")
+            raise PanelError("the sources have no tuple with all its answers")
         return tuples, draft.notes
     if not items:
         raise PanelError("no tuples were given")

@@ -1,11 +1,11 @@
-"""How many standard errors the answers of a consistency check are off the rule that they should obey.
+"""By how many standard errors the answers of a consistency check miss the rule that they should obey.
 
 The frequentist metric of Paleka, Pallavi Sudhir, Alvarez, Bhat, Shen, Wang and Tramèr (2025), Consistency Checks for
 Language Model Forecasters, ICLR (arXiv:2412.18544), as their program computes it (`frequentist_violation` in
-src/static_checks/Checker.py of https://github.com/dpaleka/consistency-forecasting). Answers are taken for samples with
-variances in proportion to a(1 - a); the variance of a product or mixture is the delta method's. (That program has
-P Q R in the place of P R in one term of CondCond; here it is the delta method's too.) A small `beta` in the denominator
-keeps certain answers finite.
+src/static_checks/Checker.py of https://github.com/dpaleka/consistency-forecasting). Each answer a counts as a sample
+with a variance in proportion to a(1 - a); the variance of a product or mixture follows from the delta method. (That
+program has P Q R in place of P R in one term of CondCond; here this term follows from the delta method too.) A small
+`beta` in the denominator keeps the metric finite for certain answers.
 """
 
 from __future__ import annotations

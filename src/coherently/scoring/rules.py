@@ -37,8 +37,7 @@ def log_score(forecast: ArrayLike, outcome: ArrayLike, clip: float = 1e-4) -> ND
 
     $$\text{LS}(p, o) = -o \ln p - (1 - o) \ln(1 - p)$$
 
-    `clip` is the least and `1 - clip` the greatest probability that a forecast counts as; with 0, a certain
-    forecast that fails scores infinity.
+    Forecasts are clipped to [`clip`, `1 - clip`]; with a `clip` of 0, a certain forecast that fails scores infinity.
 
     Good (1952), Rational decisions, Journal of the Royal Statistical Society B 14.
 
@@ -51,12 +50,12 @@ def log_score(forecast: ArrayLike, outcome: ArrayLike, clip: float = 1e-4) -> ND
 
 
 def slope(forecast: ArrayLike, outcome: ArrayLike) -> float:
-    r"""Mean forecast of the events that came true less the mean of those that did not; 1 is perfect.
+    r"""Mean forecast of the events that came true minus the mean of those that did not; 1 is perfect.
 
     $$\text{slope} = \frac{1}{n_1} \sum_{o_i = 1} p_i - \frac{1}{n_0} \sum_{o_i = 0} p_i$$
 
-    It is the slope of the least-squares line of forecasts on outcomes: NaN unless there are both kinds of
-    events. Unresolved ones are left out.
+    It is the slope of the least-squares line of forecasts on outcomes, and NaN unless there are both kinds of
+    events. Unresolved events are left out.
 
     Predd, Kulkarni, Poor and Osherson (2006), Scalable algorithms for aggregating disparate forecasts of
     probability, section 5.2.
@@ -81,8 +80,8 @@ class Mean(NamedTuple):
 class Rule:
     """A way to score a judge: the sum of one or more means over the judge's resolved forecasts.
 
-    `means` takes forecasts, outcomes and the clip. `name` is the column, `head` its title, `word` what sentences call
-    it. Scores lie from `least` to `most`.
+    `means` takes forecasts, outcomes and the clip. `name` is the column, `head` its title, `word` its name in
+    sentences. Scores lie from `least` to `most`.
     """
 
     name: str
@@ -96,7 +95,7 @@ class Rule:
     def by_judge(
         self, forecast: Vector, outcome: Vector, judge: NDArray[np.integer], count: int, clip: float
     ) -> Vector:
-        """The score of each judge, NaN for a judge without one."""
+        """The score of each judge, NaN for a judge without a score."""
 
         def total(values: Vector) -> Vector:
             return np.bincount(judge, values, count).astype(np.float64)
@@ -126,11 +125,11 @@ RULES = (
     Rule("log", "log score", "log score", lambda p, o, clip: _mean(log_score(p, o, clip)), 0.0, math.inf),
     Rule("slope", "slope", "slope", lambda p, o, _: _true_less_false(p, o), -1.0, 1.0, higher_is_better=True),
 )
-"""The scores of a judge, in the order of their columns. A new one is a line here; tables and pages follow."""
+"""The scores of a judge, in the order of their columns. A new rule is one line here; tables and pages follow."""
 
 
 def by_group(values: ArrayLike, group: NDArray[np.integer], n_groups: int) -> NDArray[np.float64]:
-    """Mean of the values in each group of rows, NaN for a group without any.
+    """Mean of the values in each group of rows, NaN for an empty group.
 
     `group` holds the group of each row, from 0 to `n_groups - 1`.
 

@@ -30,9 +30,9 @@ class Scores(Told):
     """One entry per judge: how many forecasts could be scored, and their scores (NaN where none could).
 
     `by_rule` has the scores by the names of the rules. `brier` and `log` are means over the judge's resolved forecasts,
-    `brier_sum` is the sum; lower is better. `slope` is the mean forecast of true events less that of false ones; higher
-    is better. Forecasts count alike, whatever their weight; called-off conditionals do not count. `clipped` counts the
-    forecasts that lie beyond the log score's `clip`. `calibration` is of all scored forecasts together.
+    `brier_sum` is the sum; lower is better. `slope` is the mean forecast of true events minus that of false ones;
+    higher is better. All forecasts count alike, whatever their weight; called-off conditionals do not count. `clipped`
+    counts the forecasts outside [`clip`, `1 - clip`]. `calibration` is of all scored forecasts together.
     """
 
     judges: tuple[str, ...]
@@ -87,9 +87,9 @@ class Scores(Told):
         }
 
     def average(self) -> dict[str, float]:
-        """The mean over judges of each score, as the paper's Tables 6 and 7 have it.
+        """The mean over judges of each score, as in the paper's Tables 6 and 7.
 
-        Judges without a score of the kind are left out.
+        Judges without that score are left out.
         """
         return {
             name: float("nan") if np.isnan(values).all() else float(np.nanmean(values))
@@ -98,11 +98,11 @@ class Scores(Told):
 
 
 def score(panel: Panel, result: Result | None = None, *, clip: float = 1e-4, bins: int = 10) -> Scores:
-    """Score each judge against the outcomes that the panel knows.
+    """Score each judge against the outcomes in the panel.
 
     With a `result`, each judge's forecasts are replaced by the result's for the same events, as the paper
-    scores an aggregate (Predd, Kulkarni, Poor and Osherson 2006, section 5.2). The log score takes
-    probabilities below `clip` for `clip` and above `1 - clip` for that; `bins` is for the calibration.
+    scores an aggregate (Predd, Kulkarni, Poor and Osherson 2006, section 5.2). The log score clips probabilities to
+    [`clip`, `1 - clip`]; `bins` is the number of bins of the calibration.
 
     >>> import coherently as co
     >>> rows = [("Ann", "p", 0.9), ("Ann", "q", 0.4), ("Bob", "p & q", 0.5)]

@@ -1,4 +1,4 @@
-"""How a method's answer got better from sweep to sweep."""
+"""How a method's answer improved from sweep to sweep."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def trace_columns(panel: Panel, problem: Problem, trace: Trace | None) -> Columns:
-    """A row a sweep: objective, largest violation and, where outcomes are known, the average judge's mean Brier score.
+    """One row per sweep: objective, largest violation and, with outcomes, the average judge's mean Brier score.
 
     These are Figures 4 and 5 of Predd, Kulkarni, Poor and Osherson (2006). The first row is the start.
 
@@ -27,7 +27,7 @@ def trace_columns(panel: Panel, problem: Problem, trace: Trace | None) -> Column
     [0.53, 0.29, 0.29]
     """
     if trace is None:
-        raise MethodError("the method kept no trace; ask it to: AlternatingProjections(trace=True)")
+        raise MethodError("the method kept no trace; ask for one: AlternatingProjections(trace=True)")
     columns: dict[str, object] = {
         "sweep": np.arange(len(trace.objective)),
         "objective": trace.objective,
