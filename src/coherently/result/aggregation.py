@@ -16,6 +16,8 @@ from coherently.result.result import Result
 from coherently.solve import Budget, InfeasiblePinsError, choose
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from coherently.panel import Progress
     from coherently.panel.weights import Weights
     from coherently.problem import Loss
@@ -30,6 +32,7 @@ def aggregate(
     weights: Weights | None = None,
     progress: Progress | None = None,
     cancel: Signal | None = None,
+    engine: Executor | None = None,
 ) -> Result:
     """Combine a panel's forecasts into one coherent set.
 
@@ -41,7 +44,8 @@ def aggregate(
     "log" (or `co.Log(clip=...)`) or "spherical". `weights` says how much each judge counts: a mapping or a file (judge,
     weight), or a weighting such as `co.CoherenceWeights()`; the result is then that of the weighted panel,
     `result.panel`. `progress` is called with the fraction of the work that is done. Ctrl-C ends the work and gives the
-    answer so far, and so does `cancel`, a `threading.Event` that another thread sets.
+    answer so far, and so does `cancel`, a `threading.Event` that another thread sets. `engine` is an executor (see
+    `concurrent.futures`) by which the exact methods solve independent components, in processes for example.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])
@@ -57,7 +61,7 @@ def aggregate(
         )
     chosen, measure = choose(method), find_loss(loss)
     given, panel = panel, panel if weights is None else weighted(panel, weights)
-    budget = Budget(progress=progress or (lambda _: None), cancel=cancel or Event())
+    budget = Budget(progress=progress or (lambda _: None), cancel=cancel or Event(), engine=engine)
     unit = unit_of(panel.weight)
     plain = settled(panel)
     problem = pose(plain, measure, unit)

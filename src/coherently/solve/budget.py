@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Executor
 
     from coherently.panel import Progress
 
@@ -39,7 +40,7 @@ class Budget:
 
     The gap is relative to the objective, or to `floor` where the objective is less. The work stops when `cancel` is
     set, which may happen in another thread, and when `interrupted` is: by Ctrl-C, or by a KeyboardInterrupt from
-    `progress`.
+    `progress`. `engine` is where components are solved, if not here.
 
     >>> Budget(deadline=0.0).is_over(), Budget().is_over()
     (True, False)
@@ -56,6 +57,7 @@ class Budget:
     progress: Progress = _nobody
     cancel: Signal = field(default_factory=threading.Event)
     interrupted: threading.Event = field(default_factory=threading.Event)
+    engine: Executor | None = None
     begun: float = field(default_factory=time.monotonic)
 
     @property

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     Truth: TypeAlias = "NDArray[np.uint8]"
 
+FIRST, QUICK = 2e-3, (0, 1e-3)
+"""Seconds for a first answer where no time is left, the effort of that search, and the improvement at which it ends."""
+
 
 def solve_component(
     part: Merged, objective: Objective, budget: Budget, start: Truth | None = None, *, seed: int = 0
@@ -47,6 +50,8 @@ def solve_component(
 def _by_columns(part: Merged, budget: Budget, seed: int) -> Answer:
     """The nearest mixture by the Brier loss."""
     nearest = Nearest(part, seed, budget.floor)
+    if budget.is_over():
+        nearest.core.search(FIRST, *QUICK)
     nearest.improve(budget)
     ended = Ended.ROUNDING
     if nearest.is_done(budget.tolerance):

@@ -42,9 +42,13 @@ class Auto:
     tolerance: float = 1e-6
     time_limit: float = 10.0
     seed: int = 0
+    threads: int = 0
 
     def __post_init__(self) -> None:
-        Exact(self.tolerance, self.time_limit, self.seed)
+        self._exact()
+
+    def _exact(self) -> Exact:
+        return Exact(self.tolerance, self.time_limit, self.seed, threads=self.threads)
 
     @property
     def name(self) -> str:
@@ -56,7 +60,7 @@ class Auto:
         merged = problem.merged
         component = merged.components()
         large = np.bincount(component)[component] > LARGEST if len(component) else np.zeros(0, np.bool_)
-        exact = Exact(self.tolerance, self.time_limit, self.seed)
+        exact = self._exact()
         if not large.any():
             return exact.solve(problem, budget)
         part, way = problem.keep(large)

@@ -12,9 +12,9 @@ from coherently.errors import MethodError
 from coherently.problem import drawn_together, split
 from coherently.solve.budget import Budget
 from coherently.solve.component.answer import Answer, Ended
+from coherently.solve.component.mapping import Task, solve_all
 from coherently.solve.component.newton.feasible import KEPT
 from coherently.solve.component.objective import objective_of
-from coherently.solve.component.solving import solve_component
 from coherently.solve.facts import Coherence, Status
 from coherently.solve.measure import UNMOVED
 from coherently.solve.solution import Component, Global, Worlds, promised
@@ -46,6 +46,9 @@ class Exact:
     A conditional forecast p of E given H loses P(H) d(P(E & H) / P(H), p), d being the loss: nothing where H fails
     ("called_off"). With `conditionals="linearised"` it loses (P(E & H) - p P(H))^2. Pins are kept to 1e-9.
 
+    Independent components are solved over `threads`, one for each processor unless told otherwise, or by the executor
+    that is given to `co.aggregate`; the answer is the same.
+
     >>> import coherently as co
     >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
     >>> result = co.aggregate(co.Panel.from_records(rows), co.Exact())
@@ -57,6 +60,7 @@ class Exact:
     time_limit: float = 60.0
     seed: int = 0
     conditionals: Conditionals = "called_off"
+    threads: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.tolerance < math.inf:
@@ -65,6 +69,8 @@ class Exact:
             raise MethodError(f"time_limit is {self.time_limit}; it must be a number of seconds, 0 or more")
         if not 0 <= self.seed < 2**64:
             raise MethodError(f"seed is {self.seed}; it must be a whole number from 0 to 2^64 - 1")
+        if self.threads < 0:
+            raise MethodError(f"threads is {self.threads}; it must be 0 (one for each processor) or more")
         if self.conditionals not in ("called_off", "linearised"):
             raise MethodError(f"conditionals is {self.conditionals!r}; it may be called_off or linearised")
 
@@ -86,17 +92,17 @@ class Exact:
         return objective_of(part, loss, linearised=self.conditionals == "linearised")
 
     def _answer(self, parts: list[_Solved], loss: Loss, budget: Budget) -> None:
-        """Answer each component, the small ones first; after a stop the others have a first answer only."""
+        """Answer each component; after a stop those that were not begun have a first answer only."""
         done, total = 0, len(parts)
-        tolerance = self.tolerance if total == 1 else 0.5 * self.tolerance
         own = replace(
             budget,
-            tolerance=tolerance,
+            tolerance=self.tolerance if total == 1 else 0.5 * self.tolerance,
             floor=1.0 / max(1, total),
             progress=lambda gone: budget.tell(max(done / total, gone)),
         )
-        for one in sorted(parts, key=lambda one: len(one.merged)):
-            one.answer = solve_component(one.merged, self._objective(one.merged, loss), own, seed=self.seed)
+        tasks = [Task(one.merged, self._objective(one.merged, loss), self.seed) for one in parts]
+        for i, answer in solve_all(tasks, own, self.threads):
+            parts[i].answer = answer
             done += 1
 
     def _solution(self, problem: Problem, parts: Sequence[_Solved]) -> Global:

@@ -1,0 +1,91 @@
+"""Many components, one call each: in this thread, over threads, or by an executor of the user's."""
+
+from __future__ import annotations
+
+import os
+import time
+from concurrent.futures import FIRST_COMPLETED, Executor, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from coherently.solve.budget import NO_TIME, SLICE, Budget
+from coherently.solve.component.solving import solve_component
+from coherently.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Future
+
+    from coherently.problem import Merged
+    from coherently.solve.component.answer import Answer
+    from coherently.solve.component.objective import Objective
+
+SMALL = 64
+"""The number of events up to which a component is solved before another thread has begun."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task(Value):
+    """A component, its objective and the seed: all that an answer depends on, as long as time suffices."""
+
+    part: Merged
+    objective: Objective
+    seed: int
+
+    def solve(self, budget: Budget) -> Answer:
+        """The answer within a budget."""
+        return solve_component(self.part, self.objective, budget, seed=self.seed)
+
+
+def solve_all(tasks: Sequence[Task], budget: Budget, threads: int) -> Iterator[tuple[int, Answer]]:
+    """The answers, as they come: the small components first, the others over threads or by the budget's executor.
+
+    The answer of each does not depend on where it was found.
+    """
+    order = sorted(range(len(tasks)), key=lambda i: len(tasks[i].part))
+    small = [i for i in order if len(tasks[i].part) <= SMALL]
+    large = order[len(small) :]
+    count = min(threads or _processors(), len(large))
+    if budget.engine is None and count <= 1:
+        small, large = order, []
+    for i in small:
+        yield i, tasks[i].solve(budget)
+    if not large:
+        return
+    if budget.engine is not None:
+        yield from _by_executor(tasks, large, budget, budget.engine)
+        return
+    with ThreadPoolExecutor(count) as pool:
+        yield from _by_executor(tasks, large, budget, pool)
+
+
+def _by_executor(
+    tasks: Sequence[Task], which: Sequence[int], budget: Budget, engine: Executor
+) -> Iterator[tuple[int, Answer]]:
+    """Answers by an executor; after a stop those that another process has not finished are first answers."""
+    # The largest first: the last one to end should not be the last one to begin.
+    if isinstance(engine, ThreadPoolExecutor):
+        own = {engine.submit(tasks[i].solve, replace(budget, engine=None)): i for i in reversed(which)}
+    else:
+        end = time.time() + budget.left()
+        own = {engine.submit(_elsewhere, tasks[i], end, budget.tolerance, budget.floor): i for i in reversed(which)}
+    left: set[Future[Answer]] = set(own)
+    while left:
+        done, left = wait(left, timeout=SLICE, return_when=FIRST_COMPLETED)
+        budget.slice()
+        for future in done:
+            yield own[future], future.result()
+        if budget.is_stopped and not isinstance(engine, ThreadPoolExecutor):
+            for future in left:
+                future.cancel()
+                yield own[future], tasks[own[future]].solve(NO_TIME)
+            return
+
+
+def _elsewhere(task: Task, end: float, tolerance: float, floor: float) -> Answer:
+    """Solve in another process, until a time by the clock on the wall."""
+    return task.solve(Budget(tolerance=tolerance, floor=floor).within(end - time.time()))
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
