@@ -5,7 +5,8 @@ import pytest
 
 import coherently as co
 from coherently.result import judges
-from coherently.solve import METHODS, auto
+from coherently.solve import METHODS
+from coherently.solve.methods import auto
 
 GAPS = [  # coherent in every group of the paper's design, and not altogether
     [("A", "p & q & r", 0.83), ("A", "p -> q", 0.71)],
