@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 AMBITION = 0.6
-"""How far branching is to raise the bound, of the most that the known answer allows."""
+"""Branching aims to close this part of the distance between the bound and the known answer."""
 NEAR = 1e-3
-"""The relative gap of the relaxed problem past which vectors of more entries are tried."""
+"""Vectors of more entries are tried if the relative gap of the relaxed problem is larger than this."""
 LOOKING, LEAST = 0.5, 0.01
-"""The part of the time that is kept for the bound of the nearest point, and the least of it in seconds."""
+"""The part of the time that is kept for the bound at the nearest point, and its minimum in seconds."""
 SLICE = 0.05
 
 
@@ -42,7 +42,7 @@ class SpectralBound:
         self.bound = 0.0
 
     def raise_within(self, budget: Budget, objective: float) -> float:
-        """The best bound that can be had in the time, given the objective of a known answer."""
+        """The best bound found within the budget, given the objective of a known answer."""
         relaxed = RelaxedNearest(self.part)
         while not budget.is_over():
             x = relaxed.settle(budget.share(1.0 - LOOKING))
@@ -53,9 +53,9 @@ class SpectralBound:
         return self.bound
 
     def _look(self, x: Vector, raised: float, *, seconds: float = 0.0) -> None:
-        """Bound by the direction from the forecasts to x, with proofs that aim at its level and so much more.
+        """Bound along the direction from the forecasts to x; proofs aim at the level of x plus `raised`.
 
-        Where no proof is to follow, some seconds sharpen the bound.
+        `seconds` sharpen the first bound, for use where no proof follows.
         """
         gradient = self.part.weight * (x - self.target)
         self.oracle.set(gradient)
@@ -97,7 +97,7 @@ class RelaxedNearest:
         self.vectors = self._normal(self.size // 4 + 8)
 
     def settle(self, budget: Budget) -> Vector:
-        """Descend as far as that goes, or until the budget is over; the point."""
+        """Descend until converged, or until the budget is over; returns the point."""
         from scipy.optimize import minimize
 
         def look(_: object) -> None:
@@ -110,7 +110,7 @@ class RelaxedNearest:
         return self._point()
 
     def widen(self) -> bool:
-        """Give the vectors twice as many entries, as far as more can be of use."""
+        """Give the vectors twice as many entries, up to the number that can be useful; false if they have that."""
         width = self.vectors.shape[1]
         if width >= self.size:
             return False
@@ -130,7 +130,7 @@ class RelaxedNearest:
         return point
 
     def _value(self, flat: Vector) -> tuple[float, Vector]:
-        """The objective and its slope along vectors of any length, which only their directions matter to."""
+        """The objective and its gradient by vectors of any length, of which only the directions matter."""
         raw = flat.reshape(self.vectors.shape)
         self.vectors = _unit(raw)
         away = self._point() - self.target

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     Sums: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8], Vector, Vector]"
 
 STEEPEST = 1e12
-"""The most curvature that a model takes over, times the weight."""
+"""Largest curvature of a term in a model, times the weight."""
 EDGE = 1e-14
-"""Ratios are taken no nearer to 0 and 1 than this where the loss is infinitely steep there."""
+"""Distance from 0 and 1 to which ratios are clipped if the loss is infinitely steep there."""
 MILD = 200.0
-"""The most curvature, times the weight, of the model at the forecasts."""
+"""Largest curvature, times the weight, in the model at the forecasts."""
 TIE = 1e-6
 """The curvature inside an interval, times the weight: it breaks ties towards the middle."""
 
@@ -66,7 +66,7 @@ class Model(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The sums u - ratio h of terms, but for their factors: `second` are the places of conditions among these."""
+    """The sums u - ratio h of terms without their factors; `second` has the places of conditions among these."""
 
     starts: Index
     coordinates: NDArray[np.int32]
@@ -85,8 +85,8 @@ class Layout(NamedTuple):
 class Objective:
     """The terms of forecasts, as arrays; `joint` and `condition` are places in the sides of `size` events.
 
-    `certain` marks terms of no condition, `linear` linearised ones, `called_off` the rest, and `wide` the intervals.
-    Where `settled` is 0 or 1 the possible worlds leave the ratio no choice; it is NaN elsewhere.
+    `certain` marks terms without a condition, `linear` linearised ones, `called_off` the rest, and `wide` lists the
+    intervals. Where a term is not `free`, the possible worlds fix its ratio at `settled`, which is 0 or 1.
     """
 
     loss: Loss
@@ -117,7 +117,7 @@ class Objective:
 
     @property
     def is_quadratic(self) -> bool:
-        """Whether these are squares of the probabilities of events: points under the Brier loss."""
+        """Whether all terms are squares in the probabilities of events: points under the Brier loss."""
         return self.loss.is_quadratic and not len(self.wide) and bool(self.certain.all())
 
     def value(self, sides: Vector) -> float:
@@ -176,21 +176,21 @@ class Objective:
         return found
 
     def smoothing(self, planes: Planes, mass: float) -> float:
-        """What the mass adds to the planes."""
+        """The amount that the mass adds to the planes."""
         if mass == 0:
             return 0.0
         return mass * float((planes.by_joint * self.middle + planes.by_condition) @ self.called_off)
 
     def coefficients(self, by_joint: Vector, by_condition: Vector) -> tuple[Vector, float]:
-        """A function of sides as one of the events that hold, and what it is where none does."""
+        """A linear function of sides as coefficients of the events that hold, and its value where none holds."""
         size, count = self.size, 2 * self.size + 1
         by_side = np.bincount(self.joint, by_joint, count) + np.bincount(self.condition, by_condition, count)
         return by_side[:size] - by_side[size : 2 * size], float(by_side[size:].sum())
 
     def model(self, planes: Planes, mass: float, *, tied: bool) -> Model:
-        """The quadratic model at the ratios of planes; what is free inside an interval is `tied` to its middle.
+        """The quadratic model at the ratios of planes; terms inside an interval are `tied` to its middle.
 
-        Or else it is held a little where it is: full steps with no curvature at all would cycle.
+        If not `tied`, they are weakly tied to where they are: full steps without any curvature would cycle.
         """
         away = -planes.ratio * self.certain
         if mass > 0:
@@ -211,7 +211,7 @@ class Objective:
         return Model(np.zeros(self.size), self.layout.sums(self.middle, -self.middle * self.certain), weight)
 
     def with_settled(self, settled: Vector) -> Objective:
-        """The same where the possible worlds leave some ratios no choice."""
+        """The same objective with the ratios that the possible worlds fix."""
         settled = np.where(self.linear, np.nan, settled)
         free = np.isnan(settled)
         if free.all():
@@ -230,7 +230,7 @@ def _joined(first: Sums, second: Sums) -> Sums:
 
 
 def place_sides(sides: Sides, size: int) -> Index:
-    """The places of sides among the events, then their complements, then what is certain."""
+    """The places of sides among the events, then their complements, then certainty."""
     coordinate = sides.coordinate.astype(np.int64)
     return np.where(coordinate < 0, 2 * size, coordinate + size * sides.turned)
 
@@ -248,7 +248,7 @@ def _lay_out(joint: Index, condition: Index, size: int, some: Index) -> Layout:
 
 
 def objective_of(part: Merged, loss: Loss, *, linearised: bool = False) -> Objective:
-    """The terms of a component's forecasts, without those of no weight."""
+    """The terms of a component's forecasts that have a positive weight."""
     given, intervals, size = part.terms.conditionals, part.terms.intervals, len(part)
     plain, about = np.flatnonzero(part.weight > 0), np.flatnonzero(given.weight > 0)
     single = np.flatnonzero(~intervals.conditional & (intervals.weight > 0))

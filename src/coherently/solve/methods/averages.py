@@ -1,4 +1,4 @@
-"""Averages of probabilities, each a function on arrays: `unit` says of which of `count` units each forecast is."""
+"""Averages of probabilities, each a function on arrays: `unit` has the unit of each forecast, below `count`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROUNDING = 1e-9
-"""Shares of the weight that are rounding errors."""
+"""Shares of the weight below this are rounding errors."""
 
 
 def weighted_median(
@@ -89,7 +89,7 @@ def normalised(mean: NDArray[np.float64], partitions: Iterable[NDArray[np.int64]
 def _places(
     unit: NDArray[np.int32], p: NDArray[np.float64], weight: NDArray[np.float64], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Sort the forecasts with weight by unit and size, and say from which to which share of its unit each reaches."""
+    """Sort the forecasts of positive weight by unit and size; where each begins and ends in its unit's weight."""
     order = np.lexsort((p, unit))
     order = order[weight[order] > 0]
     own, ends = unit[order], np.cumsum(weight[order])

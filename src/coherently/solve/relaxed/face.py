@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from coherently.solve.relaxed.lifted import Lifted, Point
 
 PROXIMAL_MIXTURE = 1e-7
-"""The proximal term of mixtures, times the squared width of the group: it makes a choice where there are many."""
+"""The proximal term of mixtures, times the squared width of the group: it makes the solution unique."""
 CORRECTIONS = 12
-"""Solutions on one face: each leaves about a thousandth of the residuals of the last."""
+"""Maximum number of corrections on one face: each leaves about a thousandth of the residuals."""
 SETTLING = 2
-"""Of those, the first that may leave more than was there before: forces have to move."""
+"""The residual may grow during the first corrections, up to this one: forces have to move."""
 ROUNDS = 3
-"""Faces to try."""
+"""Maximum number of faces to try."""
 NEGLIGIBLE = 1e-12
-"""What a mixture, or for weights up to 1 a slack or an equation, may lack."""
+"""Feasibility tolerance for mixtures, slacks and equations (weights scaled to at most 1)."""
 
 
 def land(problem: Lifted, point: Point) -> Point | None:

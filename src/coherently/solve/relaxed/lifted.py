@@ -30,7 +30,7 @@ class Lifted:
     """The problem in mixtures of vertices: `transposed @ mixture` = x[members], with sums of 1.
 
     `blocks` has, for the groups whose patterns have the same shape, their vertices and the positions of their
-    memberships and of their mixtures, an entry a group. `width` has the number of members for each mixture.
+    memberships and of their mixtures, one entry per group. `width` has the number of members for each mixture.
     """
 
     curvature: Vector
@@ -56,7 +56,7 @@ class Lifted:
         return np.bincount(self.members, forces, len(self.center)).astype(np.float64, copy=False)
 
     def residuals(self, point: Point) -> Residuals:
-        """What is missing in the equations that `System` solves, slacks taken away from the second."""
+        """The residuals of the equations that `System` solves; the second one includes the slacks."""
         return (
             self.pull(point.forces) - self.curvature * (point.x - self.center),
             point.slack - self.vertices @ point.forces - self.spread(point.level),
@@ -65,7 +65,7 @@ class Lifted:
         )
 
     def feasible(self, point: Point) -> tuple[Vector, float]:
-        """Average each coordinate over what its groups' mixtures say of it; how far they differ."""
+        """Average each coordinate over the mixtures of its groups; returns how far these differ, too."""
         mixture = np.maximum(point.mixture, 0.0)
         local = self.transposed @ (mixture / self.spread(self.total(mixture)))
         count = np.bincount(self.members, minlength=len(self.center))

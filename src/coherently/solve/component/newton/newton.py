@@ -34,25 +34,26 @@ if TYPE_CHECKING:
     Truth: TypeAlias = "NDArray[np.uint8]"
 
 MOST_STEPS = 200
-"""Steps after which rounding must be what is left."""
+"""Maximum number of steps; after that only rounding can be left."""
 SPREAD = 0.02
-"""The part of the first mixture that shows every event true and false."""
+"""The share, in the first mixture, of worlds that show every event true and false."""
 FIRST_MASS, LEAST_MASS, SMALLER = 1e-7, 1e-15, 0.01
 """The masses that smooth conditionals: the first, the last, and the factor from one to the next."""
 CLOSER, ROUGH = 1e-6, 0.03
-"""How exactly a model is minimised: of the gap, and by search of what the last step brought."""
+"""Gap to which a model is minimised: as a part of the gap, or with search of the gain of the last step."""
 FINISHED = 1e-11
-"""The relative gap at which nothing is left to gain where the best world is known for certain."""
+"""The relative gap at which nothing is left to gain if the best world is known for certain."""
 PATIENCE, FALLEN = 8, 1e-3
-"""Steps that may halve neither a gap nor what the next may bring, nor bring this part of the objective."""
+"""Maximum number of idle steps: they halve neither a gap nor the possible gain of the next step, nor reduce the
+objective by this part."""
 THOROUGH, EFFORT = 4, 8
-"""How often the length of searches is doubled before giving up: before a proof is tried, and at most."""
+"""How often the length of searches is doubled: before a proof is tried, and at most."""
 WHOLE = 1e-9
-"""What the shares of a mixture may sum to beside 1: beyond, their probabilities prove nothing."""
+"""Maximum error of the sum of shares; beyond it, probabilities prove nothing and shares are scaled."""
 FIRST = 1e-3
-"""Seconds for a first answer, whatever the budget."""
+"""Minimum number of seconds for a first answer, whatever the budget."""
 LAST = 0.15
-"""The part of the time that is kept for a bound where search finds the worlds."""
+"""The part of the time that is kept for a bound if worlds are found by search."""
 
 
 class Newton:
@@ -66,7 +67,7 @@ class Newton:
         self.bound, self.proof, self.steps, self.is_bounded = 0.0, Proof.NOTHING, 0, True
         self.varies: NDArray[np.bool_] | None = None
         self.prices = np.zeros(len(self.pins))
-        self.proved = (np.zeros(len(part)), -math.inf)  # coefficients, and what no world has less of
+        self.proved = (np.zeros(len(part)), -math.inf)  # coefficients, and a lower bound on their sum in any world
 
     def run(self, start: Truth | None = None) -> Answer:
         """Work until nothing is left to gain, or until the budget is spent."""
@@ -92,7 +93,7 @@ class Newton:
         return self.best.value - self.bound
 
     def _minimise(self, model: Model, budget: Budget, enough: float, effort: int = 0, worth: float = 0.0) -> Blend:
-        """The best mixture for a model, as far as the time allows."""
+        """The best mixture for a model that the time allows."""
         engine = self.engine
         engine.set(*model)
         done, seconds = False, FIRST if self.first is None else 0.0
@@ -109,16 +110,16 @@ class Newton:
         return Blend(share, worlds, engine.sides())
 
     def _start(self, start: Truth | None) -> Blend:
-        """The best mixture for the model at the forecasts, with a little of worlds that show every event."""
+        """The best mixture for the model at the forecasts, with a small share of worlds that show every event."""
         objective, floor = self.objective, self.budget.floor
         if start is not None:
             self.engine.include(np.ascontiguousarray(start, np.uint8))
         blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, 1e-2 * floor)
         if not self.engine.is_feasible():
-            # Pins are kept whatever the time: only a stop ends this.
+            # Pins must be satisfied whatever the time: only a stop ends this.
             require_pins(self.engine, self.part, self.oracle, self.pins, replace(self.budget, deadline=math.inf))
             blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, 1e-2 * floor)
-        self.first = blend  # its conditions may be impossible for no reason
+        self.first = blend  # its conditions may be impossible without need
         if not objective.is_steep and objective.certain.all():
             return blend
         examples = example_worlds(self.part, self.oracle, self.budget)
@@ -175,7 +176,7 @@ class Newton:
             self.best.take(objective, blend)
 
     def _polish(self, blend: Blend, planes: Planes, mass: float) -> None:
-        """One step more: at the least objective probabilities are off by the root of the gap, which it squares."""
+        """Take one more step: a gap g leaves errors of sqrt(g) in probabilities, which the step squares."""
         objective = self.objective
         aim = self._minimise(objective.model(planes, mass, tied=False), self.budget, 0.0)
         if step_length(objective, blend, aim, 0.0, mass) == 1:
@@ -183,7 +184,7 @@ class Newton:
             self._certify(objective.planes(aim.sides, mass), mass, objective.smoothed_value(aim.sides, mass))
 
     def _approach(self, blend: Blend) -> None:
-        """Steps with worlds that local search finds, as thorough as they deserve; a bound where they bring no more."""
+        """Steps with worlds from local search, of rising effort; a bound once they gain no more."""
         objective, budget, steps = self.objective, self.budget, self.budget.share(1.0 - LAST)
         mass = FIRST_MASS if objective.called_off.any() else 0.0
         tied = len(objective.wide) > 0
@@ -222,7 +223,7 @@ class Newton:
         return self._certify(objective.planes(sides, mass), mass, objective.smoothed_value(sides, mass))
 
     def _certify(self, planes: Planes, mass: float, smooth: float) -> float:
-        """Bound the terms by planes; how far the smoothed terms are above what the planes allow."""
+        """Bound the terms by planes; returns the gap between the smoothed terms and their own bound."""
         if len(self.pins):
             self.prices = self.engine.prices()
         plane = plane_below(self.objective, planes, self.pins, self.prices)
@@ -233,7 +234,7 @@ class Newton:
         return max(0.0, smooth - (least + plane.constant + self.objective.smoothing(planes, mass)))
 
     def _least(self, coefficients: Vector) -> float:
-        """A bound on a sum over all worlds; where it is not exact, the best world found joins the engine's."""
+        """A lower bound on a sum over all worlds; if it is not exact, the best world found joins the engine's."""
         if self.oracle.is_exact:
             self.proof = Proof.ALL_WORLDS
             return self.engine.minimise(coefficients)[0]
@@ -266,7 +267,7 @@ class Newton:
         )
 
     def _reduced(self) -> Blend:
-        """The best mixture, of few distinct worlds; after a stop any that keeps the pins."""
+        """The best mixture, of few distinct worlds; after a stop any mixture that satisfies the pins."""
         part, best = self.part, self.best.blend or self.first
         if best is None or self.pins.violation(best.sides) > KEPT:
             oracle = Oracle(part, self.seed)
@@ -280,7 +281,7 @@ class Newton:
     def _saved(self, sides: Vector) -> float:
         """The Brier penalty that the answer saves in every world.
 
-        Its coefficients are those of the last proof, but for the little that the answer has moved since.
+        Without elimination the bound of the last proof is used, less the change of the coefficients since then.
         """
         plane = savings(self.objective, sides)
         if self.oracle.is_exact:
