@@ -146,9 +146,7 @@ class Pool:
             clip, given = self.clip or CLIP, problem.forecasts
             near = (np.abs(given.probability - 0.5) > 0.5 - clip) & (given.weight > 0)
             if near.any():
-                said.append(
-                    f"Forecasts nearer than {clip:g} to 0 or 1, clipped for their log-odds: {near.sum():,}."
-                )
+                said.append(f"Forecasts nearer than {clip:g} to 0 or 1, clipped for their log-odds: {near.sum():,}.")
         if len(problem.merged.terms.intervals):
             said.append(f"Intervals, of which pools use only the number: {len(problem.merged.terms.intervals):,}.")
         return " ".join(said) or None
