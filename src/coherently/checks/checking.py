@@ -235,9 +235,9 @@ def check(
 
     `time_limit` is in seconds, for all judges, the panel's means, and the books and contradictions on request,
     together. A judge for whom it is too short is `undecided`, or has a distance between two bounds; a distance counts
-    as known if it is proved to 0.1%. `threads` is the number of threads, by default one per processor; the answer is the
-    same. `progress` is called with the fraction of the judges' work that is done; `cancel`, a
-    `threading.Event` that another thread sets, ends the work as the time limit does.
+    as known if it is proved to 0.1%. `threads` is the number of threads, by default one per processor; the answer is
+    the same. `progress` is called with the fraction of the judges' work that is done; `cancel`, a `threading.Event`
+    that another thread sets, ends the work as the time limit does.
 
     >>> import coherently as co
     >>> rows = [("Bob", "p", 0.6), ("Bob", "p & q", 0.1), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)]

@@ -6,14 +6,20 @@ t = the nearest point to u / h in [low, high]. With r = u / h the derivatives ar
     by u: N d'(r),   by h: N (d(r) - r d'(r)),   second: (N d''(r) / h) (1, -r)(1, -r)^T,
 
 so that c = u - r0 h is the only direction in which a term bends at r0 = u0 / h0. A linearised conditional is the square
-N (u - t h)^2. The term is convex and homogeneous in (u, h): the plane through any ratio r at all,
+N (u - t h)^2. The term F(u, h) = N h d(u / h) is the perspective of the convex N d, so it is convex and homogeneous
+in (u, h). The tangent of d at any ratio r, times h, is the plane
 
-    N (d'(r) u + (d(r) - r d'(r)) h),
+    N (d'(r) u + (d(r) - r d'(r)) h) <= F(u, h).
 
-lies below it. That bounds the sum, also where h = 0 and no derivative exists.
+The sum of the planes bounds the objective from below, also where h = 0 and no derivative exists.
+
+The quadratic model at (u0, h0) is the sum of the planes at r0 and of 1/2 (N d''(r0) / h0) (u - r0 h)^2: as
+u0 - r0 h0 = 0, it has the value, gradient and second derivative of the terms there. The curvature is capped at STEEPEST. A
+linearised conditional is its own model; its plane at a0 = u0 - t h0 is N (2 a0 (u - t h) - a0^2).
 
 Where a condition vanishes, a term is smoothed by a mass in which the forecast stands: u + mass t, h + mass instead of
-u, h. The sum lies below the loss then, and r tends to the forecast.
+u, h. The smoothed sum is at most the loss, as F(u + mass t, h + mass) <= F(u, h) + F(mass t, mass) = F(u, h), and r
+tends to the forecast.
 """
 
 from __future__ import annotations

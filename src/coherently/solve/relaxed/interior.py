@@ -118,6 +118,21 @@ def _start(problem: Lifted) -> Point:
     return Point(problem.center, forces, mixture, np.ones_like(mixture), level)
 
 
+# The conditions of `lifted` with m s = mu instead of 0 define the central path. Linearised at a point, the last one is
+#
+#     m ds + s dm = c,   c = mu - m s,   so that   ds = c / m - (s / m) dm,
+#
+# and the second equation V (f + df) + l + dl = s + ds becomes, with its residual r = s - V f - l,
+#
+#     V df + dl + (s / m) dm = r + c / m:
+#
+# the system of `lifted` with h = s / m, plus a proximal term. Mehrotra's predictor aims at mu = 0, that is c = -m s.
+# The mean of m s that is left after its longest step, relative to the present one and cubed, is the centering factor of
+# the next aim, and the corrector also subtracts the product dm ds of the predictor, which the linearisation leaves out.
+# Both use one factorisation. Any forces f prove a bound (`relaxed_bound`), so a step need not be exact for the gap to
+# be valid.
+
+
 def _advance(problem: Lifted, point: Point) -> Point:
     """Take a predictor and corrector step (Mehrotra 1992), the same in primal and dual."""
     proximal = PROXIMAL_MIXTURE * problem.width**2.0

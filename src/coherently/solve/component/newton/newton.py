@@ -1,4 +1,22 @@
-"""Newton's method on mixtures of worlds: each step minimises a quadratic model by the compiled engine of rows."""
+"""Newton's method on mixtures of worlds: each step minimises a quadratic model by the compiled engine of rows.
+
+The problem is min f(x) over the mixtures x of worlds that satisfy the pins G(x) = 0 or G(x) >= 0, f being the convex
+`Objective`. A step minimises the model of f at x, with f's gradient and second derivative, over the same set (the
+constrained Newton method of Levitin and Polyak 1966), and goes towards its minimum y as far as f falls enough. The
+engine minimises the model over the mixtures of a few worlds and asks for a world that is below the plane of its
+gradient until there is none (simplicial decomposition, von Hohenbalken 1977); its prices of the pins come with that.
+
+The bound does not depend on the steps. With planes <a, x> + b <= f(x), and any prices p of the pins, at least 0 for
+inequalities, every x that satisfies the pins has
+
+    f(x) >= <a, x> + b - <p, G(x)> >= min over worlds v of (<a, v> + b - <p, G(v)>),
+
+because the expression is linear in x, and x is a mixture of worlds. An oracle gives the minimum over worlds, or a lower
+bound on it. At the optimum the planes of the gradient and the prices of the model make both sides equal.
+
+Where conditions may vanish, the gradient may not exist. The steps then minimise f smoothed by a mass, which shrinks
+once the gap of the smoothed problem is small beside that of f itself.
+"""
 
 from __future__ import annotations
 
