@@ -13,8 +13,8 @@ in (u, h). The tangent of d at any ratio r, times h, is the plane
 
 The sum of the planes bounds the objective from below, also where h = 0 and no derivative exists.
 
-The quadratic model at (u0, h0) is the sum of the planes at r0 and of 1/2 (N d''(r0) / h0) (u - r0 h)^2: as
-u0 - r0 h0 = 0, it has the value, gradient and second derivative of the terms there. The curvature is capped at STEEPEST. A
+The quadratic model at (u0, h0) is the sum of the planes at r0 and of 1/2 (N d''(r0) / h0) (u - r0 h)^2: as u0 - r0 h0 =
+0, it has the value, gradient and second derivative of the terms there. The curvature is capped at STEEPEST. A
 linearised conditional is its own model; its plane at a0 = u0 - t h0 is N (2 a0 (u - t h) - a0^2).
 
 Where a condition vanishes, a term is smoothed by a mass in which the forecast stands: u + mass t, h + mass instead of
