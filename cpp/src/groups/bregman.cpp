@@ -265,7 +265,7 @@ void BregmanHull::solve() {
     }
 }
 
-// Newton's direction within the affine hull of the corral: least squares, a row a coordinate, a column a point.
+// Newton's direction within the affine hull of the corral: least squares, one row per coordinate, one column per point.
 void BregmanHull::find_direction() {
     const std::size_t n = active_.size(), members = corral_.size();
     const auto base = static_cast<std::size_t>(std::max_element(share_.begin(), share_.end()) - share_.begin());

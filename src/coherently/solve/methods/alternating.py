@@ -213,7 +213,7 @@ class AlternatingProjections:
         if weightless and not small:
             raise MethodError(
                 f"the design {groups.design} makes {vectors:,} truth vectors with events of no weight; "
-                f"{LARGEST_INTERIOR:,} is the most: choose the groups logical or pairs, without auxiliary"
+                f"{LARGEST_INTERIOR:,} is the maximum: choose the groups logical or pairs, without auxiliary"
             )
         if not weightless and not self.trace and run.projector.violation(x) <= EXACT:
             return self._finish(run, Relaxed(x, run.objective(x), 0.0, 0), 0.0)

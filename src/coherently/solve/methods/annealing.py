@@ -159,7 +159,7 @@ class Annealing:
         if bits > MAX_BITS:
             raise MethodError(
                 f"{self.columns:,} columns of {merged.n_variables:,} variables are {bits:,} bits; "
-                f"{MAX_BITS:,} is the most: choose at most {MAX_BITS // merged.n_variables:,} columns"
+                f"{MAX_BITS:,} is the maximum: choose at most {MAX_BITS // merged.n_variables:,} columns"
             )
 
     def _cool(self, annealer: _core.Annealer, merged: Merged, bits: int, budget: Budget) -> bool:
