@@ -112,8 +112,8 @@ def _check_separators(separators: Collection[Variables], entries: Collection[int
     if sum(entries) > MAX_ENTRIES:
         raise MethodError(
             f"neighbouring cliques have up to {max(map(len, separators))} variables in common, which take "
-            f"{sum(entries):,} entries; {MAX_ENTRIES:,} is the maximum: choose the groups pairs or triples, or the method "
-            f"projections"
+            f"{sum(entries):,} entries; {MAX_ENTRIES:,} is the maximum: choose the groups pairs or triples, or the "
+            f"method projections"
         )
 
 
@@ -224,7 +224,7 @@ def _eliminate(graph: Graph, fits: Callable[[Collection[int]], bool] = _few_vari
         if not fits([v, *near]):
             raise MethodError(
                 f"the junction tree has a clique of {len(near) + 1} variables or more; {MAX_VARIABLES} is the maximum "
-                f"whose truth vectors are enumerated, or {MAX_STATES:,} joint states where there are laws: choose the "
+                f"for enumerating truth vectors, or {MAX_STATES:,} joint states with laws: choose the "
                 f"groups pairs or triples, or the method projections"
             )
         order[v] = tuple(sorted(near))

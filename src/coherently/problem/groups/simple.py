@@ -126,7 +126,7 @@ def check_size(coordinates: NDArray[np.int64], sizes: NDArray[np.int64]) -> None
         worst = int(coordinates[np.argmax(sizes)])
         raise MethodError(
             f"the group of event number {worst + 1} is about {sizes.max()} variables; {MAX_VARIABLES} is the maximum "
-            f"whose truth vectors are enumerated: leave such events out or choose another method"
+            f"for enumerating truth vectors: leave such events out or choose another method"
         )
 
 
