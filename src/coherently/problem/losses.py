@@ -57,7 +57,7 @@ class Loss(Protocol):
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the loss."""
 
     @property
     def is_quadratic(self) -> bool:

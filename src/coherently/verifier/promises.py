@@ -90,8 +90,8 @@ def tolerance_of(result: Result) -> float:
 def match(panel: Panel, events: Sequence[str]) -> tuple[NDArray[np.int64], list[str]]:
     """Find the result's row of each event of the panel, by its text or its meaning; or say what is wrong."""
     number = {text: i for i, text in enumerate(panel.written.text)}
-    strange = [text for text in events if text not in number]
-    number |= _by_meaning(panel, strange)
+    others = [text for text in events if text not in number]
+    number |= _by_meaning(panel, others)
     rows = np.full(len(panel.written), -1, np.int64)
     problems = []
     for row, text in enumerate(events):

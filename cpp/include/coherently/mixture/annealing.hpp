@@ -10,7 +10,7 @@
 
 namespace coherently {
 
-// Boolean functions with a weight and the probability that each is wanted to have (any where the weight is 0).
+// Boolean functions, each with a weight and a target probability (arbitrary if the weight is 0).
 struct WeightedFunctions {
     std::size_t n_variables;
     std::vector<std::int64_t> starts;  // of each function's variables, which ascend
@@ -23,7 +23,7 @@ struct WeightedFunctions {
     Function at(std::size_t i) const;
 };
 
-// Something that was said of the share J of worlds where a function is true, or where its complement is if `turned`,
+// A forecast of the share J of worlds where a function is true, or its complement if `turned`,
 // among the share H of those where another is (all where `condition` is negative). It costs weight * (the distance of
 // J / H from [low, high])^2, nothing where H is 0; or, if `hard`, weight * the distance of J from [low H, high H].
 struct RatioTerm {
@@ -48,7 +48,7 @@ struct Moves {
 };
 
 // Worlds whose bits are flipped to lower the energy: the sum of weight * (share of worlds - target)^2.
-// The energy is kept in whole quanta, so that what a flip changes the flip back restores exactly.
+// The energy is kept in whole quanta, so that flipping back restores it exactly.
 class Annealer {
 public:
     Annealer(WeightedFunctions functions, std::size_t columns, std::uint64_t seed);

@@ -9,7 +9,7 @@ namespace coherently {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double most_entries = 1 << 26;  // of all events' truth, looked at once
+constexpr double most_entries = 1 << 26;  // maximum number of entries of the truth of all events
 
 using Scopes = std::vector<std::vector<std::int32_t>>;
 

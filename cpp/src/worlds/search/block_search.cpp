@@ -27,7 +27,7 @@ namespace {
 // events about no other block; a `field` for each true variable, of events with one variable in the block, which are
 // linear in it; and `knots`, of larger events with several variables in it, whose table is looked up at each state.
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t few_states = 16;    // maximum number of states of a block that laws make
+constexpr std::size_t few_states = 16;    // maximum number of states of a block that laws make (or 2 per variable)
 constexpr std::size_t most_joint = 4096;  // maximum number of states that are tried for it
 constexpr double premium = 1.01;          // on the largest gain by breaking a law
 constexpr double relative_rounding = 1e-13;

@@ -117,7 +117,7 @@ class AlternatingProjections:
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the method."""
         return "projections" if self.correction == "none" else "dykstra"
 
     @property

@@ -95,7 +95,7 @@ class Annealing:
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the method."""
         return "annealing"
 
     @property

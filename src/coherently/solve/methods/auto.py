@@ -52,7 +52,7 @@ class Auto:
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the method."""
         return "auto"
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:

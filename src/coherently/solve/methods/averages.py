@@ -56,7 +56,7 @@ def neyman_roughgarden(mean: NDArray[np.float64], number: NDArray[np.float64], p
 
     $$\pi + d (m - \pi), \quad d = \frac{n (\sqrt{3n^2 - 3n + 1} - 2)}{n^2 - n - 1} = \frac{3n}{s + 2}$$
 
-    cut to [0, 1], s being the root in the numerator. The second form has no gap at $n = (1 + \sqrt 5) / 2$.
+    cut to [0, 1], where s is the root in the numerator. The second form has no gap at $n = (1 + \sqrt 5) / 2$.
 
     Neyman and Roughgarden (2022), Are you smarter than a random expert? The robust aggregation of substitutable
     signals, ACM Conference on Economics and Computation.

@@ -71,7 +71,7 @@ class DempsterShafer:
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the method."""
         return "dempster-shafer"
 
     @property

@@ -43,7 +43,7 @@ class Exact:
     times the objective (or the median weight's power of two, if that is more: 1 if all forecasts count the same), or
     after `time_limit` seconds, with the best answer so far.
 
-    A conditional forecast p of E given H loses P(H) d(P(E & H) / P(H), p), d being the loss: nothing where H fails
+    A conditional forecast p of E given H loses P(H) d(P(E & H) / P(H), p), where d is the loss: nothing where H fails
     ("called_off"). With `conditionals="linearised"` it loses (P(E & H) - p P(H))^2. Pins are kept to 1e-9.
 
     Independent components are solved over `threads`, by default one per processor, or by the executor
@@ -76,7 +76,7 @@ class Exact:
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the method."""
         return "exact"
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Global:

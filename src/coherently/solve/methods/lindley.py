@@ -84,7 +84,7 @@ class Lindley:
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the method."""
         return "lindley"
 
     @property

@@ -101,7 +101,7 @@ class Pool:
 
     @property
     def name(self) -> str:
-        """The word for it, and for what follows."""
+        """The name of the kind, and of the method that follows."""
         return self.kind if self.then is None else f"{self.kind}, then {self.then.name}"
 
     @property

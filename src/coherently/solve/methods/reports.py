@@ -155,9 +155,9 @@ def _priors(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The sum and the number of the priors of each coordinate: an event and its complement may have one each."""
     given = dict.fromkeys(problem.texts, prior) if isinstance(prior, float | int) else prior
-    strange = set(given).difference(problem.texts)
-    if strange:
-        raise MethodError(f"there is a prior for {min(strange)!r}, which nobody forecast; name events as frame() does")
+    unknown = set(given).difference(problem.texts)
+    if unknown:
+        raise MethodError(f"there is a prior for {min(unknown)!r}, which nobody forecast; name events as frame() does")
     value = np.array([given.get(text, np.nan) for text in problem.texts])[problem.written]
     unit = np.flatnonzero(~np.isnan(value))
     turned = np.where(problem.complemented[unit], 1.0 - value[unit], value[unit])

@@ -1,7 +1,7 @@
 """Newton's method on mixtures of worlds: each step minimises a quadratic model by the compiled engine of rows.
 
-The problem is min f(x) over the mixtures x of worlds that satisfy the pins G(x) = 0 or G(x) >= 0, f being the convex
-`Objective`. A step minimises the model of f at x, with f's gradient and second derivative, over the same set (the
+The problem is min f(x) over the mixtures x of worlds that satisfy the pins G(x) = 0 or G(x) >= 0, with the convex
+`Objective` f. A step minimises the model of f at x, with f's gradient and second derivative, over the same set (the
 constrained Newton method of Levitin and Polyak 1966), and goes towards its minimum y as far as f falls enough. The
 engine minimises the model over the mixtures of a few worlds and asks for a world that is below the plane of its
 gradient until there is none (simplicial decomposition, von Hohenbalken 1977); its prices of the pins come with that.
