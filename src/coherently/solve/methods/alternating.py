@@ -236,6 +236,10 @@ class AlternatingProjections:
         if small and not budget.is_stopped:
             return self._interior(run, budget)
         found = run.judge(x, increments)
+        if budget.is_stopped:
+            # Before the sweeps have settled, coordinates of intervals and conditionals do not follow their events'.
+            x = run.attached.completed(x)
+            found = replace(found, x=x, objective=run.objective(x))
         return self._finish(run, found, run.projector.violation(x), interrupted=budget.is_stopped)
 
     def _interior(self, run: _Run, budget: Budget) -> Local:
