@@ -45,6 +45,8 @@ FINISHED = 1e-11
 """The relative gap at which nothing is left to gain where the best world is known for certain."""
 PATIENCE, FALLEN = 8, 1e-3
 """Steps that may halve neither a gap nor what the next may bring, nor bring this part of the objective."""
+NEARER = 0.9
+"""The part of a gap that steps by search must fall below to go on."""
 THOROUGH, EFFORT = 4, 8
 """How often the length of searches is doubled before giving up: before a proof is tried, and at most."""
 WHOLE = 1e-9
@@ -187,7 +189,7 @@ class Newton:
         objective, budget, steps = self.objective, self.budget, self.budget.share(1.0 - LAST)
         mass = FIRST_MASS if objective.called_off.any() else 0.0
         tied = len(objective.wide) > 0
-        fall, effort, failed = 0.1 * self.best.value, 0, 0
+        fall, effort, failed, before = 0.1 * self.best.value, 0, 0, math.inf
         for self.steps in range(1, MOST_STEPS + 1):
             if steps.is_over():
                 break
@@ -204,32 +206,42 @@ class Newton:
             if effort < THOROUGH:
                 effort = THOROUGH
                 continue
-            before, gap = self.bound, self._certify_at(blend, mass)
+            gap = self._certify_at(blend, mass, surely=False)
             if budget.is_enough(self._gap(), self.best.value):
                 return
             if mass > LEAST_MASS and gap <= 0.5 * budget.tolerance * self.best.scale:
                 mass *= SMALLER
                 continue
             tied, effort = False, min(effort + 1, EFFORT)
-            failed = 0 if self.bound > before else failed + 1
+            failed = 0 if gap < NEARER * before else failed + 1
+            before = min(gap, before)
             if failed > PATIENCE:
-                return
+                break
         if not budget.is_over():
             self._certify_at(blend, mass)
 
-    def _certify_at(self, blend: Blend, mass: float) -> float:
+    def _certify_at(self, blend: Blend, mass: float, *, surely: bool = True) -> float:
         objective, sides = self.objective, blend.sides
-        return self._certify(objective.planes(sides, mass), mass, objective.smoothed_value(sides, mass))
+        smooth = objective.smoothed_value(sides, mass)
+        return self._certify(objective.planes(sides, mass), mass, smooth, surely=surely)
 
-    def _certify(self, planes: Planes, mass: float, smooth: float) -> float:
-        """Bound the terms by planes; how far the smoothed terms are above what the planes allow."""
+    def _certify(self, planes: Planes, mass: float, smooth: float, *, surely: bool = True) -> float:
+        """Bound the terms by planes; how far the smoothed terms are above what the planes allow.
+
+        Unless `surely`, not where local search shows a world by which the bound would not do: proofs may take long.
+        """
         if len(self.pins):
             self.prices = self.engine.prices()
         plane = plane_below(self.objective, planes, self.pins, self.prices)
-        least = self._least(plane.coefficients)
-        self.proved = plane.coefficients, least
-        if self.is_bounded:
-            self.bound = max(self.bound, plane.bound(least))
+        least = math.inf
+        if not surely:
+            world, least = self.oracle.search(plane.coefficients, self.budget)
+            self.engine.include(world[None])
+        if self.budget.is_enough(self.best.value - plane.bound(least), self.best.value):
+            least = self._least(plane.coefficients)
+            self.proved = plane.coefficients, least
+            if self.is_bounded:
+                self.bound = max(self.bound, plane.bound(least))
         return max(0.0, smooth - (least + plane.constant + self.objective.smoothing(planes, mass)))
 
     def _least(self, coefficients: Vector) -> float:
