@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.solve.budget import NO_TIME
 from coherently.solve.component.answer import Answer, Ended
-from coherently.solve.component.newton.feasible import KEPT, feasible_mixture, make_engine, require_pins
+from coherently.solve.component.newton.feasible import make_engine, require_pins
+from coherently.solve.component.newton.finishing import finish
 from coherently.solve.component.newton.incumbent import Incumbent
 from coherently.solve.component.newton.limits import pin_rows
 from coherently.solve.component.newton.settling import settle_terms
 from coherently.solve.component.newton.stepping import STEADY, slope_towards, step_length
-from coherently.solve.component.newton.support import Blend, blend_of, fewest
+from coherently.solve.component.newton.support import Blend, blend_of
 from coherently.solve.component.objective import Model
-from coherently.solve.component.proving import find_degenerate, plane_below, savings
-from coherently.solve.facts import Proof, Route
+from coherently.solve.component.proving import plane_below
+from coherently.solve.facts import Proof
 from coherently.solve.worlds.examples import example_worlds
 from coherently.solve.worlds.oracle import Oracle
 
@@ -78,7 +78,7 @@ class Newton:
             ended = Ended.INTERRUPTED if self.budget.is_stopped else Ended.TIME
         if math.isfinite(self.best.value) and self.budget.is_enough(self._gap(), self.best.value):
             ended = Ended.PROVED
-        return self._answer(ended)
+        return finish(self, ended)
 
     def _work(self, start: Truth | None) -> None:
         self.oracle = Oracle(self.part, self.seed)
@@ -257,45 +257,3 @@ class Newton:
         self.proof = found.proof
         self.engine.include(found.world[None])
         return found.bound
-
-    def _answer(self, ended: Ended) -> Answer:
-        best = self._reduced()
-        value, x = self.objective.value(best.sides), np.clip(best.sides[: len(self.part)], 0.0, 1.0)
-        return Answer(
-            best.share,
-            best.worlds,
-            x,
-            value,
-            min(value, self.bound),
-            Route.NEWTON,
-            self.proof,
-            ended,
-            self.pins.violation(best.sides),
-            self._saved(best.sides) if self.objective.loss.is_quadratic and self.steps else -math.inf,
-            math.nan,
-            np.empty(0, np.int64) if self.varies is None else find_degenerate(self.part, self.varies, x),
-            self.steps,
-        )
-
-    def _reduced(self) -> Blend:
-        """The best mixture, of few distinct worlds; after a stop any that keeps the pins."""
-        part, best = self.part, self.best.blend or self.first
-        if best is None or self.pins.violation(best.sides) > KEPT:
-            oracle = Oracle(part, self.seed)
-            best = feasible_mixture(part, oracle, oracle.least(np.zeros(len(part)), NO_TIME).world[None])
-        share, worlds = best.distinct()
-        if len(share) > len(part) + 1:
-            share = fewest(share, part.functions.hold(worlds).astype(np.float64))
-            share, worlds = share[share > 0], worlds[share > 0]
-        return blend_of(part, share, worlds)
-
-    def _saved(self, sides: Vector) -> float:
-        """The Brier penalty that the answer saves in every world.
-
-        Its coefficients are those of the last proof, but for the little that the answer has moved since.
-        """
-        plane = savings(self.objective, sides)
-        if self.oracle.is_exact:
-            return plane.constant + self.engine.minimise(plane.coefficients)[0]
-        known, least = self.proved
-        return plane.constant + least - float(np.abs(plane.coefficients - known).sum())
