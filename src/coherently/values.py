@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Value:
@@ -26,8 +29,12 @@ class Value:
         known = (field for field in fields(self) if field.compare)  # type: ignore[arg-type]
         return all(alike(getattr(self, field.name), getattr(other, field.name)) for field in known)
 
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[type, dict[str, object]]]:
+        return _make, (type(self), {field.name: getattr(self, field.name) for field in fields(self)})  # type: ignore[arg-type]
+
+
+def _make(kind: type, values: dict[str, object]) -> object:
+    return kind(**values)
 
 
 class Told:

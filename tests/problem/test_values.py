@@ -84,3 +84,14 @@ def test_the_table_is_asked_for_new_events_only_by_copies():
     assert (low, high) == pytest.approx((0, 1))
     assert (one.events.variables, len(one.events)) == (before, size)
     np.testing.assert_allclose(result.bounds("~rain"), result.probability("~rain"), atol=1e-6)
+
+
+@every_copy
+@pytest.mark.parametrize("method", ["exact", "projections", "dykstra", "linear"])
+def test_a_result_is_equal_to_its_copy(again, method):
+    one = co.aggregate(co.simulate(judges=3, variables=12, seed=1), method)
+    other = again(one)
+    assert other == one
+    assert other.solution == one.solution
+    assert other.to_json() == one.to_json()
+    assert one != replace(one, solution=replace(one.solution, value=one.solution.value / 2))

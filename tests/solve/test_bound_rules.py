@@ -17,6 +17,7 @@ from coherently.solve.bounds.semidefinite import SpectralBound
 from coherently.solve.budget import Budget
 from coherently.solve.component import nearest as nearest_module
 from coherently.solve.component.nearest import Nearest
+from coherently.solve.component.newton.finishing import _saved
 from coherently.solve.component.newton.limits import pin_rows
 from coherently.solve.component.newton.newton import Newton
 from coherently.solve.component.newton.support import blend_of
@@ -469,9 +470,9 @@ def test_what_an_answer_with_conditionals_saves_holds_where_it_moved_since_its_p
             )
             p, c = given.mean[i], given.value(x)[i]
             saved += given.weight[i] * condition * ((joint - p) ** 2 - (joint - c) ** 2)
-        assert newton._saved(sides) <= saved.min() + 1e-9
+        assert _saved(newton, sides) <= saved.min() + 1e-9
         if route == "all worlds":
-            assert newton._saved(sides) == pytest.approx(saved.min(), abs=1e-9)
+            assert _saved(newton, sides) == pytest.approx(saved.min(), abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ import coherently as co
 from coherently.errors import ContradictionError, MethodError
 from coherently.problem import BRIER, find_loss, pose, split
 from coherently.solve.budget import Budget
+from coherently.solve.component.newton import newton as newton_module
 from coherently.solve.component.newton.newton import Newton
-from coherently.solve.component.newton.support import blend_of
+from coherently.solve.component.newton.support import Blend, blend_of
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.proving import plane_below
 from coherently.solve.component.solving import solve_component
@@ -330,6 +331,38 @@ def test_a_loose_pin_beside_one_that_leaves_no_choice_has_no_price():
     result = co.aggregate(panel, "exact", "log")
     assert result.status == "optimal"
     assert result.gap <= 1e-8
+
+
+UNEVEN = [
+    ("~(w = Y) given ((~(b)) & (r >= 2)) | (r < 1)", 0.84, 30.0, None, None),
+    ("~(b)", 0.39, 1.0, None, None),
+    ("(r < 2) ^ (~(w = Y)) given ~(d)", 0.53, 2.0, None, None),
+    ("((~(e)) -> (b)) ^ (~(w = Y)) given ((b) | (~(r < 2))) ^ (w = X)", 0.42, 5.0, 0.232, 0.474),
+    ("e", 0.6944241174100141, 30.0, 0.682, 0.933),
+    ("r >= 2", 0.8627071895609488, 5.0, None, None),
+    ("((~(d)) -> (w = Y)) & (~(a))", 1.0, 1.0, 0.735, 1.0),
+    ("((~(r < 2)) ^ (~(b))) | (~(r >= 2))", 0.28725911125758297, 1.0, 0.138, 0.339),
+    ("((b) | (~(e))) <-> (~(w = X))", 0.5, 5.0, None, None),
+]
+"""A condition vanishes, so that weights of rows span 14 digits and worlds take each other's place."""
+
+
+def test_the_shares_of_every_step_sum_to_1(monkeypatch):
+    names = ("judge", "event", "probability", "weight", "lower", "upper")
+    rows = [dict(zip(names, ("A", *row), strict=True)) for row in UNEVEN]
+    panel = co.Panel.from_records(rows, laws=["variable w: X, Y, Z", "variable r: number"])
+    sums = []
+
+    def noted(share, worlds, sides):
+        sums.append(share.sum())
+        return Blend(share, worlds, sides)
+
+    monkeypatch.setattr(newton_module, "WHOLE", np.inf)
+    monkeypatch.setattr(newton_module, "Blend", noted)
+    result = co.aggregate(panel, "exact")
+    np.testing.assert_allclose(sums, 1.0, atol=1e-9)
+    assert result.objective == pytest.approx(0.0367205, abs=1e-9)
+    assert result.gap <= 1e-9
 
 
 def test_options_are_checked():

@@ -191,7 +191,8 @@ def test_a_bound_above_the_objective_or_the_optimum_is_noticed():
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_a_bound_between_the_optimum_and_a_worse_answer_is_noticed(share):
+def test_a_bound_between_the_optimum_and_a_worse_answer_is_noticed(monkeypatch, share):
+    monkeypatch.setattr("coherently.solve.component.solving.FIRST", 0.0)
     panel = co.simulate(judges=5, variables=6, basic=6, seed=1)
     least = co.aggregate(panel, "exact").objective
     early, rough = co.aggregate(panel, co.Exact(time_limit=0)), co.aggregate(panel, co.Annealing(columns=7, steps=0))
@@ -248,7 +249,8 @@ def test_changed_words_are_noticed(method, status, coherence):
     assert not checked, checked
 
 
-def test_an_optimum_must_be_confirmed_by_enumeration():
+def test_an_optimum_must_be_confirmed_by_enumeration(monkeypatch):
+    monkeypatch.setattr("coherently.solve.component.solving.FIRST", 0.0)
     panel, result = solve(TRIANGLE, co.Exact(time_limit=0))
     claimed = with_component(result, 0, lower_bound=result.objective)
     refused(panel, tampered(claimed, status=Status.OPTIMAL), "coherent forecasts reach")
@@ -320,7 +322,7 @@ def test_many_independent_components():
 
 
 def test_a_component_beyond_the_limit_weakens_the_promise(monkeypatch):
-    monkeypatch.setattr("coherently.solve.auto.LARGEST", 5)
+    monkeypatch.setattr("coherently.solve.methods.auto.LARGEST", 5)
     panel, result = solve([("B", "x", 0.3), ("B", "x & y", 0.9), *TRIANGLE], "auto")
     again = co.Result.from_json(result.to_json())
     assert again.coherence == "local"

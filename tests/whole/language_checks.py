@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 """To this a mixture of worlds gives the probabilities of a result, and keeps pins."""
 GIVEN = (1e-12, 1e-11, 1e-10, ROUNDING)
 """To these, one after the other, a linear program asks for probabilities that are given, until they are possible."""
-PROGRAM = 1e-6
+PROGRAM = MET = 1e-6
 """To this the linear programs below are trusted."""
 ABSENT = 1e-6
 """A condition below this probability counts as impossible."""
@@ -214,8 +214,8 @@ def extremes(case, result, event):
             continue
         inside = [ends(row) for row in same if row["weight"] > 0]
         low, high = max(low for low, _ in inside), min(high for _, high in inside)
-        # An interval that is missed by 1e-9 costs its square, 1e-18, which no objective of doubles tells from nothing.
-        met = low - ROUNDING <= x <= high + ROUNDING
+        # An interval that is missed by so little costs its square, 1e-12, which is below every tolerance.
+        met = low - MET <= x <= high + MET
         low, high = (min(low, x), max(high, x)) if met else (x, x)
         rows += [joint - high * given, low * given - joint]
     for pinned, sign, p in case.pins:

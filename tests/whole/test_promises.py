@@ -2,8 +2,10 @@
 
 import functools
 import math
+import multiprocessing
 import random
 import re
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields, replace
 from itertools import product
 
@@ -241,6 +243,46 @@ def test_an_interruption_gives_the_answer_so_far(method, case, after):
     result = solved(case, method, progress=progress)
     assert result.status is Status.INTERRUPTED or result.status is plainly(case, method).status
     assert not np.isnan(result.solution.value).any()
+
+
+class Button:
+    """What cancels work after some looks, and counts them."""
+
+    def __init__(self, after):
+        self.after, self.looks = after, 0
+
+    def is_set(self):
+        self.looks += 1
+        return self.looks > self.after
+
+
+@pytest.mark.parametrize("after", [0, 1, 5])
+@pytest.mark.parametrize(("method", "case"), [*pairs(EVERY, CASES), *pairs(LIMITLESS, [LARGE])])
+def test_a_cancelled_method_ends_soon_with_the_answer_so_far(method, case, after):
+    button = Button(after)
+    result = solved(case, method, cancel=button)
+    assert result.status is Status.INTERRUPTED or result.status is plainly(case, method).status
+    assert not np.isnan(result.solution.value).any()
+    # Each piece of work that is under way may look again, once or twice, before it ends.
+    assert button.looks <= after + 60
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("loss", ["brier", "log"])
+def test_threads_and_processes_give_the_same_bytes(case, loss, processes):
+    panel = case.panel()
+    one = co.aggregate(panel, co.Exact(threads=1), loss)
+    for answer in (
+        co.aggregate(panel, co.Exact(threads=3), loss),
+        co.aggregate(panel, co.Exact(threads=1), loss, engine=processes),
+    ):
+        assert answer.solution == one.solution
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
 
 
 @pytest.mark.parametrize("method", [method for method in EVERY if Promise.TAKES_MORE not in promises_of(method)])

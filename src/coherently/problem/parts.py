@@ -11,6 +11,7 @@ import numpy as np
 from coherently.problem.problem import Merged
 from coherently.problem.spaces.space import FREE
 from coherently.problem.terms import NO_TERMS
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Part(Value):
     """A component: its coordinates in the whole, and itself with variables numbered from 0.
 
     The `origin` of `merged` is the whole problem's variable behind each of its variables.

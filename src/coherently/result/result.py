@@ -15,6 +15,7 @@ from coherently.result import record
 from coherently.result.bounds import find_bounds
 from coherently.result.worlds import Mixture
 from coherently.solve import Global, Local
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Result:
+class Result(Value):
     """What a method made of a panel.
 
     If the result was read from JSON, `panel` has the means of the forecasts as forecasts of one judge, named panel, and

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, overload, runtime_checkable
 
 from coherently.solve.facts import Coherence, Status
+from coherently.values import Value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trace:
+class Trace(Value):
     """One entry per sweep, the start included: the answer for each event as written, and its quality."""
 
     value: NDArray[np.float64]
@@ -27,7 +28,7 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Worlds:
+class Worlds(Value):
     """Distinct worlds of some variables and their probabilities: `weight` sums to 1.
 
     `truth` has one row per world and one column for each of the `variables`, which are numbered as in
@@ -57,7 +58,7 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Solution:
+class Solution(Value):
     """What every answer has: `value` is a probability for each event as written (NaN where nothing is known).
 
     It is one of `Averages`, `Local` and `Global`. `objective` is the weighted squared distance from the merged

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from coherently.values import Value
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -23,7 +25,7 @@ class Ended(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer:
+class Answer(Value):
     """A mixture of worlds and what is known of it.
 
     `share` and `worlds` are the mixture, one row per world; `x` has the probability of each event. `objective` is what

@@ -149,7 +149,7 @@ class AlternatingProjections:
             enough = EXACT if len(merged) <= SMALL else max(EXACT, self.tolerance)
             if _is_close(found, enough) or budget.is_over():
                 value, stopped = problem.as_written(found.x), budget.is_over()
-                return self._wrap(problem, found, str(self.groups), 0.0, value, interrupted=stopped)
+                return _wrap(problem, found, str(self.groups), 0.0, value, self.tolerance, interrupted=stopped)
         if (self.correction == "none" or not brier) and np.any(merged.weight == 0) and not len(merged.terms):
             return self._without_weightless(problem, budget)
         if self.correction == "none":
@@ -237,6 +237,10 @@ class AlternatingProjections:
         if small and not budget.is_stopped:
             return self._interior(run, budget)
         found = run.judge(x, increments)
+        if budget.is_stopped:
+            # Before the sweeps have settled, coordinates of intervals and conditionals do not follow their events'.
+            x = run.attached.completed(x)
+            found = replace(found, x=x, objective=run.objective(x))
         return self._finish(run, found, run.projector.violation(x), interrupted=budget.is_stopped)
 
     def _interior(self, run: _Run, budget: Budget) -> Local:
@@ -248,37 +252,9 @@ class AlternatingProjections:
 
     def _finish(self, run: _Run, found: Relaxed, violation: float, *, interrupted: bool = False) -> Local:
         found = _without_rounding(found, run.weight, run.target)
-        solution = self._wrap(
-            run.problem, found, run.groups.design, violation, run.written(found.x), interrupted=interrupted
-        )
+        what = run.problem, found, run.groups.design, violation, run.written(found.x), self.tolerance
+        solution = _wrap(*what, interrupted=interrupted)
         return replace(solution, trace=run.trace(), note=run.note_for(found.x), conditionals=run.form())
-
-    def _wrap(
-        self,
-        problem: Problem,
-        found: Relaxed,
-        design: str,
-        violation: float,
-        value: NDArray[np.float64],
-        *,
-        interrupted: bool = False,
-    ) -> Local:
-        bound = min(found.lower_bound, found.objective)
-        gap = found.objective - bound
-        slack = 2 * math.sqrt(gap * problem.merged.weight.sum()) + gap
-        close = _is_close(found, max(self.tolerance, COHERENT)) and violation <= max(self.tolerance, COHERENT)
-        status = Status.CONVERGED if close else Status.INTERRUPTED if interrupted else Status.SWEEP_LIMIT
-        promise = promised(problem.scatter + (0.0 if found.objective == 0 else bound - slack))
-        return Local(
-            value,
-            status,
-            objective=found.objective,
-            lower_bound=bound,
-            guaranteed_improvement=None if len(problem.merged.terms) else promise,
-            groups=design,
-            sweeps=found.sweeps,
-            violation=violation,
-        )
 
 
 class _Run:
@@ -339,6 +315,35 @@ class _Run:
         """How good Dykstra's x is, by the bound that its increments give."""
         forces = -2 * self.weight[self.groups.members] * increments
         return Relaxed(x, self.objective(x), relaxed_bound(self.weight, self.target, self.groups, forces), self.sweeps)
+
+
+def _wrap(
+    problem: Problem,
+    found: Relaxed,
+    design: str,
+    violation: float,
+    value: NDArray[np.float64],
+    tolerance: float,
+    *,
+    interrupted: bool = False,
+) -> Local:
+    """An answer of the relaxed problem, and what it promises."""
+    bound = min(found.lower_bound, found.objective)
+    gap = found.objective - bound
+    slack = 2 * math.sqrt(gap * problem.merged.weight.sum()) + gap
+    close = _is_close(found, max(tolerance, COHERENT)) and violation <= max(tolerance, COHERENT)
+    status = Status.CONVERGED if close else Status.INTERRUPTED if interrupted else Status.SWEEP_LIMIT
+    promise = promised(problem.scatter + (0.0 if found.objective == 0 else bound - slack))
+    return Local(
+        value,
+        status,
+        objective=found.objective,
+        lower_bound=bound,
+        guaranteed_improvement=None if len(problem.merged.terms) else promise,
+        groups=design,
+        sweeps=found.sweeps,
+        violation=violation,
+    )
 
 
 def _without_rounding(found: Relaxed, weight: NDArray[np.float64], target: NDArray[np.float64]) -> Relaxed:

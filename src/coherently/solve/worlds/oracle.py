@@ -65,6 +65,12 @@ class Oracle:
             world = found
         return Least(world, core.value(world), min(bound, core.value(world)), False, Proof.PROGRAM)
 
+    def search(self, coefficients: NDArray[np.float64], budget: Budget) -> tuple[NDArray[np.uint8], float]:
+        """A good world and its sum, by local search only."""
+        self._core.set(np.ascontiguousarray(coefficients, np.float64))
+        world = self._core.search(ATTEMPTS, budget.left())
+        return world, self._core.value(world)
+
     def _best(self, world: NDArray[np.uint8], better: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """The best of some worlds; the present one if all of them break laws, whose penalties then rise."""
         if self.space is not None:

@@ -27,17 +27,17 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.solve.budget import NO_TIME
 from coherently.solve.component.answer import Answer, Ended
-from coherently.solve.component.newton.feasible import KEPT, feasible_mixture, make_engine, require_pins
+from coherently.solve.component.newton.feasible import make_engine, require_pins
+from coherently.solve.component.newton.finishing import finish
 from coherently.solve.component.newton.incumbent import Incumbent
 from coherently.solve.component.newton.limits import pin_rows
 from coherently.solve.component.newton.settling import settle_terms
 from coherently.solve.component.newton.stepping import STEADY, slope_towards, step_length
-from coherently.solve.component.newton.support import Blend, blend_of, fewest
+from coherently.solve.component.newton.support import Blend, blend_of
 from coherently.solve.component.objective import Model
-from coherently.solve.component.proving import find_degenerate, plane_below, savings
-from coherently.solve.facts import Proof, Route
+from coherently.solve.component.proving import plane_below
+from coherently.solve.facts import Proof
 from coherently.solve.worlds.examples import example_worlds
 from coherently.solve.worlds.oracle import Oracle
 
@@ -64,6 +64,8 @@ FINISHED = 1e-11
 PATIENCE, FALLEN = 8, 1e-3
 """Maximum number of idle steps: they halve neither a gap nor the possible gain of the next step, nor reduce the
 objective by this part."""
+NEARER = 0.9
+"""The part of a gap that steps by search must fall below to go on."""
 THOROUGH, EFFORT = 4, 8
 """How often the length of searches is doubled: before a proof is tried, and at most."""
 WHOLE = 1e-9
@@ -95,7 +97,7 @@ class Newton:
             ended = Ended.INTERRUPTED if self.budget.is_stopped else Ended.TIME
         if math.isfinite(self.best.value) and self.budget.is_enough(self._gap(), self.best.value):
             ended = Ended.PROVED
-        return self._answer(ended)
+        return finish(self, ended)
 
     def _work(self, start: Truth | None) -> None:
         self.oracle = Oracle(self.part, self.seed)
@@ -206,7 +208,7 @@ class Newton:
         objective, budget, steps = self.objective, self.budget, self.budget.share(1.0 - LAST)
         mass = FIRST_MASS if objective.called_off.any() else 0.0
         tied = len(objective.wide) > 0
-        fall, effort, failed = 0.1 * self.best.value, 0, 0
+        fall, effort, failed, before = 0.1 * self.best.value, 0, 0, math.inf
         for self.steps in range(1, MOST_STEPS + 1):
             if steps.is_over():
                 break
@@ -223,32 +225,43 @@ class Newton:
             if effort < THOROUGH:
                 effort = THOROUGH
                 continue
-            before, gap = self.bound, self._certify_at(blend, mass)
+            gap = self._certify_at(blend, mass, surely=False)
             if budget.is_enough(self._gap(), self.best.value):
                 return
             if mass > LEAST_MASS and gap <= 0.5 * budget.tolerance * self.best.scale:
                 mass *= SMALLER
                 continue
             tied, effort = False, min(effort + 1, EFFORT)
-            failed = 0 if self.bound > before else failed + 1
+            failed = 0 if gap < NEARER * before else failed + 1
+            before = min(gap, before)
             if failed > PATIENCE:
-                return
+                break
         if not budget.is_over():
             self._certify_at(blend, mass)
 
-    def _certify_at(self, blend: Blend, mass: float) -> float:
+    def _certify_at(self, blend: Blend, mass: float, *, surely: bool = True) -> float:
         objective, sides = self.objective, blend.sides
-        return self._certify(objective.planes(sides, mass), mass, objective.smoothed_value(sides, mass))
+        smooth = objective.smoothed_value(sides, mass)
+        return self._certify(objective.planes(sides, mass), mass, smooth, surely=surely)
 
-    def _certify(self, planes: Planes, mass: float, smooth: float) -> float:
-        """Bound the terms by planes; returns the gap between the smoothed terms and their own bound."""
+    def _certify(self, planes: Planes, mass: float, smooth: float, *, surely: bool = True) -> float:
+        """Bound the terms by planes; returns the gap between the smoothed terms and their own bound.
+
+        Unless `surely`, no proof is tried if local search finds a world that makes the bound too weak: proofs may take
+        long.
+        """
         if len(self.pins):
             self.prices = self.engine.prices()
         plane = plane_below(self.objective, planes, self.pins, self.prices)
-        least = self._least(plane.coefficients)
-        self.proved = plane.coefficients, least
-        if self.is_bounded:
-            self.bound = max(self.bound, plane.bound(least))
+        least = math.inf
+        if not surely:
+            world, least = self.oracle.search(plane.coefficients, self.budget)
+            self.engine.include(world[None])
+        if self.budget.is_enough(self.best.value - plane.bound(least), self.best.value):
+            least = self._least(plane.coefficients)
+            self.proved = plane.coefficients, least
+            if self.is_bounded:
+                self.bound = max(self.bound, plane.bound(least))
         return max(0.0, smooth - (least + plane.constant + self.objective.smoothing(planes, mass)))
 
     def _least(self, coefficients: Vector) -> float:
@@ -264,45 +277,3 @@ class Newton:
         self.proof = found.proof
         self.engine.include(found.world[None])
         return found.bound
-
-    def _answer(self, ended: Ended) -> Answer:
-        best = self._reduced()
-        value, x = self.objective.value(best.sides), np.clip(best.sides[: len(self.part)], 0.0, 1.0)
-        return Answer(
-            best.share,
-            best.worlds,
-            x,
-            value,
-            min(value, self.bound),
-            Route.NEWTON,
-            self.proof,
-            ended,
-            self.pins.violation(best.sides),
-            self._saved(best.sides) if self.objective.loss.is_quadratic and self.steps else -math.inf,
-            math.nan,
-            np.empty(0, np.int64) if self.varies is None else find_degenerate(self.part, self.varies, x),
-            self.steps,
-        )
-
-    def _reduced(self) -> Blend:
-        """The best mixture, of few distinct worlds; after a stop any mixture that satisfies the pins."""
-        part, best = self.part, self.best.blend or self.first
-        if best is None or self.pins.violation(best.sides) > KEPT:
-            oracle = Oracle(part, self.seed)
-            best = feasible_mixture(part, oracle, oracle.least(np.zeros(len(part)), NO_TIME).world[None])
-        share, worlds = best.distinct()
-        if len(share) > len(part) + 1:
-            share = fewest(share, part.functions.hold(worlds).astype(np.float64))
-            share, worlds = share[share > 0], worlds[share > 0]
-        return blend_of(part, share, worlds)
-
-    def _saved(self, sides: Vector) -> float:
-        """The Brier penalty that the answer saves in every world.
-
-        Without elimination the bound of the last proof is used, less the change of the coefficients since then.
-        """
-        plane = savings(self.objective, sides)
-        if self.oracle.is_exact:
-            return plane.constant + self.engine.minimise(plane.coefficients)[0]
-        known, least = self.proved
-        return plane.constant + least - float(np.abs(plane.coefficients - known).sum())

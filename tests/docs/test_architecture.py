@@ -1,0 +1,35 @@
+"""The architecture page names every module of the inner rooms, and these stay small enough to be seen at a glance."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("solve", "problem", "verifier", "books", "checks")
+MODULES = [path for room in ROOMS for path in sorted((ROOT / "src/coherently" / room).rglob("*.py"))]
+FOLDERS = {path.parent for path in MODULES} | {path.parent for path in (ROOT / "cpp/src").rglob("*.cpp")}
+
+
+def test_every_module_is_named():
+    page = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    prose = re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+    named = set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`([^`]+)`", prose))))
+    missing = [path for path in MODULES if path.stem != "__init__" and path.stem not in named]
+    assert not missing
+
+
+@pytest.mark.parametrize("folder", sorted(FOLDERS), ids=lambda folder: folder.relative_to(ROOT).as_posix())
+def test_no_folder_has_more_than_12_files(folder):
+    assert len([path for path in folder.iterdir() if path.suffix in (".py", ".cpp", ".hpp")]) <= 12
+
+
+def test_no_class_has_more_than_200_lines():
+    long = [
+        (path.name, node.name, node.end_lineno - node.lineno + 1)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef) and node.end_lineno - node.lineno >= 200
+    ]
+    assert not long
