@@ -1,4 +1,4 @@
-"""From the work of Newton's method to its answer: few worlds that satisfy the pins, and what is saved in every world."""
+"""From the work of Newton's method to its answer: few worlds that satisfy the pins, and the savings in every world."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ PATIENCE, FALLEN = 8, 1e-3
 """Maximum number of idle steps: they halve neither a gap nor the possible gain of the next step, nor reduce the
 objective by this part."""
 NEARER = 0.9
-"""A step by search counts as progress if the gap falls below this part of the last one."""
+"""A step by search counts as progress if the gap falls below this part of the least so far."""
 THOROUGH, EFFORT = 4, 8
 """How often the length of searches is doubled: before a proof is tried, and at most."""
 WHOLE = 1e-9
