@@ -115,7 +115,7 @@ class Nearest:
                 run.branch()
             else:
                 run.relax()
-        self.timed_out = run.cut or budget.is_over()
+        self.timed_out = not self.eliminated and (run.cut or budget.is_over())
 
 
 class _Run:

@@ -50,9 +50,9 @@ def solve_component(
 def _by_columns(part: Merged, budget: Budget, seed: int) -> Answer:
     """The nearest mixture by the Brier loss."""
     nearest = Nearest(part, seed, budget.floor)
-    if budget.is_over():
-        nearest.core.search(FIRST, *QUICK)
     nearest.improve(budget)
+    if nearest.timed_out and nearest.bound <= 0:  # maybe before it began
+        nearest.core.search(FIRST, *QUICK)
     ended = Ended.ROUNDING
     if nearest.is_done(budget.tolerance):
         ended = Ended.PROVED
