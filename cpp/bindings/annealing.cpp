@@ -14,7 +14,7 @@ WeightedFunctions weighted(const FunctionsHandle& functions, std::vector<double>
 
 void check_starts(const std::vector<std::int64_t>& starts, std::size_t rows, std::size_t length) {
     if (starts.size() != rows + 1 || starts.front() != 0 || static_cast<std::size_t>(starts.back()) != length)
-        throw nb::value_error("starts must cover their array, one entry a function");
+        throw nb::value_error("starts must cover their array, one entry per function");
     for (std::size_t i = 0; i < rows; ++i)
         if (starts[i + 1] < starts[i]) throw nb::value_error("starts must ascend");
 }
@@ -54,7 +54,7 @@ void check_moves(const WeightedFunctions& functions, std::size_t columns, const 
         if (v < 0 || static_cast<std::size_t>(v) >= functions.n_variables)
             throw nb::index_error("a variable is out of range");
     if (moves.state_starts.size() != sets + 1 || moves.state_starts.front() != 0)
-        throw nb::value_error("state_starts must have an entry a set");
+        throw nb::value_error("state_starts must have one entry per set");
     std::size_t length = 0;
     for (std::size_t i = 0; i < sets; ++i) {
         if (moves.state_starts[i + 1] <= moves.state_starts[i]) throw nb::value_error("a set must have states");
@@ -72,10 +72,10 @@ void check_moves(const WeightedFunctions& functions, std::size_t columns, const 
     check(moves.laws, columns);
 }
 
-// One row a term: joint, condition, joint_turned, condition_turned, hard; and low, high, weight.
+// One row per term: joint, condition, joint_turned, condition_turned, hard; and low, high, weight.
 std::vector<RatioTerm> to_terms(const Matrix<std::int32_t>& about, const Matrix<double>& said, std::size_t functions) {
     if (about.shape(1) != 5 || said.shape(1) != 3 || about.shape(0) != said.shape(0))
-        throw nb::value_error("terms have 5 whole numbers and 3 others each");
+        throw nb::value_error("terms have 5 integers and 3 other numbers each");
     std::vector<RatioTerm> terms;
     for (std::size_t i = 0; i < about.shape(0); ++i) {
         const std::int32_t* a = about.data() + 5 * i;
@@ -104,7 +104,7 @@ void construct_with_moves(Annealer* self, const FunctionsHandle& events, Vector<
                 weighted(laws, none, none),
                 copy(law_truth),
                 {worlds.data(), worlds.data() + worlds.size()}};
-    if (moves.starts.empty()) throw nb::value_error("starts must cover their array, one entry a set");
+    if (moves.starts.empty()) throw nb::value_error("starts must cover their array, one entry per set");
     check_moves(functions, columns, moves);
     std::size_t place = 0;
     for (std::size_t i = 0; i + 1 < moves.starts.size(); ++i) {

@@ -91,7 +91,7 @@ std::vector<FaultRow> declare(EventTable& table, const nb::list& texts, const Cl
 using ChoiceRow = std::tuple<std::string, std::string, std::vector<std::string>, bool, NewArray<std::int32_t>,
                              NewArray<double>, NewArray<std::uint8_t>>;
 
-// Name, kind, values, whether the last is the unnamed other; then of each atom its variable, value or threshold, and
+// Name, kind, values, whether the last is the unnamed other; then for each atom its variable, value or threshold, and
 // whether the threshold is included.
 std::vector<ChoiceRow> choices(const EventTable& table) {
     std::vector<ChoiceRow> rows;

@@ -22,8 +22,8 @@ void check_choices(const ChoiceView& choices, std::size_t n_variables) {
         if (atom < 0 || static_cast<std::size_t>(atom) >= n_variables) throw nb::index_error("an atom is out of range");
 }
 
-// A world in which event j is true just if truth[j] is, which obeys the choices and has the known values (1, 0; -1 is
-// free); None if there is none.
+// A world in which event j is true if and only if truth[j] is, which obeys the choices and has the known values (1, 0;
+// -1 is free); None if there is none.
 std::optional<NewArray<std::uint8_t>> satisfy(const FunctionsHandle& functions, Vector<std::uint8_t> truth,
                                               Vector<std::int64_t> choice_starts, Vector<std::int32_t> choice_atoms,
                                               Vector<std::uint8_t> choice_ordered, Vector<std::uint8_t> choice_complete,

@@ -46,7 +46,7 @@ struct FunctionsHandle {
 
 using SharedFunctions = std::shared_ptr<FunctionsHandle>;
 
-// A space must be of the same variables and have a world to begin with.
+// A space must have the same variables and a witness.
 inline void check_space(const Space* space, std::size_t n_variables) {
     if (space && space->n_variables() != n_variables) throw nb::value_error("arrays differ in length");
     if (space && space->witness().empty() && n_variables > 0) throw nb::value_error("the space has no witness");

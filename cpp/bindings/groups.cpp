@@ -71,7 +71,7 @@ private:
     void check(const std::vector<Matrix<double>>& patterns) const {
         if (starts_.size() != pattern_.size() + 1 || starts_.front() != 0 ||
             static_cast<std::size_t>(starts_.back()) != members_.size())
-            throw nb::value_error("starts must cover members, one entry a group");
+            throw nb::value_error("starts must cover members, one entry per group");
         for (std::size_t g = 0; g < pattern_.size(); ++g) {
             if (pattern_[g] < 0 || static_cast<std::size_t>(pattern_[g]) >= patterns.size())
                 throw nb::index_error("a pattern is out of range");

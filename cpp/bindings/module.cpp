@@ -12,7 +12,7 @@ void bind_annealing(nanobind::module_& module);
 }  // namespace coherently::bindings
 
 NB_MODULE(_core, module) {
-    nanobind::set_leak_warnings(false);  // a traceback that somebody keeps is no leak of ours
+    nanobind::set_leak_warnings(false);  // a traceback that a user keeps is not a leak
     module.doc() = "The compiled core of Coherently.";
     coherently::bindings::bind_events(module);
     coherently::bindings::bind_functions(module);

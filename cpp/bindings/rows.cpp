@@ -23,7 +23,7 @@ Sums sums_of(const SumArrays& arrays, std::size_t events) {
         static_cast<std::size_t>(sums.starts.back()) != sums.factors.size())
         throw nb::value_error("arrays differ in length");
     if (sums.starts.front() != 0 || !std::is_sorted(sums.starts.begin(), sums.starts.end()))
-        throw nb::value_error("starts must rise from 0");
+        throw nb::value_error("starts must ascend from 0");
     for (const std::int32_t i : sums.coordinates)
         if (i < 0 || static_cast<std::size_t>(i) >= events) throw nb::index_error("a coordinate is out of range");
     return sums;
@@ -67,7 +67,7 @@ public:
     double least() const { return engine_.least(); }
     double missing() const { return engine_.mixture().is_in_phase_1() ? engine_.mixture().missing() : 0.0; }
     bool is_feasible() const { return !engine_.mixture().is_in_phase_1(); }
-    // The probabilities of the events, then of their complements, then of what is certain.
+    // The probabilities of the events, then of their complements, then of certainty.
     NewArray<double> sides() const {
         std::vector<double> sides = engine_.mixture().holds();
         const auto& fails = engine_.mixture().fails();

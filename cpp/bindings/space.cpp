@@ -25,7 +25,7 @@ std::vector<Block> blocks_of(std::size_t n, Vector<std::int64_t> starts, Vector<
         Block block{{variables.data() + starts(b), variables.data() + starts(b + 1)},
                     {states.data() + state_starts(b), states.data() + state_starts(b + 1)}};
         if (block.variables.empty() || block.states.empty() || block.states.size() % block.variables.size() != 0)
-            throw nb::value_error("a block has no states, or not a value a variable");
+            throw nb::value_error("a block needs states, with one value per variable");
         blocks.push_back(std::move(block));
     }
     return blocks;

@@ -93,7 +93,7 @@ def test_constants():
 
 
 def test_a_world_must_say_what_happens_to_the_bets():
-    with pytest.raises(co.EventError, match="the world says nothing of q"):
+    with pytest.raises(co.EventError, match="the world has no value for q"):
         co.dutch_book(TABLE).profit({"p": True})
 
 
@@ -322,7 +322,7 @@ def test_what_is_said_of_the_distance_of_quotes_is_the_distance():
     rows = [("A", "p", 0.5, 0.6), ("A", "p & q", 0.62, 0.7), ("A", "r", 0.2, 0.3)]
     book = co.dutch_book(quoted(rows), fee=0.02)
     assert book.sentence() == (
-        "There is no sure profit after costs above 1e-09 a unit, though the quotes lie 0.01414 from coherent ones "
+        "There is no sure profit after costs above 1e-09 per unit, though the quotes lie 0.01414 from coherent ones "
         f"(proof: {book.proof})."
     )
     assert book.repair == {"p": (0.6, pytest.approx(0.61)), "p & q": (0.62, pytest.approx(0.61))}

@@ -318,15 +318,15 @@ def joined(sets):
 @pytest.mark.parametrize(
     ("design", "sets", "message"),
     [
-        (triples, [(0, i) for i in range(1, 701)], r"has 244,650 triples .* 200,000 is the most: choose the groups"),
+        (triples, [(0, i) for i in range(1, 701)], r"has 244,650 triples .* 200,000 is the maximum: choose the groups"),
         (triples, [(0, i) for i in range(1, 1201)], r"has at least 239,800 triples .* choose the groups"),
-        (triples, [tuple(range(11))], r"event number 1 is about 11 variables; 10 is the most"),
-        (cliques, [tuple(range(11))], r"event number 1 is about 11 variables; 10 is the most"),
-        (cliques, list(combinations(range(12), 2)), r"clique of 12 variables or more; 10 is the most .* choose"),
+        (triples, [tuple(range(11))], r"event number 1 is about 11 variables; 10 is the maximum"),
+        (cliques, [tuple(range(11))], r"event number 1 is about 11 variables; 10 is the maximum"),
+        (cliques, list(combinations(range(12), 2)), r"clique of 12 variables or more; 10 is the maximum .* choose"),
         (
             cliques,
             [(i, i + d) for d in range(1, 10) for i in range(27 - d)],
-            r"up to 9 variables in common, which take 4,456,448 entries; 4,000,000 is the most: choose",
+            r"up to 9 variables in common, which take 4,456,448 entries; 4,000,000 is the maximum: choose",
         ),
     ],
 )

@@ -161,7 +161,7 @@ def test_intervals_are_refused():
     with pytest.raises(co.MethodError, match="dempster-shafer takes numbers for events"):
         co.aggregate(panel, "dempster-shafer")
     pooled = co.aggregate(panel, "median")
-    assert pooled.note == "Intervals, of which pools take the number alone: 1."
+    assert pooled.note == "Intervals, of which pools use only the number: 1."
 
 
 def test_values_of_a_declared_variable_exclude_each_other():

@@ -102,7 +102,7 @@ def test_median_splits_the_weight():
 def test_certain_forecasts_have_finite_log_odds_and_a_note():
     result = co.aggregate(co.Panel.from_records([("A", "p", 0.0), ("B", "p", 1.0), ("B", "q", 1.0)]), co.Pool("log"))
     np.testing.assert_allclose(result.solution.value, [0.5, 0.9999])
-    assert result.note == "Forecasts nearer than 0.0001 to 0 or 1, whose log-odds were taken there: 3."
+    assert result.note == "Forecasts nearer than 0.0001 to 0 or 1, clipped for their log-odds: 3."
 
 
 @given(panels("some zero"), st.sampled_from(sorted(OPTIONS)))
@@ -144,7 +144,7 @@ def test_normalised_partitions_sum_to_one():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "mode"}, "'mode' is no kind of pool; the kinds are linear, log"),
+        ({"kind": "mode"}, "unknown kind of pool 'mode'; the kinds are linear, log"),
         ({"kind": "log", "trim": 0.1}, "the pool log has no trim; trimmed can have it"),
         ({"kind": "trimmed", "trim": 0.5}, "trim is 0.5; it must be at least 0 and below 0.5"),
         ({"kind": "extremised", "exponent": 0}, "exponent is 0; it must be above 0"),

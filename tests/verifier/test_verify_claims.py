@@ -458,7 +458,7 @@ def test_a_claim_between_the_relaxed_optimum_and_a_worse_answer_is_refused():
     method = co.AlternatingProjections(correction="dykstra")
     lie = replace(tampered(loop, lower_bound=loop.objective, status=Status.CONVERGED), method=method)
     refused(panel, lie, "coherent within groups reach")
-    refused(panel, tampered(loop, lower_bound=0.0), "of which projections says nothing")
+    refused(panel, tampered(loop, lower_bound=0.0), "which projections never states")
 
 
 def test_the_design_of_the_result_is_looked_at():

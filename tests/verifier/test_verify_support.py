@@ -135,7 +135,7 @@ def test_weights_are_a_distribution():
     )
     assert "not as many worlds" in short[1][0]
     assert problems_of(panel) == ["there are no worlds"]
-    assert "which the panel has not" in problems_of(panel, (["z"], [1.0], ["1"]))[0]
+    assert "which is not in the panel" in problems_of(panel, (["z"], [1.0], ["1"]))[0]
 
 
 def test_probabilities_are_those_of_the_worlds():

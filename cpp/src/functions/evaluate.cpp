@@ -152,7 +152,7 @@ Reach reach(const Function& function, std::span<const Share> shares, std::span<c
     return found;
 }
 
-// Sets a variable that is unknown; tells whether it was.
+// Sets a variable if it is unknown; returns whether it was.
 bool learn(std::int8_t& known, bool value) {
     if (known >= 0) return false;
     known = value;

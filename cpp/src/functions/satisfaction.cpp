@@ -239,7 +239,7 @@ bool Satisfaction::propagate_count(std::size_t f) {
     return true;
 }
 
-// The literals, all false, that with the function refute or imply what came at a place of the trail.
+// The literals, all false, that with the function refute or imply the assignment at a place of the trail.
 void Satisfaction::explain_function(std::size_t f, std::int32_t before, std::vector<Literal>& out) const {
     const auto variables = events_.variables_of(f);
     const auto known = [&](std::size_t i) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double infinity = std::numeric_limits<double>::infinity();
-// In hulls, phi' of the log loss ends here: what it would keep from 0 is below 1e-43.
+// In hulls, phi' of the log loss is cut here: a probability beyond it is below 1e-43.
 constexpr double steepest = 100, flattest = 1e-44;
 // A Newton step that changes no dual by more leaves an error of about its square.
 constexpr double settled_shift = 1e-10;
@@ -32,7 +32,7 @@ double curvature(Loss loss, Chance x) {
 
 double softplus(double z) { return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))); }
 
-// p + q - 1 - r, summed so that nothing but the true difference cancels.
+// p + q - 1 - r, summed so that only the true difference cancels.
 double excess(Chance p, Chance q, Chance r) {
     if (p.yes < q.yes) std::swap(p, q);
     return q.yes < 0.5 ? q.yes - p.no - r.yes : r.no - p.no - q.no;
@@ -265,7 +265,7 @@ void BregmanHull::solve() {
     }
 }
 
-// Newton's direction within the affine hull of the corral: least squares, a row a coordinate, a column a point.
+// Newton's direction within the affine hull of the corral: least squares, one row per coordinate, one column per point.
 void BregmanHull::find_direction() {
     const std::size_t n = active_.size(), members = corral_.size();
     const auto base = static_cast<std::size_t>(std::max_element(share_.begin(), share_.end()) - share_.begin());
@@ -348,7 +348,7 @@ bool BregmanHull::may_leave(double length) const {
     return true;
 }
 
-// What rounding makes of forces that balance: an estimate of the error of `rise`.
+// The rounding error of forces that balance: an estimate of the error of `rise`.
 double BregmanHull::noise() const {
     double force = 0, longest = 0;
     for (std::size_t k = 0; k < active_.size(); ++k)
@@ -357,7 +357,7 @@ double BregmanHull::noise() const {
     return 4 * epsilon * force * longest;
 }
 
-// Newton's own length where it does well or the search would see but rounding errors; else to the end where the
+// Newton's own length where it does well or the search would see only rounding errors; else to the end where the
 // objective falls all the way; else to a place shortly before its least value.
 double BregmanHull::find_length() const {
     const double longest = reach(), slope = -rise(0);

@@ -9,7 +9,7 @@
 
 namespace coherently {
 
-// Calls work(0) .. work(count - 1), each once, on up to `threads` threads (0: one a processor).
+// Calls work(0) .. work(count - 1), each once, on up to `threads` threads (0: one per processor).
 template <typename Work>
 void in_parallel(std::size_t count, unsigned threads, Work&& work) {
     if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());

@@ -28,7 +28,7 @@ struct Quadratic {
     // The second derivatives times a vector.
     void multiply(const std::vector<double>& by, std::vector<double>& image) const;
 
-    // Has it refer to the point that is `moved` away.
+    // Moves the point of reference by `moved`.
     void carry(const std::vector<double>& moved);
 };
 

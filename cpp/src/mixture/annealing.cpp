@@ -228,7 +228,7 @@ std::size_t Annealer::choices() const {
 
 std::vector<std::int64_t> Annealer::counts() const {
     const std::size_t words = words_for(columns_);
-    std::vector<std::uint64_t> strings(functions_.n_variables * words);  // the worlds, a string of bits a variable
+    std::vector<std::uint64_t> strings(functions_.n_variables * words);  // the worlds, one string of bits per variable
     for (std::size_t v = 0; v < functions_.n_variables; ++v)
         for (std::size_t c = 0; c < columns_; ++c)
             strings[v * words + c / 64] |= static_cast<std::uint64_t>(truth(v, c)) << (c % 64);

@@ -1,4 +1,4 @@
-// What both parts of the annealer know.
+// Definitions for both parts of the annealer.
 #pragma once
 
 #include <algorithm>

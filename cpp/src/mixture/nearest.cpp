@@ -7,9 +7,9 @@ namespace coherently {
 namespace {
 
 constexpr std::size_t batch = 8;          // worlds to take in at a time
-constexpr std::size_t many = 64;          // the same where each costs nothing to find
+constexpr std::size_t many = 64;          // the same if each costs nothing to find
 constexpr std::size_t round = 8;          // searches before their worlds are taken in
-constexpr std::size_t first_rounds = 10;  // which need not bring their part
+constexpr std::size_t first_rounds = 10;  // which need not reach their part
 constexpr std::size_t least_sweeps = 16;
 constexpr int refinements = 2;
 constexpr double relative_slack = 1e-10, rounding = 1e-15;
@@ -73,7 +73,7 @@ void NearestMixture::certify(double least) {
 
 double NearestMixture::slack() const { return relative_slack * objective_ + rounding * total_weight_; }
 
-// One search for better worlds: by turns tabu search from known worlds and annealing from anywhere.
+// One search for better worlds: alternately tabu search from known worlds and annealing from random ones.
 void NearestMixture::attempt() {
     WorldSearch& search = oracle_.search();
     if (attempt_ % 2 == 1) {
@@ -117,7 +117,7 @@ void NearestMixture::polish() {
     update();
 }
 
-// Takes in the lowest of the worlds found; false where none is new.
+// Takes in the lowest of the worlds found; false if none is new.
 bool NearestMixture::take(std::size_t most) {
     auto found = std::exchange(found_, {});
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.energy < b.energy; });

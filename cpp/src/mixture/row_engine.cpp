@@ -8,12 +8,12 @@ namespace coherently {
 namespace {
 
 constexpr std::size_t batch = 8;  // worlds to take in at a time
-constexpr std::size_t many = 64;  // the same where each costs nothing to find
+constexpr std::size_t many = 64;  // the same if each costs nothing to find
 constexpr std::size_t round = 8;  // searches before their worlds are taken in
 constexpr std::size_t least_sweeps = 16;
-constexpr std::size_t most_idle = 20;  // rounds that may bring nothing, beside one for each pin
+constexpr std::size_t most_idle = 20;  // maximum number of idle rounds, in addition to one per pin
 constexpr int refinements = 2;
-constexpr double kept = 1e-9;           // what pins may be missed by when phase 1 ends: later steps mend it
+constexpr double kept = 1e-9;           // violation of pins at which phase 1 ends: later steps correct it
 constexpr double first_enough = 1e-12;  // in phase 1
 
 }  // namespace
@@ -40,7 +40,7 @@ void RowEngine::set(RowModel model) {
     begin();
 }
 
-// The next search or elimination is a new one; where a deadline cuts it, the next call goes on as if it had not.
+// The next search or elimination is a new one; if a deadline stops it, the next call continues it.
 void RowEngine::begin() {
     found_.clear();
     effort_ = 0, attempt_ = 0;
@@ -73,7 +73,7 @@ double RowEngine::slack(double enough) const {
     return std::max(rounding_, mixture_.is_in_phase_1() ? std::min(enough, first_enough) : enough);
 }
 
-// One search for better worlds: by turns tabu search from known worlds and annealing from anywhere.
+// One search for better worlds: alternately tabu search from known worlds and annealing from random ones.
 void RowEngine::attempt() {
     WorldSearch& search = oracle_.search();
     if (attempt_ % 2 == 1) {
@@ -114,7 +114,7 @@ bool RowEngine::search(Deadline deadline, int effort, double enough, double wort
     return true;
 }
 
-// Takes in the lowest of the worlds found; false where none is new.
+// Takes in the lowest of the worlds found; false if none is new.
 bool RowEngine::take(std::size_t most) {
     auto found = std::exchange(found_, {});
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.energy < b.energy; });
@@ -163,7 +163,7 @@ bool RowEngine::eliminate(Deadline deadline, double enough) {
     return false;
 }
 
-// Takes in the best world of all; false where it is not better, or has not been for long.
+// Takes in the best of all worlds; false if it is not better, or has not been for long.
 bool RowEngine::improve(double enough) {
     threshold_ = mixture_.level() - slack(enough);
     const double best = find_best();

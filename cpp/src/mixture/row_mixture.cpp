@@ -10,11 +10,29 @@
 namespace coherently {
 namespace {
 
-constexpr double least_pivot = 1e-14;  // of a scaled column: below this it depends on those before it
-constexpr double least_part = 1e-11;   // of a column in another that depends on it, below which it is rounding
+// The problem in the shares s of the columns within, where column i adds E_i to the sum of shares and to the pins:
+//
+//     min c s + 1/2 s' Q s   subject to   E s = e = (1, 0, ..., 0),   s >= 0,
+//
+// with Q_ij = sum_t weight_t row_t(i) row_t(j).
+//
+// On columns of positive shares, the Lagrangian c s + 1/2 s' Q s - y (E s - e) gives the step of the header. Q alone
+// may be singular; H = Q + rho E'E is positive definite on independent columns, and as E ds is given, Q ds and H ds
+// differ only by a multiple of E', which changes y by rho (e - E s): nothing once the shares are feasible. H is
+// factorised, H^-1 E' are the vectors `along_`, and the small system E H^-1 E' y = e - E s + E H^-1 (c + Q s) gives y,
+// the prices.
+//
+// A primal active set method (Nocedal and Wright 2006, section 16.5): go as far as all shares stay at least 0, drop the
+// column whose share is 0 and repeat. At the end every column within has the slope (c + Q s)_i = <y, E_i>. A column
+// outside improves the model if its slope is below <y, E_i>: a world if its sum of `gradient_`, the slopes minus prices
+// times pins, is below `level_`, that of x; a slack (slope 0, -1 in its pin) if the price of its pin is negative. If
+// there is neither, the conditions of Karush, Kuhn and Tucker hold for all worlds. In phase 1, Q = 0 and only
+// artificial columns have a cost: this is then a simplex method.
+constexpr double least_pivot = 1e-14;  // of a scaled column: if smaller, it depends on those before it
+constexpr double least_part = 1e-11;   // of a column in another that depends on it: if smaller, it is rounding
 constexpr double rounding = 1e-15;
-constexpr double unseen = 1e-12;     // a share
-constexpr double least_bend = 1e-3;  // of rho beside the slopes
+constexpr double unseen = 1e-12;     // shares below this count as 0
+constexpr double least_bend = 1e-3;  // minimum of rho, relative to the slopes
 constexpr std::size_t most_pivots = 100000;
 
 }  // namespace
@@ -149,7 +167,7 @@ bool RowMixture::absorb(Column column, double share) {
     return true;
 }
 
-// The slope of the model by the share of a column, as it was when probabilities were last looked at.
+// The slope of the model by the share of a column, as of the last call of `look`.
 double RowMixture::slope(const Column& column) const {
     if (column.kind != Kind::world) return column.cost;
     double slope = column.cost + constant_;
@@ -157,8 +175,9 @@ double RowMixture::slope(const Column& column) const {
     return slope;
 }
 
-// The column is sum_i a_i column_i in rows and pins, but for rounding: going from these to it, or back, hardly changes
-// what the model bends by. Goes until a share is 0; where the column depends on the rest even so, all is as before.
+// The column is sum_i a_i column_i in rows and pins, up to rounding, so the model is linear along the exchange of these
+// for it, or back. Moves in the direction of descent until a share is 0; if the column still depends on the rest, all
+// is as before.
 bool RowMixture::exchange(Column& column, double share) {
     const std::size_t k = columns_.size();
     std::vector<double> part(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(k));
@@ -239,7 +258,7 @@ void RowMixture::remove(std::size_t i) {
     share_.erase(share_.begin() + at);
 }
 
-// The first world has the whole share; slacks and artificial columns make up for what it adds to the pins.
+// The first world has the share 1; slacks and artificial columns compensate what it adds to the pins.
 void RowMixture::begin(Column first) {
     phase_1_ = pins_.size() > 0;
     rho_ = 1;
@@ -290,7 +309,7 @@ void RowMixture::set(RowModel model) {
     if (!phase_1_) rebuild();
 }
 
-// Makes the factor anew, the columns of large shares first.
+// Recomputes the factor, columns of large shares first.
 void RowMixture::rebuild() {
     std::vector<Column> columns = std::move(columns_);
     std::vector<double> shares = std::move(share_);
@@ -307,7 +326,7 @@ void RowMixture::rebuild() {
         }
     }
     look_at(columns, shares);
-    // Where the model hardly bends, prices are large beside H, and steps are what rounding leaves of them.
+    // If the model has little curvature, prices are large compared to H, and steps lose their digits to rounding.
     double steepest = 0;
     for (const Column& column : columns) steepest = std::max(steepest, std::abs(slope(column)));
     rho_ = std::max(total > 0 ? total / static_cast<double>(worlds) : 0.0, least_bend * steepest);
@@ -355,7 +374,7 @@ void RowMixture::find_slopes() {
         slope_[i] = columns_[i].cost + (columns_[i].kind == Kind::world ? constant_ + from_tables(columns_[i]) : 0.0);
 }
 
-// The step to the minimum on the columns within, whatever the signs of their shares, and the prices.
+// The step to the minimum on the columns within, with shares of any sign, and the prices.
 void RowMixture::find_step() {
     const std::size_t k = columns_.size(), q = along_.size();
     step_ = slope_;
@@ -416,7 +435,7 @@ void RowMixture::solve_small(std::vector<double>& right) {
         if (used[p]) right[p] /= size[p];
 }
 
-// Lets the slack of a pin in whose price is negative; false where there is none.
+// Adds the slack of the pin with the most negative price; false if there is none.
 bool RowMixture::add_slack() {
     double scale = 0;
     for (const double slope : slope_) scale = std::max(scale, std::abs(slope));
@@ -436,7 +455,7 @@ void RowMixture::settle(int refinements) {
         find_slopes();
         find_step();
         const std::size_t k = columns_.size();
-        // A column that pins keep at share 0 makes their prices: rounding must not drop it.
+        // A column that pins keep at share 0 determines their prices: rounding must not drop it.
         const double least = pins_.size() > 0 ? -unseen : 0.0;
         double length = 1;
         std::size_t leaving = k;
@@ -462,7 +481,7 @@ void RowMixture::settle(int refinements) {
 
 void RowMixture::price_events() {
     level_ = 0;
-    // What a pin has left costs nothing: its price is 0, but for rounding.
+    // A pin with slack has the price 0, up to rounding.
     for (std::size_t i = 0; i < columns_.size(); ++i)
         if (columns_[i].kind == Kind::slack && share_[i] > unseen) price_[columns_[i].pin] = 0;
     for (std::size_t j = 0; j < events_; ++j) gradient_[j] = event_slope_[j] + (phase_1_ ? 0.0 : model_.cost[j]);

@@ -12,7 +12,7 @@ namespace {
 constexpr double most_states = 1 << 20;
 constexpr std::size_t steps = std::size_t{1} << 20;  // of satisfaction at a time
 
-// The laws and blocks of a space as satisfaction takes them.
+// The laws and blocks of a space in the form of satisfaction.
 struct Question {
     Functions functions;
     std::vector<std::uint8_t> truth, ordered, complete;
@@ -21,7 +21,7 @@ struct Question {
 
     ChoiceView choices() const { return {starts, atoms, ordered, complete}; }
 
-    // False where a block is of no kind that can be told.
+    // False if a block has an unknown kind.
     bool add(const Block& block) {
         const std::size_t size = block.variables.size();
         const BlockKind kind = kind_of(block);

@@ -28,11 +28,11 @@ Key: TypeAlias = str | tuple[str, str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bets(Value):
-    """Bets of one unit, an entry each: `panel` holds them as forecasts of weight 1, its probabilities are the prices.
+    """Bets of one unit each: `panel` holds them as forecasts of weight 1, and its probabilities are the prices.
 
     A forecast with a quote, in the columns lower and upper, is sold at its bid and bought at its ask; a side that the
     quote does not have cannot be traded. A bet on "E given H" is called off, and its price returned, where H fails.
-    `source` is the panel whose weighted means they are, if they are means. `coordinate`, `complemented` and
+    If the bets are weighted means, `source` is the panel that they are means of. `coordinate`, `complemented` and
     `conditional` lead to `merged`, as in `coherently.problem.Problem`.
     """
 
@@ -58,22 +58,22 @@ class Bets(Value):
 
     @property
     def bid(self) -> NDArray[np.float64]:
-        """What a unit brings where it is sold; 0, at which nothing can be won, where it cannot be sold."""
+        """The price of a unit that is sold; 0, at which nothing can be won, if it cannot be sold."""
         return np.nan_to_num(bids(self.panel), nan=0.0)
 
     @property
     def ask(self) -> NDArray[np.float64]:
-        """What a unit costs where it is bought; 1, at which nothing can be won, where it cannot be bought."""
+        """The price of a unit that is bought; 1, at which nothing can be won, if it cannot be bought."""
         return np.nan_to_num(asks(self.panel), nan=1.0)
 
     @property
     def side(self) -> NDArray[np.int32]:
-        """The side of each bet's event, of E & H where it is conditional."""
+        """The side of each bet's event; of E & H if it is conditional."""
         return self.panel.written.event[self.panel.event_index]
 
     @property
     def condition(self) -> NDArray[np.int32]:
-        """The side of each bet's condition, certain where it has none."""
+        """The side of each bet's condition; certain if it has none."""
         return self.panel.written.condition[self.panel.event_index]
 
     def text(self, bet: int) -> str:
@@ -81,7 +81,7 @@ class Bets(Value):
         return self.panel.written.text[int(self.panel.event_index[bet])]
 
     def keys(self, *, with_judges: bool) -> list[Key]:
-        """Name the bets, apart from each other."""
+        """Distinct names of the bets."""
         panel = self.panel
         seen: Counter[tuple[int, int]] = Counter()
         keys: list[Key] = []
@@ -93,9 +93,9 @@ class Bets(Value):
         return keys
 
     def exact(self, values: NDArray[np.float64], bets: Sequence[int]) -> list[Fraction]:
-        """The values of some bets as the decimal numbers that their forecasts were written as.
+        """The values of some bets as the decimal numbers in which their forecasts were written.
 
-        `values` has an entry a forecast: of `source`, whose weighted means are taken, or of the bets themselves.
+        `values` has one entry per forecast: of `source`, whose weighted means are taken, or of the bets themselves.
         """
         if self.source is None:
             return [decimal(values[bet]) for bet in bets]
@@ -105,13 +105,13 @@ class Bets(Value):
         return [_exact_mean(values, self.source.weight, order[starts[event] : starts[event + 1]]) for event in found]
 
     def take(self, bets: NDArray[np.int64]) -> Bets:
-        """Some of the bets alone, at their prices."""
+        """Only some of the bets, at their prices."""
         return _bets(replace(self.panel.select(bets), notes=()), None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cluster(Value):
-    """Bets that something ties together: `bets` are their numbers among all bets.
+    """Bets that are connected: `bets` are their numbers among all bets.
 
     `coordinate`, `complemented` and `conditional` lead from each bet to `part`; `variables` are the panel's variables
     behind those of `part`.
@@ -125,7 +125,7 @@ class Cluster(Value):
     variables: NDArray[np.int32]
 
     def on_bets(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Carry probabilities of coordinates to the bets."""
+        """The probabilities of the bets from those of coordinates."""
         value = np.empty(len(self.bets))
         value[~self.conditional] = x[self.coordinate[~self.conditional]]
         value[self.conditional] = self.part.terms.conditionals.value(x)[self.coordinate[self.conditional]]
@@ -139,9 +139,9 @@ class Cluster(Value):
         return chance
 
     def payouts(self, stakes: NDArray[np.float64], returned: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        """What sold stakes pay less what is `returned` where a bet stands, as a sum over coordinates and a constant.
+        """The payout of sold stakes minus `returned` where a bet stands, as a sum over coordinates and a constant.
 
-        A bet stands unless it is called off; only of conditional bets is anything returned here.
+        A bet stands unless it is called off; only conditional bets return anything here.
         """
         given = self.part.terms.conditionals
         own = self.coordinate[self.conditional]
@@ -160,7 +160,7 @@ class Cluster(Value):
         return sums, float(sum(amount[flipped].sum() for _, flipped, amount in sides))
 
     def only(self, kept: NDArray[np.bool_]) -> Cluster:
-        """Some of the bets alone, over the same variables."""
+        """Only some of the bets, over the same variables."""
         given = self.part.terms.conditionals
         plain, own = kept & ~self.conditional, self.coordinate[kept & self.conditional]
         used = np.zeros(len(self.part), np.bool_)
@@ -179,14 +179,14 @@ class Cluster(Value):
 
 
 def bets_at_forecasts(panel: Panel) -> Bets:
-    """Each forecast of the panel, a bet."""
+    """One bet per forecast of the panel."""
     return _bets(panel, None)
 
 
 def bets_at_means(panel: Panel) -> Bets:
-    """Each event as written, a bet at the weighted mean of its forecasts, with the means of bids and asks.
+    """One bet per event as written, at the weighted mean of its forecasts, with the means of bids and asks.
 
-    A side that one of the quotes does not have is missing from the mean, too.
+    If one of the quotes lacks a side, the mean lacks it, too.
     """
     panel = replace(panel, weight=in_units(panel.weight, unit_of(panel.weight)))
     problem = pose(panel)
@@ -211,7 +211,7 @@ def bets_at_means(panel: Panel) -> Bets:
 
 
 def bets_of_judges(panel: Panel) -> Bets:
-    """Each forecast of the panel, a bet; the bets of different judges have nothing to do with each other."""
+    """One bet per forecast of the panel; the bets of different judges are not connected."""
     return _with(panel, None, pose_individually(replace(panel, weight=np.ones(len(panel)))))
 
 
@@ -225,12 +225,12 @@ def quoted(panel: Panel) -> NDArray[np.bool_]:
 
 
 def bids(panel: Panel) -> NDArray[np.float64]:
-    """What a unit of each forecast brings: its bid, NaN where the quote has none, or its price without a quote."""
+    """The selling price of each forecast: its bid, NaN if the quote has none, or its price without a quote."""
     return _side(panel, panel.lower)
 
 
 def asks(panel: Panel) -> NDArray[np.float64]:
-    """What a unit of each forecast costs: its ask, NaN where the quote has none, or its price without a quote."""
+    """The buying price of each forecast: its ask, NaN if the quote has none, or its price without a quote."""
     return _side(panel, panel.upper)
 
 
@@ -253,7 +253,7 @@ def usable(panel: Panel) -> tuple[Panel, tuple[str, ...]]:
 
 
 def clusters_of(bets: Bets) -> list[Cluster]:
-    """The clusters that could be incoherent: a single bet on an event that no law is about is not."""
+    """The clusters that could be incoherent: a single bet on an event without a law could not."""
     merged, given = bets.merged, bets.merged.terms.conditionals
     anchor = np.where(bets.conditional, np.append(given.joint.coordinate, 0)[_where(bets, True)], _where(bets, False))
     tied = merged.tied() if len(merged) else np.zeros(0, np.int32)
@@ -287,7 +287,7 @@ def clusters_of(bets: Bets) -> list[Cluster]:
 
 
 def _where(bets: Bets, conditional: bool) -> NDArray[np.int64]:
-    """The numbers of the bets' conditionals, or of their coordinates, 0 or -1 for the others."""
+    """The numbers of the bets' conditionals or of their coordinates; 0 or -1 for the others."""
     return np.where(bets.conditional == conditional, bets.coordinate, -1 if conditional else 0).astype(np.int64)
 
 
@@ -302,7 +302,7 @@ def _places(parts: Sequence[Part], kept: NDArray[np.bool_]) -> NDArray[np.int64]
 
 
 def _given_numbers(merged: Merged, place: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The number of each conditional in its part, where they keep their order."""
+    """The number of each conditional in its part; parts keep the order."""
     home = place[merged.terms.conditionals.joint.coordinate, 0]
     order = np.argsort(home, kind="stable")
     number = np.empty(len(home) + 1, np.int64)
@@ -311,7 +311,7 @@ def _given_numbers(merged: Merged, place: NDArray[np.int64]) -> NDArray[np.int64
 
 
 def truth_of(bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which of the cluster's bets are won, and which stand, in worlds of its variables: a row a world."""
+    """Which of the cluster's bets are won, and which stand, in worlds of its variables: one row per world."""
     full = np.zeros((len(worlds), len(bets.panel.events.variables)), np.bool_)
     full[:, cluster.variables] = worlds
     events = bets.panel.events

@@ -1,8 +1,8 @@
-"""Conditional forecasts in the worlds of their condition alone.
+"""Conditional forecasts in the worlds of their condition only.
 
-The nearest coherent prices may make a condition impossible that nobody forecast, or that was forecast so: then all bets
-given it are called off, and whatever they say would be coherent. What they say of each other, and of what is certain or
-impossible there, shows where the condition is taken for granted.
+The nearest coherent prices may make a condition impossible that nobody forecast, or that was forecast as impossible:
+then all bets given it are called off, and any prices of them would be coherent. If the condition is granted, they can
+still contradict each other, or what is certain or impossible there.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alone(Value):
-    """Bets given one condition, as bets in its worlds alone, with their nearest coherent prices.
+    """Bets given one condition, as bets in its worlds only, with their nearest coherent prices.
 
     `source` are their numbers among the bets that they were taken from.
     """
@@ -45,9 +45,9 @@ class Alone(Value):
 
 
 def taken_alone(bets: Bets, answers: Sequence[NearestPrices], budget: Budget) -> list[Alone]:
-    """The conditions that answers leave without probability, each granted for the bets given it.
+    """The conditions that answers make impossible, each granted for the bets given it.
 
-    Not where they move a forecast of the condition to get there: that is counted as a distance already.
+    Conditions whose own forecast an answer moves for that are left out: the distance counts that already.
     """
     found = []
     for source in (*_degenerate(bets, answers), *_unrelated(bets, answers)):
@@ -99,7 +99,7 @@ def _settled(bets: Bets) -> NDArray[np.bool_]:
 
 
 def _granting(bets: Bets, source: NDArray[np.int64]) -> Bets:
-    """The bets with their condition as a law: what E & H is worth is then what E given H is."""
+    """The bets with their condition as a law: the price of E & H is then that of E given H."""
     panel = bets.panel.select(source)
     written, laws = panel.written, panel.laws
     granted = replace(written, condition=np.full_like(written.condition, CERTAIN), rest=written.event ^ np.int32(1))

@@ -1,4 +1,4 @@
-"""A smallest set of forecasts that cannot hold together: each is needed."""
+"""A minimal set of forecasts that cannot hold together: each is needed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
 
 FEW = 12
-"""Bets that are dropped one by one without looking for a sparse book among them first."""
+"""Up to this many bets are dropped one by one; among more, a sparse book is looked for first."""
 
 
 def contradictory(bets: Bets, subset: NDArray[np.int64], budget: Budget) -> bool:
@@ -33,7 +33,7 @@ def contradictory(bets: Bets, subset: NDArray[np.int64], budget: Budget) -> bool
 
 
 def minimal(bets: Bets, answer: NearestPrices, budget: Budget) -> NDArray[np.int64]:
-    """Bets of an incoherent cluster that contradict each other, and would not without any one of them."""
+    """Bets of an incoherent cluster that contradict each other, but not if any one of them is left out."""
     simple = next(irreducible(violated(bets, moved_most([answer]))), None)
     if simple is not None:
         return thinned(bets, np.array(simple.bets), budget)
@@ -46,14 +46,14 @@ def minimal(bets: Bets, answer: NearestPrices, budget: Budget) -> NDArray[np.int
             stakes = sparse.stakes
     order = np.argsort(np.abs(stakes), kind="stable")
     chosen = own[order[np.abs(stakes[order]) > NOISE]]
-    # A bet without a stake may still be why the nearest prices are where they are: it may be called off there, or its
+    # A bet without a stake may still affect the nearest prices: it may be called off there, or its
     # stake may be lost in rounding.
     enough = len(chosen) == len(own) or contradictory(bets, chosen, budget)
     return thinned(bets, chosen if enough else own[order], budget)
 
 
 def lawfully_minimal(bets: Bets, relations: Iterable[Relation], budget: Budget) -> Iterator[Relation]:
-    """The relations, or less where that contradicts itself by laws about other events."""
+    """The relations, or smaller parts that contradict themselves by laws about other events."""
     told = set()
     for relation in relations:
         kept = tuple(thinned(bets, np.array(relation.bets), budget).tolist())
@@ -63,7 +63,7 @@ def lawfully_minimal(bets: Bets, relations: Iterable[Relation], budget: Budget) 
 
 
 def _as_relation(bets: Bets, kept: tuple[int, ...], budget: Budget) -> Relation:
-    """Bets that contradict each other, as literals that cannot all happen as far as their prices must fall or rise."""
+    """Bets that contradict each other, as literals; a literal is negated if its price must rise."""
     own = bets.take(np.array(kept))
     value = own.price.copy()
     for answer in nearest_of(own, budget):
@@ -75,7 +75,7 @@ def _as_relation(bets: Bets, kept: tuple[int, ...], budget: Budget) -> Relation:
 
 
 def thinned(bets: Bets, subset: NDArray[np.int64], budget: Budget) -> NDArray[np.int64]:
-    """Drop the contradictory bets one by one, the first of them first, as long as the rest contradict each other."""
+    """Drop the contradictory bets one by one, in order, as long as the rest contradict each other."""
     kept = subset
     for bet in subset.tolist():
         rest = kept[kept != bet]

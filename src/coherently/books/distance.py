@@ -26,33 +26,33 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
 
 TOLERANCE = 1e-9
-"""The Euclidean distance from coherent prices up to which bets count as coherent: a matter of rounding."""
+"""Bets count as coherent up to this Euclidean distance from coherent prices: it is rounding."""
 ABSENT = 1e-6
-"""The probability up to which a condition counts as impossible."""
+"""A condition counts as impossible up to this probability."""
 NOISE = 1e-13
-"""Changes of a price that are rounding errors."""
+"""Changes of a price below this are rounding errors."""
 SEARCHING = 0.5
-"""The part of the time that search alone may take where the best world is not found by dynamic programming."""
+"""The part of the time for search only, if the best world is not found by dynamic programming."""
 QUICK = (0, 1e-3)
-"""The effort of the search before anything else where haste is asked for, and the improvement at which it ends."""
+"""Effort of the first search of a hasty run, and the improvement at which it ends."""
 LARGE = 20_000
-"""Distinct events of a cluster past which only pairs of variables are made coherent, which bounds the distance."""
+"""If a cluster has more distinct events, only pairs of variables are made coherent, which bounds the distance."""
 ACCURACY = 1e-6
-"""The relative gap of squared distances that is aimed at where the best world is not found each time."""
+"""Target of the relative gap of squared distances if the best world is not found each time."""
 COARSE = 1.9e-3
-"""The same where many clusters wait: half of it is the relative gap of the distance itself."""
+"""The same if many clusters wait: half of it is the relative gap of the distance itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestPrices(Value):
-    """The coherent prices nearest to those of a cluster's bets, a quote being all prices from its bid to its ask.
+    """The coherent prices nearest to those of a cluster's bets; a quote means all prices from its bid to its ask.
 
-    `value` has a price a bet, `target` the price or the point of the quote that is nearest to it, and `chance` the
+    `value` has one price per bet, `target` the price or the point of the quote that is nearest to it, and `chance` the
     probability that the bet is not called off; `worlds` and `weight` are the mixture that values come from. `square`
-    is the squared distance of values from targets, squares counting by their chance, and `least` a proved lower bound
-    on it. Without quotes, stakes of the prices less `value` win `sure` less `shortfall` in every world, which is
-    infinite where nothing was proved, and least in the world `lowest` as far as is known. `proof` says on what these
-    bounds rest, or why there is none.
+    is the squared distance of values from targets, squares weighted by their chance, and `least` a proved lower bound
+    on it. Without quotes, stakes of the prices minus `value` win at least `sure` - `shortfall` in every world, and
+    least in the world `lowest`, as far as is known; `shortfall` is infinite if nothing was proved. `proof` says on what
+    these bounds rest, or why there is none.
     """
 
     cluster: Cluster
@@ -87,14 +87,14 @@ class NearestPrices(Value):
 
 
 class Approach:
-    """The way to the coherent prices nearest to those of a cluster's bets, as far as there is time for it."""
+    """The search for the coherent prices nearest to those of a cluster's bets, which can be continued."""
 
     def __init__(self, bets: Bets, cluster: Cluster) -> None:
         self.bets, self.cluster = bets, cluster
         self._points: Nearest | None = None
 
     def improve(self, budget: Budget, accuracy: float = ACCURACY) -> NearestPrices:
-        """The nearest prices that are found by then, or once the gap is at most the accuracy."""
+        """The nearest prices found within the budget, or once the gap is at most the accuracy."""
         bets, cluster = self.bets, self.cluster
         quoted = bool(bets.quoted[cluster.bets].any())
         try:
@@ -118,15 +118,15 @@ class Approach:
         return self._points is not None and not self._points.eliminated
 
     def _improve_points(self, found: Nearest, budget: Budget, accuracy: float) -> None:
-        """Work on prices of which each bet has one and stands for sure."""
+        """Work on bets that have one price each and are never called off."""
         hasty = accuracy > ACCURACY
         if not found.is_eliminable:
-            # What else comes before the search for worlds there does not look at the clock.
+            # The bounds that come before the search for worlds there ignore the clock.
             soon, effort = budget.share(SEARCHING), QUICK if hasty else THOROUGH[0]
             while (seconds := soon.slice()) > 0 and not found.core.search(seconds, *effort):
                 pass
             if hasty:
-                # What was merged adds to the squared distance, of whose gap the accuracy speaks.
+                # The scatter of merged prices adds to the squared distance, to which the accuracy is relative.
                 accuracy *= 1.0 + _scatter(self.cluster, self.bets.price[self.cluster.bets]) / found.scale
         if found.objective > found.noise and not budget.is_over():
             found.improve(replace(budget, tolerance=accuracy), hasty=hasty)
@@ -143,7 +143,7 @@ def nearest(bets: Bets, cluster: Cluster, budget: Budget) -> NearestPrices:
 
 
 def _nearest_points(cluster: Cluster, price: NDArray[np.float64], found: Nearest) -> NearestPrices:
-    """The nearest coherent prices where each bet has one price and stands for sure."""
+    """The nearest coherent prices if each bet has one price and is never called off."""
     core = found.core
     weight, worlds = core.worlds()
     value = cluster.on_bets(np.clip(core.x(), 0.0, 1.0))
@@ -157,7 +157,7 @@ def _nearest_points(cluster: Cluster, price: NDArray[np.float64], found: Nearest
 
 
 def _nearest_quotes(bets: Bets, cluster: Cluster, budget: Budget) -> NearestPrices | None:
-    """The nearest coherent prices to quotes, where linear programs settle them and every bet has a chance to stand."""
+    """The coherent prices nearest to quotes, if linear programs find them and every bet has a chance to stand."""
     found = settle(bets, cluster, budget)
     if found is None:
         return None
@@ -171,7 +171,7 @@ def _nearest_quotes(bets: Bets, cluster: Cluster, budget: Budget) -> NearestPric
 
 
 def _mixed(bets: Bets, cluster: Cluster, weight: NDArray[np.float64], worlds: NDArray[np.uint8]) -> NearestPrices:
-    """The prices of a mixture of worlds, of which nothing is proved but what they are."""
+    """The prices of a mixture of worlds, without any proof of nearness."""
     weight, worlds = weight[weight > 0] / weight.sum(), worlds[weight > 0]
     found = prices_in(bets, cluster, weight, worlds)
     return NearestPrices(
@@ -181,7 +181,7 @@ def _mixed(bets: Bets, cluster: Cluster, weight: NDArray[np.float64], worlds: ND
 
 
 def _unknown(bets: Bets, cluster: Cluster, proof: str) -> NearestPrices:
-    """No answer, and why: the distance is no more than prices can be from any."""
+    """No answer, and why; the distance is the largest that prices can have."""
     own, none = cluster.bets, np.zeros((0, cluster.part.n_variables), np.uint8)
     square = float(np.sum(np.maximum(bets.bid[own], 1.0 - bets.ask[own]) ** 2))
     return NearestPrices(
@@ -191,13 +191,13 @@ def _unknown(bets: Bets, cluster: Cluster, proof: str) -> NearestPrices:
 
 
 def _nearest_given(bets: Bets, cluster: Cluster, budget: Budget) -> NearestPrices:
-    """The nearest coherent prices where some bets may be called off, whose squares count by the chance that they stand.
+    """The nearest coherent prices if some bets may be called off; squares are weighted by the chance that they stand.
 
-    With stakes s = p - x the profit in a world is, by the slopes of the distance at its least, at least the sum of s^2
-    over the bets that stand for sure and of half of it, times its chance, over the others.
+    With stakes s = p - x the profit in a world is, by the slopes of the distance at its minimum, at least the sum of
+    s^2 over the bets that are never called off plus half the sum of s^2 times its chance over the others.
 
-    Merging forecasts of one price leaves out of the sum of squares how far they scatter: a constant for bets that stand
-    for sure. Quotes, and conditional bets that are repeated, are taken one by one.
+    Merging forecasts of one price leaves their scatter out of the sum of squares: a constant for bets that are never
+    called off. Quotes, and repeated conditional bets, are not merged.
     """
     if budget.is_over():
         return _unknown(bets, cluster, Proof.TOO_LATE)
@@ -218,7 +218,7 @@ def _nearest_given(bets: Bets, cluster: Cluster, budget: Budget) -> NearestPrice
 
 
 def _locally_nearest(bets: Bets, cluster: Cluster) -> NearestPrices:
-    """The nearest prices of which those of events over two variables are coherent: no farther than coherent ones."""
+    """The nearest prices that are coherent for pairs of variables: no farther than coherent ones."""
     part, price = cluster.part, bets.price[cluster.bets]
     count = len(price)
     scatter = _scatter(cluster, price)
@@ -235,7 +235,7 @@ def _locally_nearest(bets: Bets, cluster: Cluster) -> NearestPrices:
 
 
 def _scatter(cluster: Cluster, price: NDArray[np.float64]) -> float:
-    """The sum of squares of the prices of bets that stand for sure from the means that they were merged to."""
+    """The squared distance, for bets that are never called off, of prices from the means that they were merged to."""
     plain = ~cluster.conditional
     turned = np.where(cluster.complemented, 1.0 - price, price)[plain]
     return float(np.sum((turned - cluster.part.mean[cluster.coordinate[plain]]) ** 2))

@@ -1,4 +1,4 @@
-"""Dutch books: bets at the forecasts' own prices that win whatever happens."""
+"""Dutch books: bets at the prices of the forecasts that win whatever happens."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class Bet:
 class Book(Value, Told):
     """A set of bets with a sure profit; false as a bool if there is none.
 
-    A positive stake is sold: it brings its price and pays 1 a unit if the event comes true. A negative one is bought.
-    `bets` are the trades in exact numbers and `exact_sure_profit` what they are sure to win, after fees. `proof` says
-    on what that rests. If there is no book, `verdict` says why, or that none was proved and none ruled out.
+    A positive stake is sold: it brings its price and pays 1 per unit if the event comes true. A negative one is bought.
+    `bets` are the trades in exact numbers and `exact_sure_profit` is their sure profit after fees. `proof` says on what
+    that rests. If there is no book, `verdict` says why, or that none was proved and none ruled out.
     """
 
     bets: tuple[Bet, ...]
@@ -96,13 +96,13 @@ class Book(Value, Told):
 
     @property
     def prices(self) -> dict[Key, float]:
-        """The price of every forecast: what it is traded at where there is a stake on it, before the fee."""
+        """The price of every forecast before the fee: the one it is traded at if it has a stake."""
         traded = {bet.number: float(bet.price) for bet in self.bets}
         price = self._offer.price.tolist()
         return {key: traded.get(i, price[i]) for i, key in enumerate(self._keys)}
 
     def profit(self, world: Mapping[str, VariableValue]) -> float:
-        """What the book wins, after fees, if the variables come out so; variables without a bet may be left out."""
+        """The profit, after fees, if the variables have these values; variables without a bet may be left out."""
         return float(self.exact_profit(world))
 
     def exact_profit(self, world: Mapping[str, VariableValue]) -> Fraction:
@@ -124,9 +124,9 @@ class Book(Value, Told):
 
     @cached_property
     def contradiction(self) -> dict[Key, float]:
-        """A smallest set of forecasts that contradict each other: without any one of them, the others would not.
+        """A minimal set of forecasts that contradict each other: without any one of them, the others would not.
 
-        It is looked for as long as the book was; where that is too short, some of them may be left out.
+        The search takes as long as that for the book; if that is too short, the set may not be minimal.
         """
         bad = [answer for answer in self._answers if answer.coherent is False]
         if not bad:
@@ -142,9 +142,9 @@ class Book(Value, Told):
 
     @property
     def repair(self) -> dict[Key, tuple[float, float]]:
-        """The smallest change, in sum of squares, that makes the forecasts coherent: from what to what.
+        """The smallest change, in sum of squares, that makes the forecasts coherent: old and new value of each.
 
-        Of a quote it is the bid or the ask that moves.
+        For a quote it is the bid or the ask that moves.
         """
         changed = {}
         for answer in self._answers:
@@ -183,21 +183,21 @@ def dutch_book(
     spread: float = 0.0,
     time_limit: float = TIME_LIMIT,
 ) -> Book:
-    """Find bets at the forecasts' own prices that win whatever happens, or show that there are none.
+    """Find bets at the prices of the forecasts that win whatever happens, or show that there are none.
 
-    The forecasts of one judge are taken as they are, every one a bet of its own. Those of several judges are replaced
-    by one bet for each event as written, at the weighted mean of its forecasts; with `between_judges` every forecast
+    For one judge, every forecast is one bet. The forecasts of several judges are replaced by one bet
+    for each event as written, at the weighted mean of its forecasts; with `between_judges` every forecast
     is a bet, named (judge, event), and disagreement is a profit too. A bet is sold half a `spread` below its price and
     bought half a spread above it; a quote, in the columns lower and upper, is sold at its bid and bought at its ask,
     and a side that it lacks is not traded. A unit costs a `fee`, which is returned with its price where a bet on
     "E given H" is called off.
 
-    Without such costs the stakes are the forecasts less the nearest coherent ones: the best book for its size, the
-    size of stakes being the root of their sum of squares. With costs or quotes they are the best ones that add up to
-    1. The stakes are rounded to decimal numbers and their profit in the worst world is computed in exact arithmetic,
-    taking each forecast for the decimal number that it is printed as; past what dynamic programming can do, `proof`
-    names the bound that stands in for it. Forecasts within 1e-9 of coherent ones have no book, nor have bets of which
-    no stakes that add up to 1 win more than 1e-9 for sure. `time_limit` is in seconds.
+    Without such costs the stakes are the forecasts minus the nearest coherent ones: the best book for its size, where
+    size is the root of the sum of squared stakes. With costs or quotes they are the best stakes that add up to 1. The
+    stakes are rounded to decimal numbers and their profit in the worst world is computed in exact arithmetic, with each
+    forecast as the decimal number that it is printed as; if dynamic programming is not possible, `proof` names the
+    bound used instead. There is no book if forecasts are within 1e-9 of coherent ones, or if no stakes that add up to 1
+    win more than 1e-9 for sure. `time_limit` is in seconds.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "rain", 0.6), ("Ann", "~rain", 0.6)])
@@ -212,7 +212,7 @@ def dutch_book(
     panel, notes = usable(panel)
     bets = bets_at_forecasts(panel) if between_judges or len(panel.judges) <= 1 else bets_at_means(panel)
     terms, budget = TradingTerms(fee, spread), Budget().within(time_limit)
-    # With costs or quotes the distance is one search, and the best stakes are another.
+    # With costs or quotes there are two searches: for the distance, and for the best stakes.
     answers = nearest_of(bets, budget if terms.free(bets) else budget.share(0.5))
     notes += called_off(taken_alone(bets, answers, budget))
     return make_book(bets, answers, terms, notes, budget, with_judges=between_judges)
@@ -253,7 +253,7 @@ def make_book(
 
 
 def _truths(events: Events, world: Mapping[str, VariableValue], sides: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """A row of truths from the values of the variables that events are about; others may be left out."""
+    """The truths of events from the values of their variables; other variables may be left out."""
     names, row = events.variables, np.zeros((1, len(events.variables)), np.bool_)
     used = set(np.unique(events.supports(sides // 2)[1]).tolist())
     choices = [choice for choice in events.choices() if not used.isdisjoint(choice.atoms.tolist())]
@@ -261,7 +261,7 @@ def _truths(events: Events, world: Mapping[str, VariableValue], sides: NDArray[n
     wanted = [*(names[v] for v in plain), *(choice.name for choice in choices)]
     absent = [name for name in wanted if name not in world]
     if absent:
-        raise EventError(f"the world says nothing of {', '.join(map(quote_name, absent))}")
+        raise EventError(f"the world has no value for {', '.join(map(quote_name, absent))}")
     row[0, plain] = [bool(world[names[v]]) for v in plain]
     for choice in choices:
         row[0, choice.atoms] = choice.encode(world[choice.name])
@@ -269,7 +269,7 @@ def _truths(events: Events, world: Mapping[str, VariableValue], sides: NDArray[n
 
 
 def _worst_world(events: Events, proofs: Sequence[ProvedStakes]) -> dict[str, VariableValue]:
-    """What is worst for the book: the values of the variables that it is about."""
+    """The worst world for the book: the values of its variables."""
     if not proofs:
         return {}
     row = np.zeros((1, len(events.variables)), np.bool_)
@@ -289,7 +289,7 @@ def _trades(bets: Bets, keys: Sequence[Key], proof: ProvedStakes, terms: Trading
 
 
 def _proof(answers: Sequence[NearestPrices], search: Search) -> str:
-    """On what the book rests, or the claim that there is none."""
+    """On what the book, or the claim that there is none, rests."""
     if search.proofs:
         return "; ".join(dict.fromkeys(proof.word for proof in sorted(search.proofs, key=lambda proof: proof.exact)))
     open_ = [answer for answer in answers if not answer.coherent]
@@ -308,14 +308,14 @@ def _verdict(bets: Bets, answers: Sequence[NearestPrices], terms: TradingTerms, 
         after = "" if terms.costless else " after costs"
         far = _distance_words(answers)
         though = f", though the {what} lie {far} from coherent ones" if far and not terms.costless else ""
-        return f"There is no sure profit{after} above {MARGIN:g} a unit{though} (proof: {proof})."
+        return f"There is no sure profit{after} above {MARGIN:g} per unit{though} (proof: {proof})."
     late = late or search.late or any(answer.proof is Proof.TOO_LATE for answer in answers)
     remedy = "Raise the time limit for more." if late else f"What was tried: {proof}."
     return f"No sure profit was proved, and none was ruled out. {remedy}"
 
 
 def _distance_words(answers: Sequence[NearestPrices]) -> str:
-    """The distance from coherence in four digits, or nothing where that much is not known."""
+    """The distance from coherence in four digits; empty if these are not known."""
     if not all(answer.is_mixture for answer in answers):
         return ""
     most, least = (math.sqrt(sum(squares)) for squares in zip(*((a.square, a.least) for a in answers), strict=True))

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
 
 MARGIN = 1e-9
-"""A sure profit, for stakes of 1 in total, that is a matter of rounding: up to it there is none."""
+"""Sure profits up to this, for stakes of 1 in total, are rounding and count as none."""
 FEW, WORLDS_A_BET = 256, 2
-"""Worlds that are looked at all at once; where there are more for each bet, most of them do not matter."""
+"""All worlds are listed if they are at most this many, or this many per bet; of more, most do not matter."""
 SEARCHES = 8
-"""How often the length of a search for worlds is doubled before giving up."""
+"""Maximum number of doublings of the length of a search for worlds."""
 LATE = "the time was over"
 """Why a search ended early."""
 _PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -36,9 +36,9 @@ _PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance":
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stakes:
-    """Stakes, and what they win in the worst of the `worlds` that were looked at: all of them, or those that matter.
+    """Stakes, and their profit in the worst of the `worlds` considered: all worlds, or those that matter.
 
-    In the mean over `worlds` with these shares no unit of any bet wins more than `most`, sold or bought: so no stakes
+    In the mean over `worlds` with these shares no unit of any bet, sold or bought, wins more than `most`: so no stakes
     of 1 in total win more for sure. `reason` says why the search ended early, if it did.
     """
 
@@ -53,8 +53,8 @@ class Stakes:
 class Market:
     """The bets of a cluster, to be traded at one set of prices after another.
 
-    Where the worlds are few, all of them are known from the beginning. Else they are found as they matter; the first
-    are `worlds` or, if there are none, those of a mixture that is near to the middle of the quotes.
+    If the worlds are few, all of them are known from the start. Otherwise worlds are found when they matter; the first
+    are `worlds` or, if there are none, those of a mixture that is near the middle of the quotes.
     """
 
     def __init__(self, bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8] | None = None) -> None:
@@ -73,10 +73,9 @@ class Market:
     def best(self, sell: NDArray[np.float64], buy: NDArray[np.float64], budget: Budget) -> Stakes:
         """Stakes of the greatest profit in the worst world.
 
-        A unit of a bet brings its price `sell` where it is sold and costs `buy` where it is bought; at 0 or less
-        nothing is sold, and at 1 or more nothing bought, since that wins nothing. A linear program over the worlds
-        that are known says which stakes are best in them, and the oracle which world is worst for those, until no
-        world is news.
+        A unit of a bet is sold at the price `sell` and bought at `buy`; at 0 or less nothing is sold, and at 1 or more
+        nothing bought, since that wins nothing. A linear program over the known worlds finds the best stakes in them,
+        and the oracle finds the worst world for these, until no world is new.
         """
         try:
             if not len(self.worlds):
@@ -101,7 +100,7 @@ class Market:
 
     @property
     def oracle(self) -> Oracle:
-        """What knows the worst world for stakes."""
+        """The oracle that finds the worst world for stakes."""
         self._oracle = self._oracle or Oracle(self.cluster.part)
         return self._oracle
 
@@ -134,9 +133,9 @@ def best_stakes(
 
 
 def every_world(bets: Bets, cluster: Cluster) -> NDArray[np.uint8] | None:
-    """A world of the cluster for each way in which its bets can come out; None where these are too many to list.
+    """One world of the cluster for each possible outcome of its bets; None if these are too many to list.
 
-    Of variables that may change places, as those of a count may, it is enough how many are true.
+    For interchangeable variables, as those of a count, only the number of true ones matters.
     """
     part = cluster.part
     try:
@@ -151,7 +150,7 @@ def every_world(bets: Bets, cluster: Cluster) -> NDArray[np.uint8] | None:
 
 
 class _StakesProgram:
-    """Which mixture of worlds makes the best unit worst: the least t such that no bet wins more than t in its mean.
+    """The mixture of worlds in which the best unit wins least: the least t such that no bet wins more on average.
 
     With v_i the probability that bet i is won and h_i that it stands, h sell - v <= t and v - h buy <= t. The prices of
     these rows are the best stakes, sold and bought, which add up to 1 where t > 0.
@@ -163,7 +162,7 @@ class _StakesProgram:
         self.won, self.stands = market.truth()
 
     def income(self, stakes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What stakes bring, less than 0 where they are bought, unless they are called off."""
+        """The income from stakes unless they are called off; negative if they are bought."""
         found: NDArray[np.float64] = np.where(stakes > 0, self.sell, self.buy) * stakes
         return found
 
@@ -173,7 +172,7 @@ class _StakesProgram:
         return found
 
     def solve(self, budget: Budget) -> Stakes:
-        """The best stakes in these worlds, and the mixture that shows it."""
+        """The best stakes in these worlds, and the mixture that proves it."""
         from scipy.optimize import linprog
 
         nothing = np.zeros(len(self.sell))
@@ -199,7 +198,7 @@ class _StakesProgram:
         return Stakes(stakes, float(self.profits(stakes).min()), self._most(share), share, self.worlds)
 
     def _most(self, share: NDArray[np.float64]) -> float:
-        """What the best unit of a bet wins in the mean, rounded up: sums are off by a unit of rounding a world."""
+        """The mean profit of the best unit of a bet, rounded up: sums are off by one unit of rounding per world."""
         v, h = share @ self.won, share @ self.stands
         gains = np.maximum(h * self.sell - v, v - h * self.buy)
         return float(gains.max(initial=0.0)) + 2.0 * len(share) * float(np.finfo(np.float64).eps)
@@ -207,8 +206,8 @@ class _StakesProgram:
     def _rows(self) -> tuple[Any, NDArray[np.float64], Any, NDArray[np.float64]]:
         """Inequalities and equations in the shares of worlds, the probabilities of events and t.
 
-        An event is told by its worlds or, where that is shorter, by those in which it differs from the one before it:
-        in a ladder each has a single world more.
+        An event is given by its worlds or, if that is shorter, by those in which it differs from the previous event: in
+        a ladder each event has one world more.
         """
         from scipy import sparse
 

@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
 
 LARGEST = 2.0**52
-"""Whole numbers up to here, and their sums, are exact in float64."""
+"""Integers up to this, and their sums, are exact in float64."""
 DIGITS = 12
-"""Digits of the largest stake: few enough to round off errors of the solver."""
+"""Number of digits of the largest stake: few enough to round off errors of the solver."""
 ATTEMPTS = 10
-"""How often stakes are corrected by the world that beats them."""
+"""Maximum number of corrections of stakes by a world in which they win too little."""
 SLACK = 1e-3
-"""The share of the expected profit that a float bound may leave unproved."""
+"""Part of the expected profit that a float bound may leave unproved."""
 FLOAT_MARGIN = 1e-9
-"""What a float bound may be wrong by, as a share of the sum of the stakes."""
+"""Error of a float bound, as a part of the sum of the stakes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """Stakes on the bets of a cluster that are to win the `expected` profit in every world.
+    """Stakes on the bets of a cluster that should win the `expected` profit in every world.
 
-    `prices` tells, from which bets are sold (positive) and bought (negative), the exact price of each after fees;
-    `worlds` are some in which the profit should be equal.
+    `prices` maps sold (positive) and bought (negative) bets to the exact price of each after fees; in all of `worlds`
+    the profit should be equal.
     """
 
     cluster: Cluster
@@ -67,11 +67,11 @@ class ProvedStakes:
 
 
 def prove(bets: Bets, plan: Plan, budget: Budget) -> ProvedStakes | None:
-    """A sure profit by the plan's stakes, or ones close by; None if none can be proved.
+    """A sure profit by the plan's stakes, or by stakes close to them; None if none can be proved.
 
-    Stakes p - x lose their last digits to cancellation where p is close to the coherent x. They should pay the same
-    in every one of the worlds that x is a mixture of: what differs there is taken out, as it is in any other
-    world that beats them.
+    Stakes p - x lose their last digits to cancellation if p is close to the coherent x. They should pay the same in
+    every world of the mixture x: differences there are projected out, as they are for any other world in which the
+    stakes win too little.
     """
     oracle = Oracle(plan.cluster.part)
     rows, stakes = _payouts(bets, plan.cluster, plan.worlds), plan.stakes
@@ -90,9 +90,9 @@ def prove(bets: Bets, plan: Plan, budget: Budget) -> ProvedStakes | None:
 
 
 def accept(bets: Bets, plan: Plan, answer: NearestPrices) -> ProvedStakes | None:
-    """The profit of stakes p - x that the bounds of the nearest coherent x prove, in floats; None if that is none.
+    """The profit of stakes p - x that the bounds of the nearest coherent x prove, in floats; None if there is none.
 
-    Rounding a stake changes what it wins by no more than the stake itself is changed.
+    Rounding a stake changes its profit by at most the change of the stake.
     """
     units, power = _rounded(plan.cluster, plan.stakes)
     rounding = float(np.abs(plan.stakes - units * 10.0**-power).sum())
@@ -107,7 +107,7 @@ def accept(bets: Bets, plan: Plan, answer: NearestPrices) -> ProvedStakes | None
 
 
 def _payouts(bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """What a unit of each bet pays in worlds, less its price where it is conditional and stands."""
+    """The payout of one unit of each bet in worlds, minus its price if it is conditional and stands."""
     won, stands = truth_of(bets, cluster, worlds)
     price = np.where(cluster.conditional, bets.price[cluster.bets], 0.0)
     payouts: NDArray[np.float64] = won - stands * price
@@ -135,7 +135,7 @@ def _worst(plan: Plan, oracle: Oracle, stakes: NDArray[np.float64], budget: Budg
     whole = [int(unit) for unit in units.tolist()]
     received = [unit * price for unit, price in zip(whole, plan.prices(cluster, units), strict=True)]
     income = sum((money for money, given in zip(received, cluster.conditional, strict=True) if not given), Fraction(0))
-    # What a bet that may be called off brings is rounded down to whole units, so that sums stay exact.
+    # The income from a bet that may be called off is rounded down to whole units, so that sums stay exact.
     returned = np.array([float(money.__floor__()) for money in received])
     payouts, constant = cluster.payouts(units, returned)
     least = oracle.least(-payouts, budget, SLACK * plan.expected * 10.0**power)
@@ -151,8 +151,8 @@ def _worst(plan: Plan, oracle: Oracle, stakes: NDArray[np.float64], budget: Budg
 def _rounded(cluster: Cluster, stakes: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     """Whole numbers of a decimal unit, and its number of decimals, such that sums over worlds are exact in float64.
 
-    An event of k variables is a sum of products of them whose whole coefficients add up to at most 3^k; one of more
-    variables than a table has is a count, which is added as it is.
+    An event of k variables is a sum of products of them with integer coefficients, whose absolute values add up to at
+    most 3^k; an event with more variables than a table can have is a count, which is added as it is.
     """
     sizes = cluster.part.sizes()
     growth = 3.0 ** np.where(sizes > LARGEST_TABLE, 0, sizes)

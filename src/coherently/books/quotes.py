@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
 
 ROUNDS = 100
-"""How often bets join those that must move, before another way is taken."""
+"""Maximum number of times that bets join those that must move, before another method is used."""
 NOISE = 1e-13
-"""A move that is a rounding error."""
+"""Moves below this are rounding errors."""
 ACCURACY = 1e-6
-"""The relative gap of the squared distance that is aimed at."""
+"""Target of the relative gap of the squared distance."""
 ROUNDING, FLOAT_MARGIN = 1e-14, 1e-9
-"""What sums over thousands of stakes, and float bounds on them, may be wrong by, as a share of the stakes."""
+"""Error of sums over thousands of stakes, and of float bounds on them, as a part of the stakes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prices:
     """The prices of the bets in a mixture of worlds, and the points of their quotes that are nearest to them.
 
-    `chance` is the probability that a bet is not called off; where it is 0, the price is the forecast.
+    `chance` is the probability that a bet is not called off; if it is 0, the price is the forecast.
     """
 
     target: NDArray[np.float64]
@@ -42,13 +42,13 @@ class Prices:
 
     @property
     def square(self) -> float:
-        """The squared distance from the quotes, squares counting by their chance."""
+        """The squared distance from the quotes, squares weighted by their chance."""
         return float(np.sum(self.chance * (self.target - self.value) ** 2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Settled:
-    """A mixture of worlds whose prices are as near to the quotes as may be; no squared distance is below `least`."""
+    """A mixture of worlds whose prices are as near to the quotes as possible; no squared distance is below `least`."""
 
     share: NDArray[np.float64]
     worlds: NDArray[np.uint8]
@@ -65,13 +65,13 @@ def prices_in(bets: Bets, cluster: Cluster, share: NDArray[np.float64], worlds: 
 
 
 def settle(bets: Bets, cluster: Cluster, budget: Budget) -> Settled | None:
-    """Coherent prices within all quotes, or nearest to them; None where that is not found in this way or in time.
+    """Coherent prices within all quotes, or nearest to them; None if this method or the time does not suffice.
 
-    A linear program finds coherent prices within all quotes, or the stakes of a book. Of the bets that were staked so
-    far, the nearest coherent prices to the bids that are sold and the asks that are bought are found; quotes are moved
-    there, and it is asked again. In the end all others keep their quotes, and those that moved are alone as far from
-    coherence as all bets together. Conditional bets count by the chance of their condition, which others may change:
-    where they must move, this is not the way.
+    A linear program finds coherent prices within all quotes, or the stakes of a book. For the bets with a stake so
+    far, the coherent prices nearest to the sold bids and bought asks are found; quotes are moved there, and the program
+    runs again. In the end all other bets keep their quotes, and those that moved are as far from coherence as all bets
+    together. Conditional bets are weighted by the chance of their condition, which others may change: if
+    they must move, this method does not apply.
     """
     market = Market(bets, cluster)
     bid, ask = bets.bid[cluster.bets], bets.ask[cluster.bets]
@@ -100,7 +100,7 @@ def settle(bets: Bets, cluster: Cluster, budget: Budget) -> Settled | None:
 def worst(
     cluster: Cluster, stakes: NDArray[np.float64], price: NDArray[np.float64], budget: Budget
 ) -> tuple[float, str]:
-    """What stakes on bets that are never called off win at these prices in the worst world, rounded down, and why."""
+    """The worst-case profit, rounded down, of stakes on bets that are never called off, and on what it rests."""
     own = cluster.only(stakes != 0)
     payouts, constant = own.payouts(stakes[stakes != 0], np.zeros(len(own.bets)))
     found = Oracle(own.part).least(-payouts, budget)
@@ -109,7 +109,7 @@ def worst(
 
 
 def _least(cluster: Cluster, moves: NDArray[np.float64], target: NDArray[np.float64], budget: Budget) -> float:
-    """What moves m prove: with w what stakes of m win in the worst world, w <= m d <= |m| |d| for any distances d."""
+    """The bound that moves m prove: stakes m win at least w, and w <= m d <= |m| |d| for any distances d."""
     if not moves.any():
         return 0.0
     return max(0.0, worst(cluster, moves, target, budget)[0]) ** 2 / float(moves @ moves)

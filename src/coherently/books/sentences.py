@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 SHOWN = 6
-"""How many bets or forecasts a sentence names before it only counts."""
+"""Maximum number of bets or forecasts that a sentence names; more are counted."""
 
 
 def number(value: float) -> str:
-    """A probability in as few digits as tell it, two at least.
+    """A probability in as few digits as possible, at least two.
 
     >>> number(0.6), number(0.125), number(0.1 + 0.2), number(0.2666666667)
     ('0.60', '0.125', '0.30', '0.2667')
@@ -38,7 +38,7 @@ def apart(first: float, second: float) -> tuple[str, str]:
 
 
 def amount(value: float) -> str:
-    """A stake or a profit: four digits that count.
+    """A stake or a profit in four significant digits.
 
     >>> amount(0.08333333), amount(2e-7), amount(12.0)
     ('0.08333', '2e-07', '12')

@@ -34,7 +34,7 @@ PROVING = 0.2
 
 
 def free_proofs(bets: Bets, suspects: Sequence[NearestPrices], budget: Budget) -> list[ProvedStakes]:
-    """The stakes of each incoherent cluster as far as they are proved: prices less the nearest coherent prices."""
+    """The proved stakes of each incoherent cluster: prices minus the nearest coherent prices."""
     found: list[ProvedStakes | None] = []
     for answer in sorted(suspects, key=lambda answer: -answer.square):
         if found and budget.is_over():
@@ -45,10 +45,10 @@ def free_proofs(bets: Bets, suspects: Sequence[NearestPrices], budget: Budget) -
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
-    """What became of the search for a book: its proofs, and what no stakes of 1 in total win more than.
+    """The outcome of the search for a book: its proofs, and an upper bound `most` on what stakes of 1 in total win.
 
-    `most` is infinite where that is not known; `proof` says on what it rests, or why it is not known, which
-    is that the time was over where it was `late`.
+    `most` is infinite if no bound is known; `proof` says on what it rests, or why it is not known. If the search was
+    `late`, the time was over.
     """
 
     proofs: list[ProvedStakes]
@@ -60,7 +60,7 @@ class Search:
 def best_proof(bets: Bets, suspects: Sequence[NearestPrices], terms: TradingTerms, budget: Budget) -> Search:
     """The best stakes under the terms: for a given total they all go to one cluster.
 
-    Clusters whose prices are coherent have nothing to win, whatever the costs.
+    Clusters with coherent prices win nothing, whatever the costs.
     """
     found = [_best_plan(bets, answer, terms, budget.share(1.0 - PROVING)) for answer in suspects]
     most = max((bound.most for _, bound in found), default=0.0)
@@ -74,9 +74,9 @@ def best_proof(bets: Bets, suspects: Sequence[NearestPrices], terms: TradingTerm
 
 
 def _free_proof(bets: Bets, answer: NearestPrices, budget: Budget) -> ProvedStakes | None:
-    """The proof of a cluster: of the whole where that can be, else of a book on a few of its bets.
+    """The proof of a cluster: of the whole if possible, else of a book on a few of its bets.
 
-    Where a condition has no chance in the nearest prices, what they say given it is arbitrary, and so would be stakes.
+    If a condition is impossible in the nearest prices, prices given it are arbitrary, and so would be stakes.
     """
     if (answer.chance <= ABSENT).any():
         best, _ = _best_plan(bets, answer, TradingTerms(), budget.share(1.0 - PROVING))
@@ -117,9 +117,9 @@ def _simple_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms) -> Plan
 
 
 def _best_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, budget: Budget) -> tuple[Plan, Stakes]:
-    """The best stakes that add up to 1, and what is known of others; where none are found, those of a broken relation.
+    """The best stakes that add up to 1, and what is known of others; if none are found, those of a broken relation.
 
-    Of too many bets only those are looked for.
+    Among too many bets only the latter are looked for.
     """
     own = answer.cluster.bets
     sell, buy = terms.net(bets)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TradingTerms:
-    """What trading costs: `fee` a unit of a bet, and `spread`, by which a bought bet costs more than a sold one brings.
+    """What trading costs: the `fee` per unit of a bet, and the `spread` between the buying and the selling price.
 
-    Bets trade at half a spread from their price; quotes have a spread of their own and trade at bid and ask. The fee of
+    Bets trade at half a spread from their price; quotes have their own spread and trade at bid and ask. The fee of
     a bet that is called off is returned with its price.
     """
 
@@ -46,9 +46,9 @@ class TradingTerms:
         return self.costless and not bets.quoted.any()
 
     def net(self, bets: Bets) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What a unit of each bet brings where it is sold and costs where it is bought, the fee included.
+        """The selling and the buying price of a unit of each bet, including the fee.
 
-        To sell for 0 or less, or buy for 1 or more, wins nothing in any world: so it is where a quote lacks that side.
+        To sell at 0 or less, or buy at 1 or more, wins in no world; a side that a quote lacks has such a price.
         """
         cost = self.fee + np.where(bets.quoted, 0.0, 0.5 * self.spread)
         return bets.bid - cost, bets.ask + cost
@@ -72,7 +72,7 @@ class TradingTerms:
 
 
 def at_quotes(bets: Bets, cluster: Cluster) -> Merged:
-    """The cluster's part with each bet for itself, as an interval from bid to ask: nothing is merged."""
+    """The cluster's part with each bet as a separate interval from bid to ask: nothing is merged."""
     part, own, turned = cluster.part, cluster.bets, cluster.complemented
     bid, ask = bets.bid[own], bets.ask[own]
     intervals = Intervals(

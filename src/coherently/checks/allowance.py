@@ -1,4 +1,4 @@
-"""One time limit for all that a check does, now or when it is asked for."""
+"""One time limit for all work of a check, now or later on request."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class Allowance:
-    """Seconds of work that are left; what happens between two pieces of work costs nothing."""
+    """The seconds of work that are left; time between two pieces of work does not count."""
 
     def __init__(self, seconds: float, threads: int = 1, cancel: Signal | None = None) -> None:
         self.seconds = self.left = seconds
         self.threads, self.cancel = threads, cancel
 
     def __getstate__(self) -> dict[str, object]:
-        """A copy, or what is pickled, cannot be cancelled."""
+        """Leave out the cancel signal: copies and pickles cannot be cancelled."""
         return {**self.__dict__, "cancel": None}
 
     @contextmanager
     def spend(self, share: float) -> Iterator[Budget]:
-        """A piece of work that may take this share of what is left: gives its budget."""
+        """The budget of a piece of work that may take this share of the time left."""
         budget = Budget(cancel=self.cancel or Event()).within(share * self.left)
         try:
             yield budget

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 TIME_LIMIT = 20.0
 WORST = 100
-"""Judges whose contradictions a check tells as plain values."""
+"""Maximum number of judges whose contradictions are in the plain values of a check."""
 JUDGES, MEANS = 0.65, 0.5
 """The part of the time left that the judges, and then the panel's means, may take."""
 REFINING = 0.4
-"""The part of all the time until which distances that are known well enough are proved better."""
+"""The part of all the time after which distances that are known well enough are not refined."""
 SOLVING = 0.9
-"""The part of it after which what is not decided is looked at for broken relations."""
+"""The part of it after which undecided judges are searched for broken relations."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ class Case(Value):
     verdict: Verdict
 
     def among(self, own: NDArray[np.int64]) -> Case:
-        """The same where the owner's bets, which had these numbers among all, are the only ones."""
+        """The same with only the owner's bets, which had these numbers among all."""
         answers = [
             replace(answer, cluster=replace(answer.cluster, bets=np.searchsorted(own, answer.cluster.bets)))
             for answer in self.answers
@@ -118,7 +118,7 @@ class Judges(Value, Mapping[str, Finding]):
 
     @property
     def tolerance(self) -> float:
-        """What rounding may have changed of any forecast of the judges that it explains; 0 where it explains none."""
+        """The largest rounding error of a forecast among the judges that rounding explains; 0 if there are none."""
         explained = [i for i, verdict in enumerate(self.verdicts) if verdict.status is CheckStatus.ROUNDING]
         return float(self._slack[np.isin(self.panel.judge_index, explained)].max(initial=0.0))
 
@@ -230,14 +230,14 @@ def check(
 
     Distances are Euclidean, over the forecasts as given, each counted once: the root of the sum of squared differences
     from the nearest coherent forecasts. Up to 1e-9 counts as coherent, and what the decimals of a judge's numbers
-    explain, where they are 3 or more, as rounding. Where the panel has columns lower and upper, they are what is
-    checked: forecasts are coherent where some coherent ones lie within all of them.
+    explain, if they are 3 or more, as rounding. If the panel has columns lower and upper, these are checked: they are
+    coherent if some coherent forecasts lie within all of them.
 
-    `time_limit` is in seconds, for all judges, the panel's means, and the books and contradictions that are asked for
-    together. What it does not suffice for is `undecided`, or has a distance between two bounds; a distance counts as
-    known where it is proved to 0.1%. `threads` is their number, one for each processor unless told otherwise; the
-    answer is the same. `progress` is called with the fraction of the judges' work that is done; `cancel`, a
-    `threading.Event` that another thread sets, ends the work as the time limit does.
+    `time_limit` is in seconds, for all judges, the panel's means, and the books and contradictions on request,
+    together. A judge for whom it is too short is `undecided`, or has a distance between two bounds; a distance counts
+    as known if it is proved to 0.1%. `threads` is the number of threads, by default one per processor; the answer is
+    the same. `progress` is called with the fraction of the judges' work that is done; `cancel`, a `threading.Event`
+    that another thread sets, ends the work as the time limit does.
 
     >>> import coherently as co
     >>> rows = [("Bob", "p", 0.6), ("Bob", "p & q", 0.1), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)]
@@ -316,7 +316,7 @@ def _finding(name: str, bets: Bets, slack: NDArray[np.float64], case: Case, allo
 
 
 def _notes(judges: Judges) -> tuple[str, ...]:
-    """What a reader should know of the judges as a whole."""
+    """Notes on the judges as a whole."""
     notes = []
     if count := judges.count(CheckStatus.ROUNDING):
         notes.append(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
 
 SHOWN = 5
-"""How many contradictions are put into words."""
+"""Maximum number of contradictions that are put into words."""
 SHARE = 0.5
 """The part of the time left that a book or the contradictions of one judge may take."""
 
@@ -51,7 +51,7 @@ class Finding(Value, Told):
     """Whether the forecasts of one judge, or the panel's means, are coherent.
 
     `status` is "coherent", "incoherent", "rounding" (incoherent by no more than the decimals of the numbers explain:
-    each may be off by `tolerance`) or "undecided" (in the time that was given). The distance is the root of the sum of
+    each may be off by `tolerance`) or "undecided" (within the time limit). The distance is the root of the sum of
     squared differences from the nearest coherent forecasts, over the forecasts as given, each counted once: repeats and
     complements are not merged. With bids and asks it is the distance between those and the nearest coherent prices.
     `verdict` holds its bounds, and `proof` says on what they rest.
@@ -82,17 +82,17 @@ class Finding(Value, Told):
 
     @property
     def distance(self) -> float:
-        """The distance from the nearest coherent forecasts that were found: at most so much, where not `proved`."""
+        """The distance from the nearest coherent forecasts found: an upper bound if not `proved`."""
         return self.verdict.distance
 
     @property
     def distance_low(self) -> float:
-        """The least that the distance can be, which is proved."""
+        """A proved lower bound on the distance."""
         return self.verdict.low
 
     @property
     def distance_high(self) -> float:
-        """The most that the distance can be; infinite where no coherent forecasts were found."""
+        """An upper bound on the distance; infinite if no coherent forecasts were found."""
         return self.verdict.high
 
     @property
@@ -160,7 +160,7 @@ def _contradictions(
 ) -> list[Contradiction]:
     """Simple contradictions of bets, or else one set of forecasts that cannot hold together.
 
-    `granted` are the numbers that bets had, where they are looked at in the worlds of their condition.
+    `granted` are the original numbers of bets that are considered in the worlds of their condition.
     """
     bad = [answer for answer in answers if not answer.coherent]
     if not bad:

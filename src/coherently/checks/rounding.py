@@ -1,8 +1,8 @@
 """What the decimals of a file explain: forecasts printed with d decimals may each be off by half a unit of the last.
 
-A judge's decimals are the most that any of its numbers needs. Where they are 3 to 11, numbers are taken for rounded: by
-at most 0.0005, and 5e-7 for 6 decimals. One or two decimals are how people say what they think, and 0.60 for p beside
-0.61 for p & q is a contradiction; 12 or more are no rounding.
+A judge's decimals are the most that any of its numbers needs. If they are 3 to 11, numbers count as rounded: by at most
+0.0005 for 3 decimals, and 5e-7 for 6. One or two decimals are how people say what they think, and 0.60 for p with 0.61
+for p & q is a contradiction; 12 or more are not rounding.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
 
 FEWEST, MOST = 3, 11
-"""The decimals of numbers that count as rounded."""
+"""Minimum and maximum number of decimals of numbers that count as rounded."""
 DIGITS = 1e-15
 """How far a float may be from the decimal number that it stands for: a percentage divided by 100 loses its last bit."""
 
 
 def half_units(panel: Panel) -> NDArray[np.float64]:
-    """By how much each forecast may be off because its judge's numbers were rounded; 0 where they were not."""
+    """The largest rounding error of each forecast; 0 if its judge's numbers were not rounded."""
     count = len(panel.judges)
     decimals = np.zeros(count, np.int64)
     for column in (panel.probability, panel.lower, panel.upper):
@@ -43,14 +43,14 @@ def half_units(panel: Panel) -> NDArray[np.float64]:
 
 
 def half_units_of_means(panel: Panel) -> NDArray[np.float64]:
-    """By how much the mean of each event may be off: the mean of what its forecasts may be off by."""
+    """The largest rounding error of the mean of each event: the mean of those of its forecasts."""
     total = np.bincount(panel.event_index, panel.weight * half_units(panel), len(panel.written))
     mean: NDArray[np.float64] = total / np.bincount(panel.event_index, panel.weight, len(panel.written))
     return mean
 
 
 def _decimals(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The decimals that each number needs, one more than `MOST` where it needs more."""
+    """The decimals that each number needs; `MOST` + 1 if it needs more than `MOST`."""
     needed = np.full(len(values), MOST + 1, np.int64)
     for digits in range(MOST, -1, -1):
         unit = 10.0**digits
@@ -59,7 +59,7 @@ def _decimals(values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def explains(answer: NearestPrices, slack: NDArray[np.float64]) -> bool:
-    """Whether the coherent prices found are within what the cluster's bets may be off by."""
+    """Whether the coherent prices found are within the slack of the cluster's bets."""
     stands = answer.chance > ABSENT
     allowed = np.where(slack > 0, slack + TOLERANCE, 0.0)
     return answer.is_mixture and bool(np.all(np.abs(answer.target - answer.value)[stands] <= allowed[stands]))
@@ -71,9 +71,9 @@ def cannot_explain(answer: NearestPrices, slack: NDArray[np.float64]) -> bool:
 
 
 def is_within_slack(bets: Bets, answer: NearestPrices, slack: NDArray[np.float64], budget: Budget) -> bool | None:
-    """Whether coherent prices are within what the cluster's bets may be off by; None where that was not decided.
+    """Whether some coherent prices are within the slack of the cluster's bets; None if that was not decided.
 
-    Stakes that win at prices which are worse by the slack show that there are none.
+    Stakes that win even at prices worse by the slack prove that there are none.
     """
     cluster, own = answer.cluster, answer.cluster.bets
     exact = Oracle(cluster.part).is_exact

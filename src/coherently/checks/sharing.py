@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from coherently.solve import Budget
 
 SMALLEST = 0.05
-"""Seconds that a cluster may take while there is time at all."""
+"""Minimum number of seconds that a cluster gets while any time is left."""
 SMALL = 64
-"""Distinct events up to which a cluster is done before a thread has begun."""
+"""Maximum number of distinct events of a cluster that is solved before a thread would have started."""
 
 
 def count_threads(threads: int | None) -> int:
-    """The number of threads: as many as there are processors where nothing, or 0, is asked for."""
+    """The number of threads: one per processor for None or 0."""
     if threads is not None and threads < 0:
-        raise MethodError(f"threads is {threads}; it must be 0 or more, 0 being one for each processor")
+        raise MethodError(f"threads is {threads}; it must be 0 (one per processor) or more")
     return threads or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
 
 
@@ -37,7 +37,7 @@ def nearest_in_time(
     """The nearest coherent prices of each cluster, the small ones first.
 
     Each cluster may take an equal part of the time that is left, so that what the small ones do not need is left for
-    the large ones. At first, distances are proved as far as a reader can tell; within `refined`, some of them better.
+    the large ones. First, distances are proved to the accuracy that is shown; within `refined`, some of them better.
     """
     ways = sorted((Approach(bets, c) for c in clusters_of(bets)), key=lambda way: len(way.cluster.part))
     answers = []

@@ -1,4 +1,4 @@
-"""Whether bets are coherent, and how far they are from that: what is proved, and what is only known to be reached."""
+"""Whether bets are coherent, and how far they are from that: proved lower bounds, and upper bounds by example."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
 
 MOMENT = 0.1
-"""Seconds for a look at broken relations where there is no time at all."""
+"""Seconds for broken relations if no time is left."""
 HALF = 0.5
 """The part of the time left that a closer look at one cluster may take."""
 PROVED = 1e-3
-"""The gap between the bounds of a distance, relative to it, up to which it counts as known."""
+"""A distance counts as known up to this gap between its bounds, relative to it."""
 
 
 class CheckStatus(StrEnum):
@@ -47,9 +47,9 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is known: squares of the distance that are proved (`least`) and reached (`most`), and what is saved surely.
+    """What is known: the squared distance is at least `least` and at most `most`; `saved` is saved in every world.
 
-    `most` is infinite where no coherent prices were found, `saved` is None where nothing is known.
+    `most` is infinite if no coherent prices were found, `saved` is None if nothing is known.
     """
 
     status: CheckStatus
@@ -94,7 +94,7 @@ FINE = Verdict(CheckStatus.COHERENT, 0.0, 0.0, 0.0, ())
 
 
 class Court:
-    """Judges the clusters of bets by their nearest coherent prices; `slack` is what each bet may be off by."""
+    """Judges the clusters of bets by their nearest coherent prices; `slack` is the largest error of each bet."""
 
     def __init__(self, bets: Bets, slack: NDArray[np.float64], budget: Budget) -> None:
         self.bets, self.slack, self.budget = bets, slack, budget
@@ -139,7 +139,7 @@ class Court:
 
 
 def together(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict on all bets from those on clusters, which have nothing to do with each other."""
+    """The verdict on all bets from those on clusters, which are independent."""
     found = [verdict for verdict in verdicts if verdict.status is not CheckStatus.COHERENT]
     if not found:
         return FINE

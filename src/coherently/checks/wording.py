@@ -30,7 +30,7 @@ class _Price(NamedTuple):
 def contradiction_words(bets: Bets, relation: Relation, *, granted: bool = False) -> str:
     """Say how forecasts break a relation, in terms of the events as they were written.
 
-    `granted` tells that they are conditional forecasts, looked at where their condition holds.
+    `granted` means that they are conditional forecasts, considered where their condition holds.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.9), ("Ann", "q", 0.8), ("Ann", "p & q", 0.2)])
@@ -106,7 +106,7 @@ def _sums(bets: Bets, relation: Relation) -> str:
 
 
 def _price(bets: Bets, bet: int, *, sold: bool) -> _Price:
-    """What a bet brings where it is sold, or costs where it is bought."""
+    """The selling or the buying price of a bet."""
     text = bets.text(bet)
     word = ("bid" if sold else "ask") if bets.quoted[bet] else "P"
     return _Price(f"{word}({bets.panel.labels.get(text, text)})", float((bets.bid if sold else bets.ask)[bet]))

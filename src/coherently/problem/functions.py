@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=np.generic)
 
 LARGEST_TABLE = 16
-"""The most variables of a function that has a truth table; a larger function is a cardinality."""
+"""Maximum number of variables of a function with a truth table; a larger function is a cardinality."""
 
 
 class _WithHandle:
@@ -103,7 +103,7 @@ class Functions(_WithHandle, Value):
         )
 
     def handle(self, n_variables: int) -> _core.Functions:
-        """The compiled core's copy, for kernels that work on worlds of so many variables."""
+        """The compiled core's copy, for kernels that work on worlds of `n_variables` variables."""
         known: _core.Functions | None = getattr(self, "_handle", None)
         if known is None or known.n_variables != n_variables:
             known = _core.Functions(n_variables, self.starts, self.variables, self.table_starts, self.tables)
@@ -111,15 +111,15 @@ class Functions(_WithHandle, Value):
         return known
 
     def hold(self, worlds: NDArray[np.bool_] | NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Tell which functions hold in which worlds: one row per world, one column per variable or function."""
+        """Which functions hold in which worlds: one row per world, one column per variable or function."""
         return self.handle(worlds.shape[1]).evaluate(np.ascontiguousarray(worlds).view(np.uint8)).view(np.bool_)
 
 
 def decode(words: NDArray[np.uint64], size: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """The literals and the bits of a function of `size` variables (see `coherently.events.Events.tables`).
 
-    There are no literals where the bits are a truth table. Of a cardinality they tell whether the truth of each
-    variable is counted or its falsity; a bit for each number from 0 then tells whether the function is true at it.
+    If the bits are a truth table, there are no literals. For a cardinality they say whether the truth or the falsity of
+    each variable is counted; one bit for each number from 0 then says whether the function is true at it.
     """
     bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
     if size <= LARGEST_TABLE:

@@ -6,7 +6,7 @@ A proper loss is given by a convex function phi on [0, 1]. A forecast p loses it
 
 which is also the distance between probabilities. The projection of forecasts p on a convex set is the x in it with the
 least sum of w d(x, p); then d(v, p) >= d(v, x) + d(x, p), summed likewise, for every v in the set: in every possible
-world the projection loses less. It depends on p through phi'(p) alone, in whose terms the algorithms work.
+world the projection loses less. It depends on p only through phi'(p), with which the algorithms work.
 
 Savage (1971), Elicitation of personal probabilities and expectations, Journal of the American Statistical Association
 66; Bregman (1967), The relaxation method of finding the common point of convex sets, USSR Computational Mathematics
@@ -35,8 +35,8 @@ CERTAIN = 1000.0
 class Loss(Protocol):
     """What the methods ask of a loss; arrays in, arrays of the same shape out.
 
-    An object of your own with these members is a loss for the method exact, for pools that it follows, and for
-    `coherently.verify`. Projections know only the losses of the package.
+    Your own object with these members is a loss for the method exact, for pools that it follows, and for
+    `coherently.verify`. Projections support only the losses of the package.
 
     >>> import coherently as co
     >>> class Quartic:
@@ -57,11 +57,11 @@ class Loss(Protocol):
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the loss."""
 
     @property
     def is_quadratic(self) -> bool:
-        """Whether it is the squared loss, for which there are faster ways."""
+        """Whether it is the squared loss, for which there are faster methods."""
 
     def clipped(self, p: ArrayLike) -> NDArray[np.float64]:
         """Forecasts as the loss counts them."""
@@ -108,7 +108,7 @@ class Brier:
         return np.full_like(_floats(x), 2.0)
 
     def inverse(self, g: ArrayLike) -> NDArray[np.float64]:
-        """The x of a dual, g/2, for any real g: beyond [0, 1] outside [0, 2]."""
+        """The x of a dual, g/2, for any real g: outside [0, 1] if g is outside [0, 2]."""
         return _floats(g) / 2.0
 
     def divergence(self, x: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
@@ -123,8 +123,8 @@ class Log:
     $$\phi(x) = x \ln x + (1-x) \ln(1-x), \quad \phi'(x) = \ln\frac{x}{1-x}, \quad
     d(x, p) = x \ln\frac{x}{p} + (1-x) \ln\frac{1-x}{1-p}$$
 
-    A certain forecast that fails would lose infinitely much, and no evidence would move it: `clipped` forecasts
-    lie in [clip, 1 - clip]. The other methods take what they are given.
+    A certain forecast that fails would have an infinite loss, and no evidence would move it: `clipped` forecasts
+    lie in [clip, 1 - clip]. The other members do not clip.
 
     >>> loss = Log()
     >>> loss.gradient([0.2, 0.5]).round(6), loss.inverse([np.log(0.25), 0.0])
@@ -176,7 +176,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Spherical:
-    r"""The spherical loss: 1 less the cosine of the forecast (p, 1 - p) and the outcome (1, 0) or (0, 1).
+    r"""The spherical loss: 1 minus the cosine of the forecast (p, 1 - p) and the outcome (1, 0) or (0, 1).
 
     $$\phi(x) = \sqrt{x^2 + (1-x)^2}, \qquad \phi'(x) = \frac{2x - 1}{\phi(x)}, \qquad
     d(x, p) = \phi(x) - \frac{xp + (1-x)(1-p)}{\phi(p)}$$
@@ -210,7 +210,7 @@ class Spherical:
         return np.hypot(probability, 1.0 - probability) ** -3.0
 
     def inverse(self, g: ArrayLike) -> NDArray[np.float64]:
-        """The x of a dual: beyond [0, 1] outside [-1, 1], NaN from the roots of 2 on, where no number has it."""
+        """The x of a dual: outside [0, 1] if the dual is outside [-1, 1], NaN from the roots of 2 on."""
         dual = _floats(g)
         below = 2.0 - np.square(dual)
         return 0.5 + 0.5 * dual / np.sqrt(np.where(below > 0, below, np.nan))
@@ -226,14 +226,14 @@ class Spherical:
 LOSSES: dict[str, type[Brier | Log | Spherical]] = {"brier": Brier, "log": Log, "spherical": Spherical}
 """The losses by their names."""
 KERNELS = (Brier, Log, Spherical)
-"""The losses that the compiled projections on groups know."""
+"""The losses that the compiled projections on groups support."""
 BRIER = Brier()
 
 
 def find_loss(loss: str | Loss, clip: float | None = None) -> Loss:
-    """Give the loss of a name, with its defaults unless a clip is given, or the loss itself if it is one.
+    """Return the loss with a name, with its defaults unless a clip is given, or the loss itself if it is one.
 
-    Any object with the members of `Loss` is a loss; whether they go together is tried on a few probabilities.
+    Any object with the members of `Loss` is a loss; whether these are consistent is tested on a few probabilities.
 
     >>> find_loss("log"), find_loss("log", 0.02), find_loss(Log(clip=0.01))
     (Log(clip=0.0001), Log(clip=0.02), Log(clip=0.01))
@@ -261,7 +261,7 @@ def _built_in(kind: type[Brier | Log | Spherical], clip: float | None) -> Loss:
 def merged_mean(
     loss: Loss, index: NDArray[np.integer], forecast: ArrayLike, weight: ArrayLike, count: int
 ) -> NDArray[np.float64]:
-    r"""Merge the forecasts of each of `count` events, `index` saying whose each is.
+    r"""Merge the forecasts of each of `count` events; `index` has the event of each forecast.
 
     $$q = (\phi')^{-1}\!\left(\frac{\sum_i w_i\, \phi'(p_i)}{\sum_i w_i}\right)$$
 

@@ -1,4 +1,4 @@
-"""Whether an object is a loss: what it must have, and what its members must have to do with each other."""
+"""Whether an object is a loss: the members that it must have, and the relations between them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from coherently.problem.losses import Loss
 
 MEMBERS = ("name", "is_quadratic", "clipped", "gradient", "curvature", "inverse", "divergence")
-"""What a loss has (see `coherently.problem.losses.Loss`)."""
+"""The members of a loss (see `coherently.problem.losses.Loss`)."""
 TRIED = np.linspace(0.02, 0.98, 25)
-"""The forecasts on which a loss is tried."""
+"""The forecasts on which a loss is tested."""
 CLOSE = 1e-6
-"""How far numbers that must be equal may lie apart, relative to 1 or to the larger one."""
+"""Maximum difference of numbers that must be equal, relative to 1 or to the larger one."""
 
 
 def check_loss(loss: Loss, taken: Container[str]) -> None:
-    """Raise an error that says why an object is not a loss; the names that are taken have losses already.
+    """Raise an error that says why an object is not a loss; the names in `taken` are used already.
 
     >>> check_loss(0.5, ())
     Traceback (most recent call last):
@@ -36,7 +36,7 @@ def check_loss(loss: Loss, taken: Container[str]) -> None:
     if missing:
         raise MethodError(f"{loss!r} is not a loss: it has no {', '.join(missing)}; see coherently.problem.Loss")
     if loss.name in taken:
-        raise MethodError(f"the name {loss.name!r} is that of another loss; give your loss a name of its own")
+        raise MethodError(f"the name {loss.name!r} is that of another loss; give your loss a different name")
     try:
         _check_numbers(loss)
     except (TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
@@ -44,7 +44,7 @@ def check_loss(loss: Loss, taken: Container[str]) -> None:
 
 
 def _check_numbers(loss: Loss) -> None:
-    """Try the members on a few forecasts, and on every pair of them with 0 and 1 besides."""
+    """Test the members on a few forecasts, and on every pair of these, 0 and 1."""
     p = _array(loss, "clipped", loss.clipped(TRIED), len(TRIED))
     gradient = _array(loss, "gradient", loss.gradient(p), len(p))
     if not (_array(loss, "curvature", loss.curvature(p), len(p)) > 0).all() or not (np.diff(gradient) > 0).all():
@@ -65,7 +65,7 @@ def _check_numbers(loss: Loss) -> None:
 
 
 def _array(loss: Loss, member: str, values: object, count: int) -> NDArray[np.float64]:
-    """What a member has returned, if that is one number for each it was given."""
+    """The values that a member returns, if there is one for each number that it was given."""
     found = np.asarray(values, np.float64)
     if found.shape != (count,):
         _refuse(loss, f"gives {member} of the shape {found.shape} where it got {count} numbers")

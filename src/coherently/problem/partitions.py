@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def partitions(problem: Problem) -> list[NDArray[np.int64]]:
     """Find partitions among the units: sets of which exactly one comes true; no unit is in two of them.
 
-    First come the values of declared variables, and variables of which a law says that exactly one is true, where all
-    are forecast. Then come units over the same variables that exclude each other and leave nothing out, gathered in
-    their order; an event and its complement, given the same condition or none, are the simplest of these.
+    First are the values of declared variables, and variables of which a law says that exactly one is true, if all are
+    forecast. Then follow units over the same variables that exclude each other and leave nothing out, gathered in their
+    order; an event and its complement, given the same condition or none, are the simplest of these.
 
     >>> from coherently.panel import Panel
     >>> from coherently.problem import pose
@@ -55,7 +55,7 @@ def _of_blocks(problem: Problem) -> list[NDArray[np.int64]]:
 
 
 def _over_the_same(problem: Problem) -> list[list[int]]:
-    """Units over the same variables, or conditionals that differ by a complement alone, where there are two or more."""
+    """Units over the same variables, or conditionals that differ only by a complement, if there are two or more."""
     merged = problem.merged
     small = (merged.sizes() <= LARGEST_TABLE).tolist()
     groups: dict[bytes | int, list[int]] = {}
@@ -69,7 +69,7 @@ def _over_the_same(problem: Problem) -> list[list[int]]:
 
 
 def _truth(problem: Problem, unit: int) -> int:
-    """The truth table of a unit as bits of a number; of a conditional, what happens where its condition holds."""
+    """The truth table of a unit as bits of a number; for a conditional, the worlds in which its condition holds."""
     merged, j = problem.merged, int(problem.coordinate[unit])
     table = 1 if problem.conditional[unit] else _number(merged, j)
     return _everything(problem, unit) ^ table if problem.complemented[unit] else table

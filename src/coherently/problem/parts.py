@@ -1,4 +1,4 @@
-"""The connected components of a problem, each a problem of its own."""
+"""The connected components of a problem, each a separate problem."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def split(merged: Merged) -> list[Part]:
 
 
 def _homes(merged: Merged, tied: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The component of each variable, -1 where nothing is about it."""
+    """The component of each variable, -1 if nothing is about it."""
     home = np.full(merged.n_variables, -1, np.int64)
     if not merged.space.is_free:
         starts, members = merged.space.rows()

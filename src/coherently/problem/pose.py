@@ -29,7 +29,7 @@ NO_SIDES = np.empty(0, np.int32)
 def pose(panel: Panel, loss: Loss = BRIER, weight_unit: float = 1.0, asking: NDArray[np.int32] = NO_SIDES) -> Problem:
     """Merge the panel's forecasts of equal events, and of events with their complements.
 
-    Events that are only asked about, by their sides, are coordinates without weight (`Problem.coordinate_of`).
+    Events in `asking`, by their sides, are coordinates of weight 0 (`Problem.coordinate_of`).
 
     >>> from coherently.panel import Panel
     >>> problem = pose(Panel.from_records([("Ann", "p", 0.6), ("Ann", "~p", 0.6), ("Bob", "p", 0.8)]))
@@ -42,7 +42,7 @@ def pose(panel: Panel, loss: Loss = BRIER, weight_unit: float = 1.0, asking: NDA
 
 
 def pose_individually(panel: Panel, loss: Loss = BRIER, weight_unit: float = 1.0) -> Problem:
-    """Pose the problems of all judges side by side, as if each had variables of its own."""
+    """Pose the problems of all judges side by side, as if each had separate variables."""
     written = panel.written
     unit, first = by_appearance(panel.judge_index.astype(np.int64) * len(written) + panel.event_index)
     index, owner = panel.event_index[first], panel.judge_index[first].astype(np.int64)
@@ -51,7 +51,7 @@ def pose_individually(panel: Panel, loss: Loss = BRIER, weight_unit: float = 1.0
 
 
 def pose_again(problem: Problem, value: NDArray[np.float64]) -> Problem:
-    """Put a number for each unit in the place of its forecasts, intervals too; their weights stay."""
+    """Replace the forecasts and intervals of each unit by one number; their weights stay."""
     units = np.flatnonzero(problem.weight > 0).astype(np.int32)
     no = np.zeros(len(units), np.bool_)
     again = Forecasts(np.zeros_like(units), units, value[units], problem.weight[units], no, ("",))
@@ -60,7 +60,7 @@ def pose_again(problem: Problem, value: NDArray[np.float64]) -> Problem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Units:
-    """What the answer is about: which of the panel's events each unit is, whose it is, and its sides."""
+    """The units of the answer: the panel's event of each, its owner, and its sides."""
 
     written: NDArray[np.integer]
     owner: NDArray[np.int64]
@@ -94,7 +94,7 @@ def _pose(
 def _structure(
     panel: Panel, units: _Units, conditional: NDArray[np.bool_], asking: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], Merged]:
-    """The coordinate (or conditional) of each unit, and what is to be merged, as yet without numbers."""
+    """The coordinate (or conditional) of each unit, and what is to be merged, still without numbers."""
     side = np.minimum(units.event, units.rest)
     plain: slice | NDArray[np.bool_] = slice(None)
     given, some = NO_SIDES, np.empty(0, np.int64)
@@ -126,7 +126,7 @@ def _structure(
 
 
 def _terms(pins: Pins, pin: NDArray[np.int64], places: list[Sides]) -> Terms:
-    """Conditionals, as yet without numbers, and pins."""
+    """Conditionals, still without numbers, and pins."""
     given, none = places[2], np.zeros(len(places[2]))
     limits = Limits(places[4], places[5], pins.low[pin], pins.high[pin], pin.astype(np.int32)) if len(pin) else Limits()
     return Terms(Conditionals(given, places[3], none, none), Intervals(), limits)
@@ -135,7 +135,7 @@ def _terms(pins: Pins, pin: NDArray[np.int64], places: list[Sides]) -> Terms:
 def _given(
     units: _Units, side: NDArray[np.int32], conditional: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Number the distinct conditionals of each owner: that of each conditional unit, and a unit of each."""
+    """Number the distinct conditionals of each owner: the number for each conditional unit, and one unit of each."""
     rows = np.flatnonzero(conditional)
     pair, _ = by_appearance(side[rows].astype(np.int64) << 32 | units.condition[rows])
     number, first = by_appearance(units.owner[rows] * (len(rows) + 1) + pair)
@@ -145,7 +145,7 @@ def _given(
 def _coordinates(
     owners: list[NDArray[np.int64]], sides: list[NDArray[np.int32]]
 ) -> tuple[list[Sides], NDArray[np.int64], NDArray[np.int32]]:
-    """Number the distinct events of each owner, complements being one: the places of all, then owner and event."""
+    """Number the distinct events of each owner, complements as one: the places of all, then owner and event."""
     side, owner = np.concatenate(sides), np.concatenate(owners)
     turned = (side & 1).astype(np.bool_)
     certain = side == CERTAIN
@@ -165,7 +165,7 @@ def _coordinates(
 def _bounds(
     panel: Panel,
 ) -> tuple[NDArray[np.bool_], tuple[NDArray[np.float64], NDArray[np.float64]] | None]:
-    """Which forecasts are intervals, and their ends; None where there is none."""
+    """Which forecasts are intervals, and their ends; None if there are none."""
     if panel.lower is None and panel.upper is None:
         return np.zeros(len(panel), np.bool_), None
     absent = np.full(len(panel), np.nan)

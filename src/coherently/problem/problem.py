@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merged(Value):
-    """Distinct events, an event and its complement being one, with the forecasts of both sides merged.
+    """Distinct events (an event and its complement count as one), with the forecasts of both sides merged.
 
     One entry per coordinate: `event` is a side (see `coherently.events.Reading`), `weight` is the total weight N,
     `mean` the weighted mean q of the forecasts turned to this side (NaN where N is 0). Events that only conditionals
-    and pins are about are coordinates without weight, after the others. `functions` are the Boolean functions of the
-    coordinates. `origin` is the panel's variable behind each variable; with judges apart each has variables of his own,
-    and a panel's variable may occur several times. `space` tells the worlds that are possible, and `terms` what was
-    said beside the numbers for events.
+    and pins are about are coordinates of weight 0, after the others. `functions` are the Boolean functions of the
+    coordinates. `origin` is the panel's variable behind each variable; if judges are separate, each has separate
+    variables, and a panel's variable may occur several times. `space` has the possible worlds, and `terms` the
+    conditionals, intervals and pins.
     """
 
     event: NDArray[np.int32]
@@ -46,7 +46,7 @@ class Merged(Value):
 
     @property
     def handle(self) -> _core.Functions:
-        """What a kernel needs to tell which events hold in a world."""
+        """The functions in the form of kernels."""
         return self.functions.handle(self.n_variables)
 
     def __len__(self) -> int:
@@ -57,7 +57,7 @@ class Merged(Value):
         return self.functions.sizes()
 
     def keep(self, kept: NDArray[np.bool_]) -> Merged:
-        """The coordinates of a mask alone, in their order; conditionals and pins go with their events."""
+        """Only the coordinates of a mask, in their order; conditionals and pins go with their events."""
         return replace(
             self,
             event=self.event[kept],
@@ -81,7 +81,7 @@ class Merged(Value):
         return replace(self, functions=functions, origin=self.origin[used], space=space)
 
     def append(self, new: int, variables: NDArray[np.int32], words: NDArray[np.uint64]) -> Merged:
-        """Append a coordinate without weight, by its variables, ascending, and its words; `new` variables come too."""
+        """Append a coordinate of weight 0, by its variables, ascending, and its words; `new` variables come with it."""
         return replace(
             self,
             event=np.append(self.event, np.int32(-1)),
@@ -101,7 +101,7 @@ class Merged(Value):
         return replace(self, weight=factor * self.weight, terms=terms)
 
     def components(self) -> NDArray[np.int32]:
-        """Label each coordinate with its connected component: those that nothing ties to each other are apart."""
+        """Label each coordinate with its connected component."""
         return self.tied()[: len(self)]
 
     def tied(self) -> NDArray[np.int32]:
@@ -124,9 +124,10 @@ class Merged(Value):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forecasts(Value):
-    """The forecasts themselves, with one entry per forecast in each array: whose it is, of which unit, its numbers.
+    """The forecasts themselves, with one entry per forecast in each array: its judge, its unit, its numbers.
 
-    `judge` numbers the names `judges`. Where `interval`, the forecast is an interval, in which `probability` lies.
+    `judge` is an index into the names `judges`. Where `interval`, the forecast is an interval that contains
+    `probability`.
     """
 
     judge: NDArray[np.int32]
@@ -140,7 +141,7 @@ class Forecasts(Value):
         return len(self.unit)
 
     def keep(self, units: NDArray[np.bool_]) -> Forecasts:
-        """Those of some units, which are numbered anew in their order."""
+        """The forecasts of some units, which are renumbered in their order."""
         rows, place = units[self.unit], np.cumsum(units, dtype=np.int32) - 1
         return Forecasts(
             self.judge[rows],
@@ -154,12 +155,12 @@ class Forecasts(Value):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Way(Value):
-    """The way back from a problem that was kept to the whole: which of the whole's units are its own."""
+    """The way back from a part of a problem to the whole: which of the whole's units it has."""
 
     units: NDArray[np.bool_]
 
     def back(self, value: NDArray[np.float64], others: float | NDArray[np.float64] = np.nan) -> NDArray[np.float64]:
-        """Put numbers of the kept units, in the last axis, in their places among the others' numbers.
+        """Put numbers of the kept units, along the last axis, in their places among those of the others.
 
         >>> Way(np.array([True, False, True])).back(np.array([0.1, 0.2])).tolist()
         [0.1, nan, 0.2]
@@ -173,9 +174,9 @@ class Way(Value):
 class Problem(Value):
     """The forecasts as the methods need them.
 
-    Units are what the answer is about: the events as written or, where judges are apart, those of each judge. One entry
-    per unit: `written` numbers the panel's `texts`, `owner` tells the judge whose it is where judges are apart (else
-    0), `weight` and `mean` are those of its forecasts (NaN where the weight is 0). `coordinate` and `complemented` lead
+    The answer has one number per unit: the events as written or, if judges are separate, those of each judge. One entry
+    per unit: `written` is an index into the panel's `texts`, `owner` is the judge if judges are separate (else 0),
+    `weight` and `mean` are those of its forecasts (NaN where the weight is 0). `coordinate` and `complemented` lead
     to `merged`, whose means are those of the loss: to a coordinate or, where `conditional`, to a conditional of its
     terms. All weights are in units of `weight_unit` (see `coherently.problem.units`).
     """
@@ -202,7 +203,7 @@ class Problem(Value):
         probability: NDArray[np.float64],
         weight: NDArray[np.float64],
     ) -> Problem:
-        """The problem of units without names, each with one forecast of a coordinate or its complement."""
+        """The problem of unnamed units, each with one forecast of a coordinate or its complement."""
         count, no = len(coordinate), np.zeros(len(coordinate), np.bool_)
         unit, owner = np.arange(count, dtype=np.int32), np.zeros(count, np.int64)
         return Problem(
@@ -230,11 +231,11 @@ class Problem(Value):
         return np.where(self.complemented[self.forecasts.unit], 1.0 - p, p)
 
     def coordinate_of(self, side: int) -> int:
-        """The first coordinate of an event or its complement, by its side in the panel's events; -1 without one."""
+        """The first coordinate of an event or its complement, by its side in the panel's events; -1 if none."""
         return int(np.append(np.flatnonzero(self.merged.event == side & ~1), -1)[0])
 
     def keep(self, kept: NDArray[np.bool_]) -> tuple[Problem, Way]:
-        """Give the problem of some coordinates only, and the way back from it."""
+        """The problem of only some coordinates, and the way back from it."""
         place = np.where(kept, np.cumsum(kept) - 1, -1)
         given = place[self.merged.terms.conditionals.joint.coordinate] >= 0
         given_place = np.where(given, np.cumsum(given) - 1, -1)
@@ -253,7 +254,7 @@ class Problem(Value):
         return part, Way(units)
 
     def in_weights(self) -> Problem:
-        """The same with all weights as they were given, a sum that is too large for a double being infinite."""
+        """The same with all weights as given; a sum that is too large for a double is infinite."""
         unit = self.weight_unit
         if unit == 1:
             return self

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def settled(panel: Panel) -> Panel:
-    """Read each conditional whose event is certain, or impossible, given its condition as one of a constant event.
+    """Turn each conditional whose event is certain, or impossible, given its condition into one of a constant event.
 
     "E given H" is 1 in every coherent set of forecasts if no possible world has H without E, whatever P(H) is: it is
-    a forecast of the certain event, which pulls nothing. A called-off loss would make H less likely for it. Likewise
-    for 0; where no world has H, nothing is settled.
+    a forecast of the certain event, which changes nothing else. A called-off loss would make H less likely. The same
+    holds for 0; if no world has H, nothing is settled.
 
     >>> from coherently.panel import Panel
     >>> panel = Panel.from_records([("Ann", "p given p & q", 0.7), ("Ann", "r given p", 0.7)], laws=["p -> ~r"])
@@ -46,7 +46,7 @@ def settled(panel: Panel) -> Panel:
 def _possible(panel: Panel, sides: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which sides hold in some world that obeys laws and declarations.
 
-    Sides that nothing ties together hold at once if each of them can, so that one world shows many.
+    Sides that are not connected hold at once if each of them can, so that one world shows many.
     """
     found: NDArray[np.bool_] = sides != NEVER
     home = _homes(panel, sides)
@@ -69,7 +69,7 @@ def _possible(panel: Panel, sides: NDArray[np.int32]) -> NDArray[np.bool_]:
 
 
 def _homes(panel: Panel, sides: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Number the sides by what laws, declarations and they themselves tie together; -1 where only logic speaks."""
+    """Number the sets of sides that laws, declarations or the sides themselves connect; -1 if only logic matters."""
     laws, choices = panel.laws.side, panel.events.choices()
     starts, variables = panel.events.supports(np.concatenate([sides, laws]) // 2)
     ends = starts[-1] + np.cumsum([len(choice.atoms) for choice in choices], dtype=np.int64)

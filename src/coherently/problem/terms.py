@@ -1,4 +1,4 @@
-"""What forecasts say that is not one number for one event: conditionals, intervals and limits."""
+"""Forecasts that are not one number for one event: conditionals, intervals and limits."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Sides(Value):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conditionals(Value):
-    """Distinct conditional forecasts "E given H", an event and its complement given the same being one.
+    """Distinct conditional forecasts "E given H"; an event and its complement given the same condition count as one.
 
     `joint` is E & H and `condition` H; `weight` and `mean` are of the merged forecasts (NaN where the weight is 0).
     """
@@ -77,7 +77,7 @@ class Conditionals(Value):
         return absent
 
     def ratio(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the probabilities of E & H and H make of it; where that of H is 0, the forecast."""
+        """The ratio of the probabilities of E & H and H; where that of H is 0, the forecast."""
         joint, condition = self.joint.probability(x), self.condition.probability(x)
         ratio = np.divide(joint, condition, out=np.nan_to_num(self.mean, nan=0.5), where=condition > 0)
         return np.clip(ratio, 0.0, 1.0)
@@ -108,7 +108,7 @@ class Intervals(Value):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limits(Value):
-    """Pins: low P(H) <= P(E & H) <= high P(H), `joint` being E & H; H is certain for an unconditional pin.
+    """Pins: low P(H) <= P(E & H) <= high P(H), where `joint` is E & H; H is certain for an unconditional pin.
 
     `pin` is the number of the panel's pin.
     """
@@ -125,7 +125,7 @@ class Limits(Value):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Terms(Value):
-    """All of these."""
+    """All conditionals, intervals and limits."""
 
     conditionals: Conditionals = field(default_factory=Conditionals)
     intervals: Intervals = field(default_factory=Intervals)
@@ -135,7 +135,7 @@ class Terms(Value):
         return len(self.conditionals) + len(self.intervals) + len(self.limits)
 
     def ties(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Coordinates and the number of a conditional or limit that ties them to others, an entry each."""
+        """Coordinates, and for each the number of a conditional or limit that ties it to others."""
         sides = [self.conditionals.joint, self.conditionals.condition, self.limits.joint, self.limits.condition]
         count = len(self.conditionals)
         numbers = [np.arange(count), np.arange(count), *(count + np.arange(len(self.limits)) for _ in range(2))]
@@ -179,7 +179,7 @@ class Terms(Value):
         return next(iter(self.split(np.where(number < 0, 1, 0), number, 1)))
 
     def split(self, home: NDArray[np.integer], number: NDArray[np.integer], count: int) -> Iterator[Terms]:
-        """The terms of each of the first `count` homes of coordinates, which are numbered anew in each."""
+        """The terms of each of the first `count` homes of coordinates, which are renumbered in each."""
         given, intervals, limits = self.conditionals, self.intervals, self.limits
         given_home, limit_home = home[given.joint.coordinate], home[limits.joint.coordinate]
         given_rows, limit_rows = rows_by_home(given_home, count), rows_by_home(limit_home, count)

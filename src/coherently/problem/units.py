@@ -1,4 +1,4 @@
-"""Weights in a unit of their own: only their ratios matter, and no sum of them may be too large or too small."""
+"""Weights in units: only their ratios matter, and no sum of them may be too large or too small."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from coherently.problem.problem import Merged
 
 WIDEST = 33
-"""Binary orders of magnitude between two weights of a component and the next, beyond which they are drawn together.
+"""Maximum binary orders of magnitude between a weight of a component and the next; beyond, they are drawn together.
 
-The lighter one moves what the heavier one is about by at most 2^-33, 1e-10, either way; and a probability, of 53 binary
-digits, keeps 20 of the lighter one's pull on what the heavier one is about: 1e-6 of it.
+The lighter one moves the event of the heavier one by at most 2^-33, 1e-10, either way; and a probability, of 53 binary
+digits, keeps 20 digits of the lighter one's pull on that event: 1e-6 of it.
 """
 FARTHEST = 900
-"""Binary orders of magnitude that a weight may be away from the unit: beyond, sums and squares leave the doubles."""
+"""Maximum binary orders of magnitude of a weight from the unit: beyond, sums and squares overflow or underflow."""
 
 
 def unit_of(weight: NDArray[np.float64]) -> float:
-    """The power of two next below the median of the weights above 0; 1 where there is none.
+    """The largest power of two that is at most the median of the positive weights; 1 if there are none.
 
-    A power of two changes no digit, and neither one heavy forecast nor one light one has a say in what is near.
+    A power of two changes no digit, and a single heavy or light forecast does not change the median.
 
     >>> unit_of(np.array([0.0, 3.0, 5.0, 1e100])), unit_of(np.array([1e-320])), unit_of(np.ones(3))
     (4.0, 5.06e-321, 1.0)

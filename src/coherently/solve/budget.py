@@ -36,7 +36,7 @@ def _nobody(_: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A deadline by the monotonic clock, the gap that is enough, whom to tell of progress, and when to stop.
+    """A deadline by the monotonic clock, the gap that is small enough, a listener for progress, and when to stop.
 
     The gap is relative to the objective, or to `floor` where the objective is less. The work stops when `cancel` is
     set, which may happen in another thread, and when `interrupted` is: by Ctrl-C, or by a KeyboardInterrupt from
@@ -66,7 +66,7 @@ class Budget:
         return self.interrupted.is_set() or self.cancel.is_set()
 
     def tell(self, done: float) -> None:
-        """Tell of progress: the fraction of the work that is done."""
+        """Report progress: the fraction of the work that is done."""
         try:
             self.progress(done)
         except KeyboardInterrupt:
@@ -77,7 +77,7 @@ class Budget:
         return 0.0 if self.is_stopped else max(0.0, self.deadline - time.monotonic())
 
     def slice(self) -> float:
-        """The seconds until the next look, 0 if nothing is left; tells of the part of the time that is gone."""
+        """The seconds until the next look, 0 if nothing is left; reports the fraction of the time that has passed."""
         self.tell(min(1.0, (time.monotonic() - self.begun) / max(1e-9, self.deadline - self.begun)))
         return min(SLICE, self.left())
 
@@ -86,16 +86,16 @@ class Budget:
         return self.left() <= 0
 
     def is_late(self) -> bool:
-        """Whether the deadline is over, and not only a stop."""
+        """Whether the deadline has passed; a stop does not count."""
         return time.monotonic() >= self.deadline
 
     def within(self, seconds: float) -> Budget:
-        """The same with no more than so many seconds from now."""
+        """The same budget with at most so many seconds from now."""
         now = time.monotonic()
         return replace(self, deadline=min(self.deadline, now + seconds), begun=now)
 
     def share(self, part: float) -> Budget:
-        """The same with a part of the time that is left."""
+        """The same budget with a part of the time that is left."""
         now = time.monotonic()
         return replace(self, deadline=now + part * max(0.0, self.deadline - now))
 
@@ -104,7 +104,7 @@ class Budget:
         return gap <= self.tolerance * max(objective, self.floor)
 
     def watch(self, work: Callable[[], T], stop: Callable[[], object]) -> T:
-        """Do work in a thread of its own, and call `stop` when nothing is left, after which it should end soon."""
+        """Do work in a separate thread, and call `stop` when nothing is left; the work should then end soon."""
         with ThreadPoolExecutor(1) as pool:
             done = pool.submit(work)
             while not done.done():
@@ -117,7 +117,7 @@ class Budget:
     def heeding_interrupts(self) -> Iterator[None]:
         """Let the first Ctrl-C stop the work, which then has the answer so far; the next one raises as usual.
 
-        Only the main thread hears of Ctrl-C; a program that handles it by itself keeps its handler.
+        Only the main thread receives Ctrl-C; a program that handles it itself keeps its handler.
         """
         usual = signal.default_int_handler
         if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not usual:
@@ -136,4 +136,4 @@ class Budget:
 
 
 NO_TIME = Budget(deadline=-math.inf)
-"""A budget that is over: what takes it does no more than it must."""
+"""A budget that is over: with it, functions do only what they must."""

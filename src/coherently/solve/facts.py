@@ -1,4 +1,4 @@
-"""Facts about an answer as values: each equals the words that people and JSON read, and no code reads those back."""
+"""Facts about an answer as values: each equals the words that people and JSON see, and no code parses these."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Proof(Fact):
 
 
 class Promise(Fact):
-    """What a method promises of every panel, unless its `exceptions` name it."""
+    """What a method promises for every panel, unless its `exceptions` list it."""
 
     IGNORES_ORDER = "neither the order of forecasts nor the names of variables change the answer"
     KEEPS_COHERENT = "coherent forecasts that judges agree on are the answer"

@@ -1,4 +1,4 @@
-"""What the probabilities of some events leave open about another: the least and the greatest it can have."""
+"""What the probabilities of some events imply for another: its least and its greatest possible probability."""
 
 from __future__ import annotations
 
@@ -20,32 +20,33 @@ if TYPE_CHECKING:
     from coherently.problem import Loss, Merged
 
 ENOUGH = 1e-7
-"""The distance of a bound from what a mixture of worlds reaches at which it is as good as proved."""
+"""A bound is certified if some mixture of worlds comes this close to it."""
 CLOSE = 1e-9
-"""One that is rounding."""
+"""Differences below this are rounding errors."""
 PULLS = (100.0, 10.0, 1.0, 0.0)
-"""How strongly worlds are kept, one after the other, to those of which the answer can consist."""
+"""Penalties, tried in turn, on worlds that cannot be part of the answer."""
 TOLERANCES = (1e-2, 1e-4, 0.5 * ENOUGH)
-"""How well a bound is to be proved, each as long as that is enough to find worlds."""
+"""Tolerances of the oracle, each used as long as it finds new worlds."""
 FEW = 10
-"""Variables of an event up to which events about no others are asked, where all together take too long."""
+"""If the whole component takes too long, fall back to the events about the asked event's variables only, if these are
+at most this many."""
 NEARBY = 1.0
-"""Seconds that this may take; it takes far less."""
+"""Maximum number of seconds for that fallback; it takes far less."""
 SHORTEST = 0.1
-"""Seconds that a program may take at least."""
+"""Minimum number of seconds that a linear program gets."""
 FEASIBLE = 1e-10
-"""By how much the program may miss a probability."""
+"""Feasibility tolerance of the program."""
 
 
 MET = 1e-6
-"""By how much an interval may be missed and count as met; what it then loses, 1e-12 of its weight, is rounding."""
+"""An interval missed by at most this counts as met: the loss, 1e-12 of its weight, is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extremes:
-    """Proved bounds on a probability, and whether some distributions come as near to them as makes no difference.
+    """Proved bounds on a probability, and whether some distributions reach them, to within the tolerance.
 
-    `late` tells that the time was up before that.
+    `late` says that time ran out before that.
     """
 
     low: float
@@ -67,23 +68,23 @@ def extremes(
     *,
     heed_absent: bool = False,
 ) -> Extremes:
-    """Bound the last coordinate of `part`, given what a mixture of worlds makes of the others (`rows_of`).
+    """Bound the last coordinate of `part`, given the probabilities of the others in a mixture of worlds (`rows_of`).
 
     With rows R of the coordinates' probabilities that must lie between l and u, the least P(E) is a linear program with
-    a column a world; it begins with the worlds of the mixture, and the oracle finds the column that lessens it most.
+    one column per world; it starts with the worlds of the mixture, and the oracle finds the best new column.
     For any prices y
 
         P(E) >= sum of y l over y > 0 and y u over y < 0 + min over worlds s of (E(s) - <y, R s>),
 
-    so what the oracle proves about the second term gives a bound, whatever the program's state.
+    so a lower bound from the oracle on the second term gives a bound at any state of the program.
 
     The x that is nearest to q under the loss lies on the face of the coherent set where <f, s> is least for the force
     f = N (phi'(x) - phi'(q)), as does every world of a mixture that gives x. So a multiple of f, the pull, is taken
-    from the prices: it changes nothing for worlds on the face, and those off it are not looked for.
+    from the prices: this changes nothing for worlds on the face, and keeps the oracle from those off it.
     """
     try:
         pricing = Pricing(part)
-    except MethodError:  # no world was found to begin with
+    except MethodError:  # no world was found to start with
         pricing = None
     if pricing is None or not pricing.works:
         return _nearby(part, worlds, weight, loss)
@@ -98,10 +99,10 @@ def extremes(
 
 
 def _nearby(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss) -> Extremes:
-    """What follows from the events about no other variables than the last one's: less, but in no time."""
+    """Bounds from the events about the variables of the last one only: weaker, but quick."""
     used = np.unique(part.functions.of(len(part) - 1)).astype(np.int64)
-    strange = np.append(0, np.cumsum(~np.isin(part.functions.variables, used)))
-    kept = np.diff(strange[part.functions.starts]) == 0
+    others = np.append(0, np.cumsum(~np.isin(part.functions.variables, used)))
+    kept = np.diff(others[part.functions.starts]) == 0
     if kept.all() or len(used) > FEW:
         return Extremes(0.0, 1.0, certified=False)
     part = replace(part, terms=part.terms.on(kept))
@@ -135,8 +136,8 @@ class _Run:
         self.known = {world.tobytes() for world in worlds}
         self.force = np.zeros(len(self.rows.low))
         if not len(part.terms):
-            weighty = part.weight > 0
-            force = part.weight[weighty] * (loss.gradient(x[weighty]) - loss.gradient(part.mean[weighty]))
+            heavy = part.weight > 0
+            force = part.weight[heavy] * (loss.gradient(x[heavy]) - loss.gradient(part.mean[heavy]))
             self.force = force / (np.abs(force).max(initial=0.0) or 1.0)
 
     def least(self, sign: float, budget: Budget) -> tuple[float, float]:
@@ -185,14 +186,14 @@ class Rows:
 
 
 def rows_of(part: Merged, x: NDArray[np.float64], *, heed_absent: bool = False) -> Rows:
-    """What a result fixes that gives a part's coordinates the probabilities x.
+    """What a result with the probabilities x for a part's coordinates fixes.
 
-    - A forecast that has weight has the probability of the result.
-    - An interval that has weight and is met, to within MET, may be met in any other way: that loses no more. One that
-      is missed is fixed like a number, since the loss outside of it is strictly convex.
-    - What is forecast given an event that the answer makes impossible (of a probability up to ABSENT) fixes nothing;
-      if `heed_absent`, it is as forecast should the event be possible after all.
-    - Limits are kept.
+    - A forecast of positive weight has the probability of the result.
+    - An interval of positive weight that is met, to within MET, may be met at any other point: that loses no more. One
+      that is missed is fixed like a number, since the loss outside of it is strictly convex.
+    - A forecast given an event that the answer makes impossible (of a probability of at most ABSENT) fixes nothing; if
+      `heed_absent`, it stands as forecast in case the event is possible after all.
+    - Limits hold.
 
     Each is low P(H) <= P(E & H) <= high P(H), in one row where H is certain or the ends are the same, else in two.
     """
@@ -226,7 +227,7 @@ def rows_of(part: Merged, x: NDArray[np.float64], *, heed_absent: bool = False) 
 def _claims(
     part: Merged, weight: NDArray[np.float64], value: NDArray[np.float64], *, conditional: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Which events, or conditionals, forecasts fix or limit, and the ends between which they do."""
+    """The events and conditionals that forecasts fix or limit, with lower and upper ends."""
     intervals = part.terms.intervals
     mine = (intervals.conditional == conditional) & (intervals.weight > 0)
     about, low, high = intervals.about[mine], np.zeros(len(weight)), np.ones(len(weight))
@@ -244,7 +245,7 @@ def _joined(sides: Sequence[Sides]) -> Sides:
 
 
 def _ratio(joint: Sides, condition: Sides, factor: NDArray[np.float64], width: int) -> tuple[Any, NDArray[np.float64]]:
-    """P(E & H) - factor P(H) as sums over coordinates, and their constants."""
+    """P(E & H) - factor P(H) as sums over coordinates, with their constants."""
     from scipy import sparse
 
     count = len(factor)
@@ -259,7 +260,7 @@ def _ratio(joint: Sides, condition: Sides, factor: NDArray[np.float64], width: i
 
 
 def absent(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64]) -> bool:
-    """Whether anything that has weight is forecast given an event that a mixture makes impossible."""
+    """Whether a forecast of positive weight is given an event that a mixture makes impossible."""
     given, intervals = part.terms.conditionals, part.terms.intervals
     x = np.clip(weight @ part.functions.hold(worlds), 0.0, 1.0)
     told = given.weight > 0
@@ -268,7 +269,7 @@ def absent(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64])
 
 
 class _Program:
-    """Mixtures whose rows lie where they must; the last row is the sum of the weights."""
+    """Mixtures whose rows lie within their limits; the last row is the sum of the weights."""
 
     def __init__(self, rows: Rows, truth: NDArray[np.bool_]) -> None:
         import highspy
@@ -304,13 +305,13 @@ class _Program:
             self._solver.changeColCost(column, sign * true)
 
     def solve(self, budget: Budget) -> tuple[float, NDArray[np.float64]] | None:
-        """The least value, and the prices of the rows; None at the end, or if rounding makes the solver fail."""
+        """The least value, and the prices of the rows; None if the budget is over or rounding makes the solver fail."""
         left = max(SHORTEST, budget.left())
         self._solver.setOptionValue("time_limit", self._solver.getRunTime() + left)
         self._solver.run()
         if self._solver.getModelStatus() != self._optimal:
             return None
         prices, info = np.array(self._solver.getSolution().row_dual), self._solver.getInfo()
-        # A mixture that misses no row costs more by at most the price of what this one misses.
+        # A mixture that misses no row costs at most the price of this one's violations more.
         missed = float(info.max_primal_infeasibility) * float(np.abs(prices).sum())
         return float(info.objective_function_value) + missed, prices

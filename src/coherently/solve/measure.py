@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from coherently.solve.solution import Solution
 
 UNMOVED = 1e-13
-"""A change of probabilities that only rounding makes: sums of a few hundred shares, to 2^-53 each."""
+"""Changes of probabilities below this are rounding: sums of a few hundred shares, to 2^-53 each."""
 
 
 def without_rounding(
     x: NDArray[np.float64], weight: NDArray[np.float64], mean: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """An answer; where nothing has moved but by rounding, the forecasts themselves, which lose nothing in any world."""
+    """The answer, or the forecasts themselves if it differs from them only by rounding: these lose in no world."""
     known = weight > 0
     if np.abs(x - mean)[known].max(initial=0.0) > UNMOVED:
         return x
@@ -31,9 +31,9 @@ def without_rounding(
 
 
 def probabilities(problem: Problem, solution: Solution) -> NDArray[np.float64]:
-    """The probability of each coordinate: from the worlds where there are any, else from the events as written.
+    """The probability of each coordinate: from the worlds if there are any, else from the events as written.
 
-    Without worlds, that of E & H follows from E given H and H; it is NaN where nobody forecast H.
+    Without worlds, P(E & H) follows from E given H and H; it is NaN if nobody forecast H.
     """
     merged, plain = problem.merged, ~problem.conditional
     x = np.full(len(merged), np.nan)
@@ -61,8 +61,8 @@ def probabilities(problem: Problem, solution: Solution) -> NDArray[np.float64]:
 def distance(problem: Problem, x: NDArray[np.float64], conditionals: str | None = None) -> float:
     """The weighted distance of coordinates' probabilities from the merged forecasts, as the loss measures it.
 
-    `conditionals` is what conditional forecasts lose, as in `coherently.solve.Solution`: called_off unless said. Those
-    whose condition has no known probability count for nothing.
+    `conditionals` says what conditional forecasts lose, as in `coherently.solve.Solution` (default: called_off). Those
+    whose condition has no known probability do not count.
     """
     merged, divergence = problem.merged, problem.loss.divergence
     given, intervals = merged.terms.conditionals, merged.terms.intervals

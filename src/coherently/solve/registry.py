@@ -1,4 +1,4 @@
-"""The methods by the word for them: a new one needs its module and a line here."""
+"""The methods by name: a new one needs its module and a line here."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
     "dempster-shafer": (DempsterShafer, {}),
     "lindley": (Lindley, {}),
 }
-"""The methods by the word for them: a class, and the options that the word stands for."""
+"""The methods by name: a class, and the options that the name stands for."""
 
 
 def choose(method: str | Method, **options: object) -> Method:
-    """Give the method that a word stands for, with options (None is the default)."""
+    """Return the method that a name stands for, with options (None means the default)."""
     if isinstance(method, type):
         raise MethodError(f"method is the class {method.__name__}; make an object of it: {method.__name__}()")
     if isinstance(method, Method):
@@ -60,7 +60,7 @@ def _who_has(option: str) -> str:
 
 
 def promises_of(method: Method) -> frozenset[Promise]:
-    """What a method promises of every panel: everything but its `exceptions`, if it has any."""
+    """What a method promises for every panel: everything except its `exceptions`, if it has any."""
     return frozenset(Promise) - getattr(method, "exceptions", frozenset())
 
 

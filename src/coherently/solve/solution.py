@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace(Value):
-    """An entry a sweep, the start included: the answer for each event as written, and how good it was."""
+    """One entry per sweep, the start included: the answer for each event as written, and its quality."""
 
     value: NDArray[np.float64]
     objective: NDArray[np.float64]
@@ -31,7 +31,7 @@ class Trace(Value):
 class Worlds(Value):
     """Distinct worlds of some variables and their probabilities: `weight` sums to 1.
 
-    `truth` has a row a world and a column for each of the `variables`, which are numbered as in
+    `truth` has one row per world and one column for each of the `variables`, which are numbered as in
     `coherently.problem.Merged.variables`.
     """
 
@@ -42,7 +42,7 @@ class Worlds(Value):
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """What was done about a connected component of the problem, and on what its bound rests.
+    """How a connected component of the problem was solved, and on what its bound rests.
 
     `conflict` is that of the evidence, to six digits, where evidence was combined.
     """
@@ -65,7 +65,7 @@ class Solution(Value):
     forecasts and `lower_bound` a valid bound on the least such distance. `conditionals` says what conditional forecasts
     lose in the objective: "called_off" (their loss where the condition holds), "linearised" (the square of
     P(E & H) - p P(H)) or "ratio" (the square of P(E & H) / P(H) - p). What a method does not know is None. `components`
-    are listed where the method takes them apart; `note` says what a reader should know of how the answer was found.
+    are listed if the method solves them separately; `note` says what a reader should know about the answer.
     """
 
     coherence: ClassVar[Coherence]
@@ -82,13 +82,13 @@ class Solution(Value):
 
     @property
     def sentence(self) -> str:
-        """How the method ended: what converged without groups is made of whole worlds."""
+        """How the method ended, in words; a global answer is not about groups."""
         if self.status is Status.CONVERGED and self.coherence is Coherence.GLOBAL:
             return "The method converged: these are its forecasts."
         return self.status.sentence
 
     def in_weights(self, unit: float) -> Self:
-        """The same with sums of weights as they were before these were divided by a unit."""
+        """The same with sums of weights multiplied by the unit that weights were divided by."""
         if unit == 1:
             return self
         components = tuple(
@@ -129,7 +129,7 @@ class Local(Solution):
 class Global(Solution):
     """A coherent answer with the `worlds` that it is made of, for each independent part of the problem.
 
-    `violation` is how far a pin is missed. `degenerate` numbers those conditionals, of the terms of the merged problem,
+    `violation` is how far a pin is missed. `degenerate` lists those conditionals, of the terms of the merged problem,
     whose condition has the probability 0 or 1 though no forecast, law or pin says so, and `standing` those whose
     condition counts as impossible, so that they stand as forecast.
     """
@@ -148,22 +148,22 @@ def _times(value: float, unit: float) -> float: ...
 @overload
 def _times(value: float | None, unit: float) -> float | None: ...
 def _times(value: float | None, unit: float) -> float | None:
-    """A sum of weights; what is too large for a double is the largest."""
+    """A sum of weights, at most the largest double."""
     return None if value is None else min(value * unit, sys.float_info.max)
 
 
 def promised(improvement: float) -> float | None:
-    """A guaranteed improvement as it may be told: None where there may be a loss."""
+    """A guaranteed improvement as it is reported: None if there may be a loss."""
     return improvement if improvement >= 0 else None
 
 
 @runtime_checkable
 class Method(Protocol):
-    """A way to aggregate: a frozen object that holds its options."""
+    """A method of aggregation: a frozen object that holds its options."""
 
     @property
     def name(self) -> str:
-        """The word for it on the command line and in results."""
+        """Its name on the command line and in results."""
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:
-        """Answer the problem; where the budget is over, by the answer so far."""
+        """Answer the problem; if the budget is over, with the answer so far."""

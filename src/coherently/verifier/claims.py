@@ -1,4 +1,4 @@
-"""Claims about all worlds, the lower bound and the guaranteed improvement, held against enumeration.
+"""Claims about all worlds, the lower bound and the guaranteed improvement, checked by enumeration.
 
 All losses here are in units of the largest weight of a forecast.
 """
@@ -31,9 +31,9 @@ WORD = "the result's word"
 
 @dataclass(slots=True, eq=False)
 class BoundCheck:
-    """What was found out about a lower bound.
+    """The findings about a lower bound.
 
-    `proved` has an entry a component: what enumeration at the answer proves, NaN where nothing; `believed` too: what
+    `proved` has one entry per component: what enumeration at the answer proves, NaN if nothing; `believed`, too: what
     any enumeration proves, else what is claimed, within reason.
     """
 
@@ -63,7 +63,7 @@ def check_bound(result: Result, distinct: Distinct, near: Nearness) -> BoundChec
     slack = distinct.close * max(1.0, f) + float(near.blur.sum())
     problems = []
     if result.lower_bound is not None and not near.pinned.any() and not -slack <= claim <= f + slack:
-        # With pins, which answers keep to 1e-9, a bound may lie above the objective by the price of that.
+        # Answers satisfy pins to 1e-9, so a bound may lie above the objective by the price of that.
         problems.append(f"the lower bound {result.lower_bound:.12g} is not between 0 and the objective")
     mismatches = _mismatches(result, distinct, near) if result.components else []
     if result.components and not mismatches:
@@ -116,9 +116,9 @@ def check_improvement(
         return ["there is a guaranteed improvement, but the panel has intervals, which have no Brier penalty"], []
     hidden = np.isnan(near.saved)
     if hidden.any() and (result.coherence != "global" or not near.quadratic[hidden].all()):
-        return [], ["the guaranteed improvement: there are too many worlds to look at"]
+        return [], ["the guaranteed improvement: there are too many worlds to enumerate"]
     most = saved(distinct.scatter, near, bounds)
-    # A sum over all forecasts, each of which counts for at most its weight.
+    # A sum over all forecasts, each of which adds at most its weight.
     if claim <= most + distinct.close * max(1.0, near.weight.sum()):
         rests = "the guaranteed improvement, which rests on the lower bounds of components with too many worlds"
         return [], [rests] if hidden.any() else []
@@ -129,7 +129,7 @@ def check_improvement(
 
 
 def _is_of_others(result: Result) -> bool:
-    """Whether a method solves another problem than that of the forecasts: pooled ones, or reports with errors."""
+    """Whether a method solves a problem other than that of the forecasts: pooled ones, or reports with errors."""
     return result.method.name == "lindley" or ", then " in result.method.name
 
 
@@ -165,7 +165,7 @@ def _mismatches(result: Result, distinct: Distinct, near: Nearness) -> list[str]
 
 
 def _check_component(i: int, claim: float, result: Result, near: Nearness, found: BoundCheck) -> list[str]:
-    """Hold the claim for a component against what its worlds prove, at x or by the verifier's own search."""
+    """Check the claim for a component by its worlds, at x or by the verifier's own search."""
     f, low, unit = float(near.objective[i]), float(found.proved[i]), near.answer.distinct.unit
     slack = near.answer.distinct.close * max(1.0, f) + float(near.blur[i])
     proof = result.components[i].proof if result.components else WORD
@@ -177,7 +177,7 @@ def _check_component(i: int, claim: float, result: Result, near: Nearness, found
     if not near.enumerated[i]:
         found.believed[i] = min(claim, f)
         found.rests_on.append(proof)
-        found.unchecked.append(f"the lower bound of component {i}, which has too many worlds to look at")
+        found.unchecked.append(f"the lower bound of component {i}, which has too many worlds to enumerate")
         return _above(i, claim, f, slack, unit) if not near.pinned[i] else []
     own = near.bracket(i)
     found.believed[i] = np.nanmax([low, own.low])
@@ -197,7 +197,7 @@ def _above(i: int, claim: float, high: float, slack: float, unit: float) -> list
 
 
 def _check_whole(claim: float, near: Nearness, found: BoundCheck) -> list[str]:
-    """Check a bound for which no component is named."""
+    """Check a bound of the whole."""
     objective, unit = float(near.objective.sum()), near.answer.distinct.unit
     slack = near.answer.distinct.close * max(1.0, objective) + float(near.blur.sum())
     if claim <= slack:

@@ -1,4 +1,4 @@
-"""What forecasts lose, as convex functions of the probabilities of events and conditions: the verifier's own."""
+"""The losses of forecasts as convex functions of the probabilities of events and conditions, for the verifier only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 STEEP = 1e-12
-"""A probability that curvatures, which only guide, are computed no nearer to 0 and 1 than."""
+"""Curvatures, which only guide the search, are computed at least this far from 0 and 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ class Costs:
         return len(self.weight)
 
     def value(self, u: Vector, h: Vector) -> Vector:
-        """Each loss; nothing where the condition has no chance."""
+        """Each loss; 0 where the condition is impossible."""
         r, t = self.ratios(u, h)
         lost: Vector = self.weight * np.where(self.linear, (h * (r - t)) ** 2, h * self._apart(r, t))
         return lost
@@ -62,7 +62,7 @@ class Costs:
         return found, np.where(self.linear, t, r)
 
     def ratios(self, u: Vector, h: Vector) -> tuple[Vector, Vector]:
-        """What is given the condition, and the nearest that loses nothing; the forecast where it has no chance."""
+        """The conditional probability, and the nearest one without loss; the forecast if the condition has chance 0."""
         r = np.clip(np.divide(u, h, out=self.low.copy(), where=h > 0), 0.0, 1.0)
         return r, np.clip(r, self.low, self.high)
 

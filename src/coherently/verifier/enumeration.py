@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from coherently.verifier.merging import Distinct
 
 CELLS = 2**25
-"""Worlds times variables or events that are held at a time."""
+"""Maximum number of worlds times variables or events in memory."""
 MOST_WORLDS = 2**16
-"""Worlds of a component up to which all of them are looked at."""
+"""Enumerate a component only if it has at most this many worlds ..."""
 MOST_CELLS = 2**27
-"""Worlds times events of a component up to which they are."""
+"""... and at most this many world-event pairs."""
 
 
 class WorldShares(Protocol):
@@ -32,7 +32,7 @@ class WorldShares(Protocol):
 
     @property
     def truth(self) -> NDArray[np.bool_]:
-        """A row a world, a column a variable."""
+        """One row per world, one column per variable."""
 
 
 def mixed(
@@ -63,7 +63,7 @@ def mixed(
 class Enumeration:
     """All worlds of the components that have few enough: truth assignments that declarations and laws allow.
 
-    `sides` are the events that are looked at and `component` the component of each. World j of a component gives each
+    `sides` are the events in question and `component` the component of each. World j of a component gives each
     of its free variables a bit of j; a declared variable has a digit of j, its value.
     """
 
@@ -75,7 +75,7 @@ class Enumeration:
         self._place_variables(panel)
         counts = np.ones(distinct.n_components)
         known = self.home >= 0
-        with np.errstate(over="ignore"):  # infinitely many are too many, too
+        with np.errstate(over="ignore"):  # an infinite number is too many, too
             np.multiply.at(counts, self.home[known], self.factor[known])
         cells = np.bincount(component, minlength=distinct.n_components) * counts
         self.possible = (counts <= MOST_WORLDS) & (cells <= MOST_CELLS)
@@ -135,7 +135,7 @@ class Enumeration:
         return least
 
     def truths(self, component: int, sides: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """The truth of some events of a component in its possible worlds; a row for each that differs."""
+        """The truth of some events of a component in its possible worlds; one row for each distinct case."""
         one = np.arange(len(self.counts)) == component
         laws = self.laws[self.law_home == component]
         found = []
@@ -158,7 +158,7 @@ def proved(objective: float, shortfall: float) -> float:
 
 
 def _blocks(counts: NDArray[np.int64], width: int) -> Iterator[tuple[int, int]]:
-    """Cut rows into blocks that fit; they grow as the parts with few worlds are done with."""
+    """Cut rows into blocks that fit; blocks grow as parts with few worlds are finished."""
     begin, most = 0, int(counts.max(initial=0))
     largest = max(64, CELLS // max(1, width) // 64 * 64)
     while begin < most:

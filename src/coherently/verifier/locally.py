@@ -1,4 +1,4 @@
-"""Coherence within groups of events, looked at group by group, and the bound on the nearest such forecasts."""
+"""Coherence within groups of events, checked group by group, and the bound on the nearest such forecasts."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 MOST_GROUPS = 20_000
-"""Groups up to which each is looked at."""
+"""Maximum number of groups that are checked."""
 MOST_COLUMNS, MOST_ROWS = 2_000, 250
-"""Truth vectors of all groups, and what ties groups together, up to which the nearest forecasts are looked for."""
+"""Maximum numbers of truth vectors of all groups, and of ties between groups, for finding the nearest forecasts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
     """How far probabilities are from the coherent sets of their groups.
 
-    `proved` is a distance that no coherent probabilities of a group undercut in all its events; `largest` the largest
-    difference from the nearest ones (in the sense of least squares), of groups all of whose events are known; `whole`
+    `proved` is a lower bound on the largest difference of a group from any coherent probabilities; `largest` is the
+    largest difference from the nearest ones (by least squares), over groups all of whose events are known; `whole`
     says whether those are all groups.
     """
 
@@ -46,11 +46,11 @@ class Violation:
 
 
 def check_local(panel: Panel, result: Result, stated: Vector) -> tuple[list[str], list[str]]:
-    """Hold probabilities of the events as written against the groups of the result's design.
+    """Check probabilities of the events as written by the groups of the result's design.
 
     A group's coherent set is the hull of its truth vectors v, so the nearest point P to x in it is a small problem of
     least squares, and a = x - P proves the distance: in some event it is at least (<a, x> - max <a, v>) / |a|_1,
-    whatever P is. Events whose probabilities are not known count for nothing.
+    whatever P is. Events whose probabilities are not known do not count.
     """
     admitted = result.violation or 0.0
     problem = pose(replace(panel, weight=scaled(panel)[0]), result.loss)
@@ -62,13 +62,11 @@ def check_local(panel: Panel, result: Result, stated: Vector) -> tuple[list[str]
         return [], [f"the coherence of {len(groups):,} groups, more than {MOST_GROUPS:,}"]
     found = violation_of(groups, _known(problem, stated, len(groups.members) and int(groups.members.max()) + 1))
     if found.proved > admitted + CLOSE:
-        return [
-            f"a group of events is incoherent by {found.proved:.6g}; the violation is said to be {admitted:.6g}"
-        ], []
+        return [f"a group of events is incoherent by {found.proved:.6g}; the stated violation is {admitted:.6g}"], []
     if result.loss.is_quadratic and (
         found.largest > admitted + CLOSE or (found.whole and not result.components and admitted > found.largest + CLOSE)
     ):
-        return [f"the violation is said to be {admitted:.6g}; a probability is off by {found.largest:.6g}"], []
+        return [f"the stated violation is {admitted:.6g}; a probability is off by {found.largest:.6g}"], []
     if result.status == "converged" and admitted > _settled(result, panel, len(groups)):
         return [f"the status is converged, but the violation is {admitted:.6g}"], []
     left = ["the coherence of conditional forecasts within groups"] if problem.conditional.any() else []
@@ -76,10 +74,10 @@ def check_local(panel: Panel, result: Result, stated: Vector) -> tuple[list[str]
 
 
 def _settled(result: Result, panel: Panel, groups: int) -> float:
-    """The violation that a sweep may leave which moves no probability by more than the tolerance.
+    """The largest violation after a sweep that moves no probability by more than the tolerance.
 
-    Each projection of the sweep moved its group by the violation that it found, in a norm by weights: the plain one is
-    off from that by the root of the ratio of the weights at most. The projections after it moved it again.
+    Each projection of the sweep moved its group by the violation that it found, in a norm by weights: the plain norm
+    differs by at most the root of the ratio of the weights. The projections after it moved it again.
     """
     weight = np.sqrt(panel.weight[panel.weight > 0])
     ratio = math.sqrt(len(weight)) * float(weight.max(initial=0.0) / weight.min(initial=math.inf))
@@ -95,7 +93,7 @@ def _known(problem: Problem, stated: Vector, count: int) -> Vector:
 
 
 def violation_of(groups: Groups, x: Vector) -> Violation:
-    """Look at every group; coordinates that are NaN are left out of theirs, which keep the hulls of the others.
+    """Check every group; coordinates that are NaN are left out of theirs, which keep the hulls of the others.
 
     >>> from coherently.problem import Groups
     >>> rows = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
@@ -135,10 +133,10 @@ def _nearest(rows: Vector, point: Vector) -> Vector:
 
 
 def relaxed(panel: Panel, loss: Loss, design: str) -> Bracket | None:
-    """Bounds on the least distance of forecasts that are coherent within groups; None where there is too much to it.
+    """Bounds on the least distance of forecasts that are coherent within groups; None if the problem is too large.
 
-    Groups share the variables that nobody forecast, as they do with `auxiliary`, which results do not tell: without,
-    the least distance is no larger. Distances are in units of the largest weight.
+    Groups share the variables that nobody forecast, as with `auxiliary`, which results do not state: without it, the
+    least distance is no larger. Distances are in units of the largest weight.
     """
     merged = pose(replace(panel, weight=scaled(panel)[0]), loss).merged
     if len(merged.terms):
@@ -155,7 +153,7 @@ def relaxed(panel: Panel, loss: Loss, design: str) -> Bracket | None:
 
 
 def _program(merged: Merged, loss: Loss, groups: Groups, sizes: list[int]) -> Program:
-    """A simplex for each group; an event is told by its first group, and by others as that one tells it."""
+    """One simplex per group; the first group of an event gives its probability, and others must agree."""
     simplex = np.repeat(np.arange(len(sizes)), sizes)
     ends = np.cumsum([0, *sizes]).tolist()
     home: dict[int, Vector] = {}

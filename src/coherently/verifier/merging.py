@@ -1,4 +1,4 @@
-"""The panel's forecasts by distinct event, merged for the verifier alone: no room that solves is asked."""
+"""The panel's forecasts by distinct event, merged for the verifier only, without the rooms that solve."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 CLOSE = 1e-9
-"""How far a number may lie from what it must be, relative to it or to 1 (of losses, to the largest weight).
+"""Maximum error of a number, relative to it or to 1 (for losses, to the largest weight).
 
 Sums over up to 10^5 events or worlds are off by at most 10^5 times the rounding of one, 1.1e-16, that is 1e-11; and
 methods leave out shares of worlds of at most 1e-12 each, of which mixtures have up to a few hundred.
@@ -41,11 +41,11 @@ class IntervalRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distinct:
-    """Distinct events, an event and its complement being one, by first appearance in the panel.
+    """Distinct events (an event and its complement count as one), by first appearance in the panel.
 
     `side` and `condition` are as in `coherently.events.Reading`, of the smaller side: of "E given H" E & H, and H.
     `weight` is the sum N of the weights and `mean` the mean q (of the loss) of the forecasts of both sides, turned to
-    this one, NaN where N is 0; `intervals` are forecasts apart. `scatter` is the sum of w (p - q)^2 with plain means
+    this one, NaN where N is 0; `intervals` are kept separately. `scatter` is the sum of w (p - q)^2 with plain means
     q. `home` and `turned` give, for each event as written, its place here and whether it is the complement. The
     variables of event i and its condition are `variables[starts[i]:starts[i + 1]]`. `component` numbers the sets of
     events that nothing ties to others: no variable, law, declaration or pin; `home_of_variable` and `events` are the
@@ -84,7 +84,7 @@ class Distinct:
 
     @property
     def weighty(self) -> NDArray[np.bool_]:
-        """Which of them a forecast of some weight is about."""
+        """Which of them have a forecast of positive weight."""
         heavy: NDArray[np.bool_] = self.weight > 0
         heavy[self.intervals.row[self.intervals.weight > 0]] = True
         return heavy
@@ -102,28 +102,28 @@ class Distinct:
         return value
 
     def by_component(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum an entry an event over each component."""
+        """Sum values, one per event, over each component."""
         return np.bincount(self.component, values, self.n_components).astype(np.float64)
 
 
 def scaled(panel: Panel) -> tuple[NDArray[np.float64], float]:
-    """The weights of the forecasts in units of the largest, and that."""
+    """The weights of the forecasts in units of the largest, and the largest."""
     unit = float(panel.weight.max(initial=0.0)) or 1.0
     return panel.weight / unit, unit
 
 
 def resolution(unit: float) -> float:
-    """How far losses and weights in this unit may lie from what they must be: CLOSE, and a few of the least doubles.
+    """Maximum error of losses and weights in this unit: CLOSE, and a few of the least doubles.
 
-    Multiples of 2^-1074 are all that there is below 2^-1022, so that a loss of weights of 1e-320 has three digits.
+    Below 2^-1022 doubles are multiples of 2^-1074, so a loss of weights of 1e-320 has three digits.
     """
     return CLOSE + 4.0 * (math.ulp(0.0) / unit)
 
 
 def floor_of(panel: Panel) -> float:
-    """The power of two next below the median of the weights, in units of the largest; 1 where all count alike.
+    """The largest power of two up to the median of the weights, in units of the largest; 1 if all weights are equal.
 
-    To it the tolerance of "optimal" is relative where the objective is less, whatever the heaviest forecast weighs.
+    If the objective is less, the tolerance of "optimal" is relative to this, whatever the heaviest forecast weighs.
     """
     known = np.sort(panel.weight[panel.weight > 0])
     if not len(known):
@@ -132,7 +132,7 @@ def floor_of(panel: Panel) -> float:
 
 
 def means_as_written(panel: Panel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The total weight of each event as written, in units of the largest, and its weighted mean (NaN without any)."""
+    """The total weight of each event as written, in units of the largest, and its weighted mean (NaN if it is 0)."""
     count, (own, _) = len(panel.written), scaled(panel)
     weight = np.bincount(panel.event_index, own, count).astype(np.float64)
     heaviest = np.zeros(count)
@@ -235,7 +235,7 @@ def _components(
 
 
 def _coordinates(sides: Sequence[NDArray[np.int32]]) -> tuple[list[NDArray[np.int64]], NDArray[np.int32]]:
-    """Number distinct events by first appearance, complements being one; a certain condition is -1."""
+    """Number distinct events by first appearance, complements as one; a certain condition is -1."""
     asked = np.concatenate(sides).astype(np.int64)
     told = (asked != CERTAIN) | (np.arange(len(asked)) < len(sides[0]))
     number = np.full(len(asked), -1, np.int64)

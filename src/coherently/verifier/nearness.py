@@ -1,4 +1,4 @@
-"""The verifier's own account of how near an answer is: its distance, what enumeration proves, what it must save."""
+"""The verifier's own measure of nearness: the distance of an answer, what enumeration proves, what it must save."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 ABSENT = 1e-6
-"""The probability up to which a condition counts as impossible."""
+"""A condition counts as impossible up to this probability."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class Stated:
         return np.concatenate([np.flatnonzero(self.distinct.weight > 0), intervals.row[intervals.weight > 0]])
 
     def costs(self) -> Costs:
-        """What the forecasts lose; an interval is taken as far as the loss knows probabilities."""
+        """The losses of the forecasts; intervals are clipped as the loss clips probabilities."""
         distinct, intervals = self.distinct, self.distinct.intervals
         known, told = distinct.weight > 0, intervals.weight > 0
         least, most = self.loss.clipped(0.0), self.loss.clipped(1.0)
@@ -70,14 +70,13 @@ class Stated:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nearness:
-    """How near forecasts x lie to the merged ones, an entry a component; losses are in units of the largest weight.
+    """How near forecasts x are to the merged ones, one entry per component; losses are in units of the largest weight.
 
-    `objective` is the distance f, and `blur` what it may be off by where P(E & H) and P(H) are off by CLOSE, as sums of
-    shares may be: of conditionals alone.
-    `shortfall` is g, the greatest <F, x - s> over the worlds s, with F the slope of the distance, or half of it,
-    N(x - q), where it is `quadratic`: of the Brier loss of points alone. It is NaN where there are too many worlds to
-    look at (not `enumerated`), pins, which not all worlds obey, or a condition without a chance. `saved` is the Brier
-    penalty that is saved in every world, in components whose worlds were looked at. `weight` is the sum of N.
+    `objective` is the distance f, and `blur` its error, for conditionals only, if P(E & H) and P(H) are off by CLOSE,
+    as sums of shares may be. `shortfall` is g, the greatest <F, x - s> over the worlds s, with F the slope of the
+    distance, or half of it, N(x - q), where it is `quadratic`: for points under the Brier loss. It is NaN where there
+    are too many worlds to enumerate (not `enumerated`), pins, which not all worlds obey, or an impossible condition.
+    `saved` is the Brier penalty that is saved in every world, in enumerated components. `weight` is the sum of N.
     """
 
     panel: Panel
@@ -96,7 +95,7 @@ class Nearness:
     def proved(self) -> Vector:
         """The lower bound that enumeration at x proves for each component; NaN where it does not.
 
-        The distance of any loss is convex with the slope F at x, so that none is below f - g.
+        The distance of any loss is convex with the slope F at x, so it is at least f - g for all coherent forecasts.
         """
         convex = np.maximum(0.0, self.objective - np.maximum(0.0, self.shortfall))
         pairs = zip(self.objective.tolist(), self.shortfall.tolist(), strict=True)
@@ -108,13 +107,13 @@ class Nearness:
         if component not in self.brackets:
             posed = program(self.panel, self.answer, self.worlds, component)
             found = bracket(posed) if len(posed.costs) else Bracket(0.0, 0.0)
-            # The ratio form loses no less than the called-off one, which is convex; what is reached is not known.
+            # The ratio form loses at least as much as the called-off one, which is convex; an upper bound is not known.
             self.brackets[component] = Bracket(found.low) if self.answer.form == "ratio" else found
         return self.brackets[component]
 
 
 def measure(panel: Panel, answer: Stated) -> Nearness:
-    """Measure an answer; weightless events do not count."""
+    """Measure an answer; events of weight 0 do not count."""
     distinct, costs, rows = answer.distinct, answer.costs(), answer.rows()
     given = np.flatnonzero(distinct.conditional)
     sides = np.concatenate([distinct.side, distinct.condition[given]]).astype(np.int32)
@@ -131,7 +130,7 @@ def measure(panel: Panel, answer: Stated) -> Nearness:
     least = worlds.least(np.concatenate([by_event, by_condition[given]]))
     pinned = _pinned(panel, distinct)
     unknown = pinned.copy()
-    # Where a condition is all but impossible the slope is any of many, and only some of them prove the bound.
+    # Where a condition is almost impossible the slope is not unique, and only some slopes prove the bound.
     unknown[distinct.component[distinct.conditional & (answer.condition <= ABSENT)]] = True
     unknown[distinct.component[distinct.conditional]] |= answer.form == "ratio"
     # With a and h off by CLOSE, N h d(a / h) is off by N (|d'| + |d - r d'|) times that.
@@ -152,7 +151,7 @@ def measure(panel: Panel, answer: Stated) -> Nearness:
 
 
 def _summed(home: NDArray[np.int64], values: Vector, distinct: Distinct) -> Vector:
-    """Sum an entry a cost over each component."""
+    """Sum values, one per cost, over each component."""
     return np.bincount(home, values, distinct.n_components).astype(np.float64)
 
 
@@ -168,7 +167,7 @@ def program(panel: Panel, answer: Stated, worlds: Enumeration, component: int) -
     truth = worlds.truths(component, sides.astype(np.int32)).astype(np.float64)
     joint, given, pin_joint, pin_given = np.split(truth, np.cumsum([len(own), len(own), len(about)]), axis=1)
     low, high = pins.low[about], pins.high[about]
-    # A limit of 0 or 1 leaves out worlds; as a row it would leave the others no inside.
+    # A limit of 0 or 1 rules out worlds; as a row it would leave no interior.
     kept = ~((pin_joint > 0) & (high == 0) | (pin_given > pin_joint) & (low == 1)).any(axis=1)
     same = low == high
     below, above = np.flatnonzero((low > 0) & (low < 1)), np.flatnonzero((high < 1) & (high > 0) & ~same)
@@ -196,7 +195,7 @@ def _pinned(panel: Panel, distinct: Distinct) -> NDArray[np.bool_]:
 
 
 def _first_homes(panel: Panel, distinct: Distinct) -> NDArray[np.int64]:
-    """The component of each pin, -1 where no forecast is in reach, or nothing is left to be told."""
+    """The component of each pin, -1 if it reaches no forecast or has no variables."""
     pins = panel.laws.pins
     starts, variables = panel.events.supports(np.stack([pins.event, pins.condition], axis=1).ravel() // 2)
     homes = np.full(len(pins), -1, np.int64)
@@ -206,7 +205,7 @@ def _first_homes(panel: Panel, distinct: Distinct) -> NDArray[np.int64]:
 
 
 def _saved(answer: Stated, worlds: Enumeration, given: NDArray[np.int64]) -> Vector:
-    """The least of sum N ((v - q)^2 - (v - x)^2) over worlds v, conditionals counting where their condition holds."""
+    """The least of sum N ((v - q)^2 - (v - x)^2) over worlds v; conditionals count where their condition holds."""
     distinct = answer.distinct
     known = distinct.weight > 0
     x, mean = (np.where(known, values, 0.0) for values in (answer.x, distinct.plain))
@@ -218,7 +217,7 @@ def _saved(answer: Stated, worlds: Enumeration, given: NDArray[np.int64]) -> Vec
 def saved(scatter: float, near: Nearness, bounds: Vector) -> float:
     """The Brier penalty saved in every world: the scatter and, for each component, what its worlds show.
 
-    Where they were not looked at, a bound b on the least distance gives the part: if b was proved by (f - g)^2 / f, the
+    If they were not enumerated, a bound b on the least distance gives the part: if b was proved by (f - g)^2 / f, the
     worst world saves f - 2g = 2 sqrt(b f) - f. (That the nearest forecasts save b and are no further than sqrt(f - b)
     away gives less: 2b - f at most.)
     """

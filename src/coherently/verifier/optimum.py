@@ -2,7 +2,7 @@
 
 What is minimised is a sum of costs of u = <joint, z> and h = <given, z>, over shares z >= 0 that sum to 1 in each
 simplex and obey limits <G, z> >= 0, or = 0. Whatever point z and prices y (of inequalities not negative) the search
-arrives at, convexity proves that no loss is below
+finds, convexity proves that no loss is below
 
     F(z) - <c, z> + the sum over simplices of the least (c - G'y)_i,  c the slopes of F at z,
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 STEPS = 120
-"""Newton steps at most; 20 to 40 are usual."""
+"""Maximum number of Newton steps; 20 to 40 are usual."""
 TIGHT = 1e-12
 """The width, relative to the largest weight or the objective, at which a bracket is done."""
 KEPT = 1e-11
-"""What a limit may be missed by where the objective counts as reached."""
+"""Maximum violation of a limit at which the objective counts as reached."""
 CENTRED, INSIDE = 0.1, 0.995
-"""How much of the products of shares and reduced costs each step leaves, and how far it goes towards the boundary."""
+"""The part of the products of shares and reduced costs that a step leaves, and its part of the way to the boundary."""
 WORK = 2**28
-"""Columns times the square of terms up to which all columns are taken at once."""
+"""Maximum number of columns times the square of terms for using all columns at once."""
 ROUNDS, FEWEST = 40, 256
-"""Rounds in which columns join where there are more, and how many begin."""
+"""Maximum number of rounds in which columns join, if there are more, and the number of first columns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """A row a column z_i: what it adds to each u and h, to each limit, and its simplex (all are used, from 0)."""
+    """One row per column z_i: what it adds to each u and h, to each limit, and its simplex (all are used, from 0)."""
 
     costs: Costs
     joint: Vector
@@ -55,7 +55,7 @@ class Program:
         return float(self.costs.weight.max(initial=0.0)) or 1.0
 
     def take(self, rows: NDArray[np.int64]) -> Program:
-        """Some of the columns alone."""
+        """Only some of the columns."""
         return Program(
             self.costs, self.joint[rows], self.given[rows], self.limits[rows], self.equal, self.simplex[rows]
         )
@@ -98,7 +98,7 @@ class Bracket:
 
 
 def bracket(program: Program) -> Bracket:
-    """BoundCheck the least loss from both sides.
+    """Bound the least loss from both sides.
 
     >>> from coherently.verifier.costs import Costs
     >>> from coherently.problem import BRIER
@@ -138,7 +138,7 @@ class _Found:
 
 
 class _Point:
-    """Shares, slacks of limits that are no equations, prices of all rows, and reduced costs: all of an iterate."""
+    """An iterate: shares, slacks of inequalities, prices of all rows, and reduced costs."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -160,7 +160,7 @@ class _Point:
         return self.z[: len(self.program.joint)]
 
     def residual(self, z: Vector, s: Vector, y: Vector, mu: float) -> Vector:
-        """What the conditions of a point on the central path lack (Karush, Kuhn and Tucker)."""
+        """The residuals of the conditions (Karush, Kuhn and Tucker) of a point on the central path."""
         program, count = self.program, len(self.program.joint)
         steep, flat = program.costs.slopes(*program.events(z[:count]))
         slope = np.zeros(len(z))
@@ -192,9 +192,9 @@ class _Point:
         return dz, (mu - self.z * self.s - self.s * dz) / self.z, dy
 
 
-@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # a step that is no number ends the search
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # a step that is not a number ends the search
 def _search(program: Program) -> _Found:
-    """Follow the central path (a primal-dual interior point method); the best bounds on the way."""
+    """Follow the central path (a primal-dual interior point method); returns the best bounds found."""
     point, best = _Point(program), Bracket()
     events, prices = program.events(point.shares()), point.prices
     sigma = CENTRED
@@ -221,7 +221,7 @@ def _search(program: Program) -> _Found:
 
 
 def _advance(point: _Point, mu: float) -> float:
-    """Take as long a step as keeps all positive and lessens what is lacking; its length."""
+    """Take the longest step that keeps everything positive and reduces the residual; returns its length."""
     dz, ds, dy = point.step(mu)
     if not (np.isfinite(dz).all() and np.isfinite(ds).all() and np.isfinite(dy).all()):
         return 0.0

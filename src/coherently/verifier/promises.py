@@ -1,4 +1,4 @@
-"""What a result says in words and single numbers, held against the panel."""
+"""The words and single numbers of a result, checked by the panel."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 WEAKEST_FIRST = ("none", "local", "global")
 USUAL_TOLERANCE = 1e-6
-"""What optimal means where the method names no tolerance."""
+"""The tolerance of optimal if the method states none."""
 MOST_TOLERANCE = 0.1
 """The largest tolerance with which "optimal" is accepted.
 
-The gap is relative to the objective or to 1. At 1 the word would say nothing, 0 being a lower bound of every objective;
-at a tenth the answer is as near as the nearest to one digit, the least that a word such as optimal can mean.
+The gap is relative to the objective or to 1. At 1 the word would mean nothing, as 0 is a lower bound of every
+objective; at a tenth the answer is as near as the nearest to one digit, the least that a word such as optimal can mean.
 """
 SETTLED = 1e-7
 """The relative gap and the violation up to which locally coherent forecasts are called the nearest."""
@@ -64,7 +64,7 @@ KINDS = {
     "dempster-shafer": APART,
     **dict.fromkeys(("linear", "log", "median", "trimmed", "extremised", "neyman-roughgarden", "normalised"), AVERAGE),
 }
-"""The methods of the package but auto, which is exact or dykstra; of others, nothing is known."""
+"""The methods of the package except auto, which is exact or dykstra; nothing is known of others."""
 ANY = Kind(WEAKEST_FIRST, ("optimal", "averaged", "converged", "sweep_limit", "pass_limit", *LIMITS))
 
 
@@ -88,10 +88,10 @@ def tolerance_of(result: Result) -> float:
 
 
 def match(panel: Panel, events: Sequence[str]) -> tuple[NDArray[np.int64], list[str]]:
-    """Find the result's row of each event of the panel, by its text or its meaning; or say what is amiss."""
+    """Find the result's row of each event of the panel, by its text or its meaning; or say what is wrong."""
     number = {text: i for i, text in enumerate(panel.written.text)}
-    strange = [text for text in events if text not in number]
-    number |= _by_meaning(panel, strange)
+    others = [text for text in events if text not in number]
+    number |= _by_meaning(panel, others)
     rows = np.full(len(panel.written), -1, np.int64)
     problems = []
     for row, text in enumerate(events):
@@ -123,7 +123,7 @@ def check_means(
     means: tuple[NDArray[np.float64], NDArray[np.float64]],
     unit: float,
 ) -> list[str]:
-    """Hold the raw means and weights, an entry an event of the panel, against the forecasts; `means` are in units."""
+    """Check the raw means and weights, one entry per event of the panel, by the forecasts; `means` are in units."""
     problems = []
     for (name, expected), one in zip(zip(("weight", "raw"), means, strict=True), (unit, 1.0), strict=True):
         told = stated[name] / one
@@ -144,7 +144,7 @@ def check_laws(panel: Panel, other: Panel) -> list[str]:
     problems = [f"the result was made without the panel's {given[key]}" for key in given if key not in made]
     return cut(
         problems
-        + [f"the result was made under {made[key]}, which the panel has not" for key in made if key not in given]
+        + [f"the result was made under {made[key]}, which is not in the panel" for key in made if key not in given]
     )
 
 
@@ -162,7 +162,7 @@ def _meanings(panel: Panel, other: Panel) -> dict[tuple[object, ...], str]:
 
 
 def check_averages(panel: Panel, result: Result, stated: dict[str, NDArray[np.float64]]) -> tuple[list[str], list[str]]:
-    """Hold plain averages against the forecasts: the problems, and what could not be checked."""
+    """Check plain averages by the forecasts: the problems, and what could not be checked."""
     name, value = result.method.name, stated["probability"]
     if name == "linear":
         wrong = ~np.isclose(value, stated["raw"], rtol=0, atol=CLOSE, equal_nan=True)
@@ -177,7 +177,7 @@ def check_averages(panel: Panel, result: Result, stated: dict[str, NDArray[np.fl
         half = 0.5 * means_as_written(panel)[0] * (1.0 + CLOSE)
         wrong = (below > half) | (above > half)
     else:
-        return [], [f"how {name} averages the forecasts: results do not tell its options"]
+        return [], [f"how {name} averages the forecasts: results do not state its options"]
     text = panel.written.text
     return cut(
         [
@@ -213,7 +213,7 @@ def check_probabilities(panel: Panel, result: Result, value: NDArray[np.float64]
 
 
 def check_words(result: Result, *, conditional: bool) -> list[str]:
-    """Status and coherence must be words for what the numbers and worlds show, and go with the method."""
+    """Status and coherence must agree with the numbers, the worlds and the method."""
     words = {component.coherence for component in result.components} | {result.coherence}
     if not words <= set(WEAKEST_FIRST):
         return [f"the coherence of the result or of a component is none of {', '.join(WEAKEST_FIRST)}"]
@@ -235,7 +235,7 @@ def check_words(result: Result, *, conditional: bool) -> list[str]:
     if result.objective is not None and result.lower_bound is not None:
         gap = result.objective - result.lower_bound
     if result.gap != gap:
-        problems.append(f"the gap is {result.gap}; the objective less the lower bound is {gap}")
+        problems.append(f"the gap is {result.gap}; the objective minus the lower bound is {gap}")
     return problems + _check_kind(result) + _check_status(result, gap)
 
 
@@ -257,7 +257,7 @@ def _check_kind(result: Result) -> list[str]:
         [field.replace("_", " ") for field in fields if (getattr(result, field) in (None, ())) == empty]
         for fields, empty in ((kind.without, False), (kind.states, True))
     )
-    problems += [f"the result has the field {field}, of which {name} says nothing" for field in filled]
+    problems += [f"the result has the field {field}, which {name} never states" for field in filled]
     return problems + [f"the result has no {field}, which {name} always states" for field in absent]
 
 
@@ -285,7 +285,7 @@ def _check_status(result: Result, gap: float | None) -> list[str]:
 
 
 def cut(problems: list[str]) -> list[str]:
-    """Give the first problems of a kind, and how many there are."""
+    """The first problems of a kind, and how many more there are."""
     if len(problems) <= SHOWN:
         return problems
     return [*problems[:SHOWN], f"... and {len(problems) - SHOWN:,} more of this kind"]

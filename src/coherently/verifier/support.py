@@ -1,4 +1,4 @@
-"""The worlds of a globally coherent result, evaluated."""
+"""Evaluation of the worlds of a globally coherent result."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Support:
-    """Independent parts of worlds, laid over the panel: the panel's variables behind each part's columns.
+    """Independent parts of worlds in terms of the panel: the panel's variables behind each part's columns.
 
-    `part_of` is the part of each distinct event; of a constant one, which any part can tell, the first.
+    `part_of` is the part of each distinct event; for a constant event the first one.
     """
 
     panel: Panel
@@ -44,16 +44,16 @@ class Support:
 def check_worlds(
     panel: Panel, parts: Sequence[WorldShares], names: Sequence[Sequence[str]], distinct: Distinct
 ) -> tuple[Support | None, list[str]]:
-    """Lay independent parts of worlds, whose variables have `names`, over the panel, and hold them against its laws.
+    """Match independent parts of worlds, whose variables have `names`, to the panel, and check its laws in them.
 
     Parts are unions of the panel's components, so that every declaration, law and pin that is about a variable of a
-    part is checked in worlds that assign all its variables. Laws and pins that no forecast reaches are about none: they
-    say nothing of the result, and that all laws can be obeyed together the reader of the panel has checked.
+    part is checked in worlds that assign all its variables. Laws and pins that reach no forecast do not
+    concern the result; that all laws can be obeyed together was checked when the panel was read.
     """
     problems = [problem for i, part in enumerate(parts) for problem in _check_part(i, part, len(names[i]))]
     number = {name: v for v, name in enumerate(panel.events.written_variables)}
     problems += [
-        f"part {i} has a variable {name!r}, which the panel has not"
+        f"part {i} has a variable {name!r}, which is not in the panel"
         for i, own in enumerate(names)
         for name in own
         if name not in number
@@ -71,12 +71,12 @@ def check_worlds(
 
 
 def check_mixture(support: Support, x: NDArray[np.float64]) -> tuple[list[str], list[str]]:
-    """Hold forecasts x of distinct events against the worlds: the problems, and what worlds do not tell.
+    """Check forecasts x of distinct events by the worlds: the problems, and what worlds do not determine.
 
     With a = P(E & H) and h = P(H) of the worlds, a forecast x of E given H must have |a - x h| <= CLOSE: a and h are
     sums of shares, of which methods leave out those of at most 1e-12, and are off by as much for each of up to 1,000
-    worlds. Where h is at most ABSENT, what was forecast may also stand as it was; where it is below CLOSE, the worlds
-    say nothing of x.
+    worlds. Where h is at most ABSENT, the forecast may also stand as it was; where it is below CLOSE, the worlds do
+    not determine x.
     """
     distinct, text = support.distinct, texts(support.panel, support.distinct)
     joint, given = probabilities(support)
@@ -122,7 +122,7 @@ def check_possible(panel: Panel, parts: Sequence[WorldShares], variables: Sequen
 
 
 def _homes(panel: Panel, variables: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """The part that has each variable, -1 where none has."""
+    """The part that has each variable, -1 if none has."""
     home = np.full(len(panel.events.variables), -1, np.int64)
     for i, own in enumerate(variables):
         home[own] = i
@@ -137,7 +137,7 @@ def _obeys(choice: Choice, truth: NDArray[np.bool_]) -> bool:
 
 
 def check_pins(support: Support, admitted: float | None) -> list[str]:
-    """The mixture must obey the pins about its variables, but for the violation that the result admits.
+    """The mixture must obey the pins about its variables, up to the violation that the result states.
 
     A pin low <= P(E given H) <= high is missed by the distance of P(E & H) from [low P(H), high P(H)].
     """
@@ -153,7 +153,7 @@ def check_pins(support: Support, admitted: float | None) -> list[str]:
         missed = max(pins.low[i] * given - joint, joint - pins.high[i] * given, 0.0)
         worst = max(worst, missed)
         if missed > (admitted or 0.0) + CLOSE:
-            found = f"{joint / given:.9g}" if given > 0 else "that of a condition without a chance"
+            found = f"{joint / given:.9g}" if given > 0 else "that of an impossible condition"
             problems.append(f"the worlds break the pin {text!r}: the probability is {found}")
     if not problems and admitted is not None and abs(admitted - worst) > CLOSE:
         problems.append(f"the violation is {admitted:.12g}; the worlds miss the pins by {worst:.12g} at most")
@@ -174,7 +174,7 @@ def _check_part(number: int, part: WorldShares, n_variables: int) -> list[str]:
 def _parts_of_variables(
     panel: Panel, variables: Sequence[NDArray[np.int64]], distinct: Distinct
 ) -> tuple[NDArray[np.int64], list[str]]:
-    """The part that has each variable (-1 where none has): one at most, with all the variables that are tied to it."""
+    """The part that has each variable (-1 if none has): at most one, with all the variables that are tied to it."""
     names = panel.events.variables
     members = np.concatenate([np.empty(0, np.int64), *variables])
     found = _homes(panel, variables)

@@ -1,4 +1,4 @@
-"""An independent check of a result: evaluation alone, without any solver of the package."""
+"""An independent check of a result: only evaluation, without any solver of the package."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Verification(Told):
     """Whether a result keeps its promises: true as a bool where every promise that could be checked is kept.
 
     `problems` are sentences, one for each promise that is broken; without any the verification is true. `unchecked`
-    names, in words, what neither evaluation nor enumeration settles: of that a true verification says nothing.
+    names, in words, what neither evaluation nor enumeration decides: a true verification does not cover it.
     `bound_rests_on` says for each component, or for the whole where a method takes none apart, what the lower bound
     rests on: "own enumeration" of the verifier, or what the result itself gives as proof. `tolerance` is the gap,
     relative to the objective, that the word optimal was checked against; None for other words.
@@ -66,12 +66,12 @@ class Verification(Told):
 
 
 def verify(panel: Panel, result: Result) -> Verification:
-    """Check a result of a panel by evaluation: no method is asked, and nothing is taken from the result on trust.
+    """Check a result of a panel by evaluation: no method is used, and nothing in the result is taken on trust.
 
-    The forecasts are merged anew, the worlds of a globally coherent result evaluated under every law, declaration and
-    pin, the groups of a locally coherent one looked at one by one, and distances and bounds computed from that. Where a
-    component has at most 2^16 possible worlds, all of them are looked at, and the least distance is found anew, between
-    two numbers that evaluation proves. Numbers are held against each other to 1e-9, relative to the largest weight.
+    The forecasts are merged again, the worlds of a globally coherent result are evaluated under every law, declaration
+    and pin, the groups of a locally coherent one are checked one by one, and distances and bounds are computed from
+    that. If a component has at most 2^16 possible worlds, all of them are enumerated, and the least distance is found
+    again, between two numbers that evaluation proves. Numbers must agree to 1e-9, relative to the largest weight.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
@@ -116,7 +116,7 @@ def verify(panel: Panel, result: Result) -> Verification:
 def _check_coherence(
     panel: Panel, result: Result, distinct: Distinct, stated: NDArray[np.float64]
 ) -> tuple[Support | None, Verification]:
-    """Hold the probabilities of the events as written against the worlds, or against the groups of events."""
+    """Check the probabilities of the events as written by the worlds, or by the groups of events."""
     if result.worlds is None:
         return None, Verification(*_as_lists(check_local(panel, result, stated)))
     names = [[result.worlds.names[v] for v in part.variables.tolist()] for part in result.worlds.parts]
@@ -135,7 +135,7 @@ def _as_lists(found: tuple[list[str], list[str]]) -> tuple[list[str], list[str],
 def _check_nearness(
     panel: Panel, result: Result, distinct: Distinct, x: NDArray[np.float64], support: Support | None
 ) -> BoundCheck:
-    """Hold objective, bound and guaranteed improvement against what the forecasts x are worth."""
+    """Check objective, bound and guaranteed improvement by the forecasts x."""
     if result.objective is None:
         return BoundCheck()
     joint, condition = x.copy(), np.where(distinct.conditional, np.nan, 1.0)

@@ -14,7 +14,7 @@ inline constexpr int max_table_variables = 16;
 
 enum class FunctionKind : std::uint8_t {
     table,  // words: the truth table; bit i is the value where variable j has bit j of i
-    count,  // words: a polarity bit a variable, then a bit for each allowed number of true literals
+    count,  // words: one polarity bit per variable, then one bit per number of true literals
 };
 
 // A view of a function: every variable matters, variables ascend, and it is false where all are false.

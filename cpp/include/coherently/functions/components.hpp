@@ -8,7 +8,7 @@
 namespace coherently {
 
 // Row i has the members members[starts[i]] .. members[starts[i + 1]] - 1, each below `n_members`.
-// Returns a label a row, counted from 0 in order of first appearance; rows without members are alone.
+// Returns one label per row, counted from 0 in order of first appearance; a row without members has its own.
 std::vector<std::int32_t> connected_rows(std::span<const std::int64_t> starts, std::span<const std::int32_t> members,
                                          std::size_t n_members);
 

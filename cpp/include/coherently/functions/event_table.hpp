@@ -14,7 +14,7 @@
 namespace coherently {
 
 // Variables in the order of their numbers: plain ones by their names, and atoms of declared ones by their texts, which
-// no plain name is mistaken for.
+// differ from all plain names.
 class Names final : public Resolver {
 public:
     std::int32_t resolve(std::string_view name) override;
@@ -68,7 +68,7 @@ public:
     // Declares a variable; throws TextError. If `free`, the declaration says how the variable may be compared, but not
     // that it has one value.
     void declare(std::string_view text, const Alphabet& alphabet, bool free);
-    // The side of the variable of that very name, adding it if need be; -1 if a declared variable has it.
+    // The side of the variable of that very name, adding it if needed; -1 if a declared variable has it.
     std::int32_t add_variable(std::string_view name);
 
     std::size_t size() const { return kinds_.size(); }
@@ -94,11 +94,11 @@ private:
 // Truth of a function in the 64 worlds of word `w`: worlds[v * words + w].
 std::uint64_t evaluate(const Function& function, const std::uint64_t* worlds, std::size_t words, std::size_t w);
 
-// Truth of the events in 64 worlds a word: worlds[v * words + w] -> out[s * words + w].
+// Truth of the events in 64 worlds per word: worlds[v * words + w] -> out[s * words + w].
 void evaluate(const EventTable& table, std::span<const std::int32_t> sides, const std::uint64_t* worlds,
               std::size_t words, std::uint64_t* out);
 
-// What the known variables (1, 0; -1 is unknown) settle: 1, 0 or -1 an event.
+// What the known variables (1, 0; -1 is unknown) settle: 1, 0 or -1 per event.
 void settle(const EventTable& table, std::span<const std::int32_t> sides, std::span<const std::int8_t> given,
             std::int8_t* out);
 

@@ -68,7 +68,7 @@ struct Functions {
     EventView view(std::size_t n_variables) const { return {n_variables, starts, variables, word_starts, words}; }
 };
 
-// Tells which functions hold in which worlds; both matrices have one row per world.
+// Which functions hold in which worlds; both matrices have one row per world.
 void evaluate(const EventView& functions, std::span<const std::uint8_t> worlds, std::span<std::uint8_t> truth);
 
 // A function of a view, by its rows.

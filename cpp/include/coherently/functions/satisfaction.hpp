@@ -30,7 +30,7 @@ public:
     Satisfaction(EventView events, std::span<const std::uint8_t> truth, ChoiceView choices);
 
     void fix(std::int32_t variable, bool value);
-    // Works for about that many steps, from where it stopped.
+    // Continues for about that many steps.
     Answer run(std::size_t steps);
     // The world found.
     World world() const;

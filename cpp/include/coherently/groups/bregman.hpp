@@ -70,9 +70,9 @@ private:
     std::vector<std::size_t> corral_;  // affinely independent points; the next two go with it
     std::vector<double> share_, direction_;
     std::vector<double> basis_;              // orthonormal, of the span of the differences of the corral
-    std::vector<double> shift_;              // what the direction does to x
+    std::vector<double> shift_;              // the change of x along the direction
     double decrement_ = 0, dual_shift_ = 0;  // squared length of the Newton step; its largest change of a dual
-    double gap_ = 0;                         // bound on what is still to be gained
+    double gap_ = 0;                         // bound on the remaining decrease
     // scratch
     std::vector<std::size_t> order_;
     std::vector<double> scale_, system_, right_, column_, price_;

@@ -1,4 +1,4 @@
-// The relaxed problem where every group is about at most two variables: a Newton method on the variables alone.
+// The relaxed problem where every group is about at most two variables: a Newton method on the variables only.
 //
 // Given the probabilities a and b of two variables, that of their conjunction may be any m with
 // max(0, a + b - 1) <= m <= min(a, b), and every event about the two is affine in (a, b, m). Each group's m is
@@ -32,7 +32,7 @@ struct PairOptions {
     bool auxiliary;  // a variable that nobody forecast is shared by its groups; else each has its own
     double tolerance;
     int max_iterations;
-    unsigned threads;            // 0: one for each processor
+    unsigned threads;            // 0: one per processor
     const Stop* stop = nullptr;  // ends the work with the best answer so far
 };
 

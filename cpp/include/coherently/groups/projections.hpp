@@ -21,11 +21,11 @@ private:
 
     std::size_t size_ = 0;         // coordinates
     double scale_ = 1;             // the largest squared length of a shifted point
-    std::vector<double> shifted_;  // points less y, scaled by the root of the weights
+    std::vector<double> shifted_;  // points minus y, scaled by the root of the weights
     std::vector<double> nearest_;
     std::vector<std::size_t> corral_;
     std::vector<double> share_, trial_;
-    std::vector<std::vector<double>> factor_;  // Cholesky's, a row a point of the corral
+    std::vector<std::vector<double>> factor_;  // Cholesky factor, one row per point of the corral
 };
 
 // {p, q, r} with r the conjunction of literals of p and q, or its complement; y inside the unit cube.

@@ -10,7 +10,7 @@
 
 namespace coherently {
 
-// Boolean functions with a weight and the probability that each is wanted to have (any where the weight is 0).
+// Boolean functions, each with a weight and a target probability (arbitrary if the weight is 0).
 struct WeightedFunctions {
     std::size_t n_variables;
     std::vector<std::int64_t> starts;  // of each function's variables, which ascend
@@ -23,7 +23,7 @@ struct WeightedFunctions {
     Function at(std::size_t i) const;
 };
 
-// Something that was said of the share J of worlds where a function is true, or where its complement is if `turned`,
+// A forecast of the share J of worlds where a function is true, or its complement if `turned`,
 // among the share H of those where another is (all where `condition` is negative). It costs weight * (the distance of
 // J / H from [low, high])^2, nothing where H is 0; or, if `hard`, weight * the distance of J from [low H, high H].
 struct RatioTerm {
@@ -34,7 +34,7 @@ struct RatioTerm {
 
 // Worlds that may not be any truth assignment. A move gives the variables of a set one of their joint states; sets may
 // overlap. It is drawn by a slot, which is the number of a set. Laws are functions that must be true, or false where
-// `law_truth` is 0, and forbid moves; what the states see to is no law.
+// `law_truth` is 0, and forbid moves; what the states ensure is not listed.
 struct Moves {
     std::vector<std::int64_t> starts;  // of each set's variables
     std::vector<std::int32_t> variables;
@@ -44,11 +44,11 @@ struct Moves {
     std::vector<std::int32_t> slots;
     WeightedFunctions laws;
     std::vector<std::uint8_t> law_truth;
-    std::vector<std::uint8_t> worlds;  // to begin with, a row each
+    std::vector<std::uint8_t> worlds;  // the first ones, one row each
 };
 
-// Worlds whose bits are flipped to lessen the energy: the sum of weight * (share of worlds - target)^2.
-// The energy is kept in whole quanta, so that what a flip changes the flip back restores exactly.
+// Worlds whose bits are flipped to lower the energy: the sum of weight * (share of worlds - target)^2.
+// The energy is kept in whole quanta, so that flipping back restores it exactly.
 class Annealer {
 public:
     Annealer(WeightedFunctions functions, std::size_t columns, std::uint64_t seed);
@@ -64,14 +64,14 @@ public:
     void advance(std::size_t steps, double temperature);
     // Makes hard terms cost as much for each world as they did for all; once, before the descent.
     void harden();
-    // Looks at so many bits (or moves), where it left off, and makes each flip that lessens the energy. True once all
-    // in a row were left alone: the worlds are a local minimum.
+    // Looks at so many bits (or moves), from where it stopped, and makes each flip that lowers the energy. True once
+    // no bit was flipped in a whole round: the worlds are a local minimum.
     bool descend(std::size_t steps);
     // The number of flips, or of moves, that a descent looks at before it ends.
     std::size_t choices() const;
     // The number of worlds in which each function is true.
     std::vector<std::int64_t> counts() const;
-    // A row a world and a column a variable.
+    // One row per world and one column per variable.
     std::vector<std::uint8_t> worlds() const;
 
 private:
@@ -83,7 +83,7 @@ private:
         std::uint8_t change[2][2];
     };
     // A larger function as one of its variables, the `rank`-th, sees it; `tally` is where the true literals of a
-    // count are counted, a number a column.
+    // count are counted, one number per column.
     struct Wide {
         std::int32_t function;
         std::int32_t rank;
@@ -124,15 +124,15 @@ private:
     std::size_t columns_, row_words_;
     Random random_;
     double quanta_ = 0;                 // a unit of energy
-    std::vector<std::uint64_t> rows_;   // the worlds, a row of row_words_ words a column
-    std::vector<std::int64_t> counts_;  // of weighty functions
-    std::vector<std::int64_t> effect_;  // four a function: what one world less, as many and one more do to the energy
-    std::vector<std::size_t> active_;   // the variables that matter to a weighty function
+    std::vector<std::uint64_t> rows_;   // the worlds, row_words_ words per column
+    std::vector<std::int64_t> counts_;  // of functions with positive weight
+    std::vector<std::int64_t> effect_;  // four per function: the change of energy by one world less, none, one more
+    std::vector<std::size_t> active_;   // the variables of functions with positive weight
     std::vector<std::size_t> narrow_starts_, wide_starts_;  // by variable
     std::vector<Narrow> narrow_;
     std::vector<Wide> wide_;
     std::vector<std::int32_t> tallies_;
-    std::size_t next_ = 0, calm_ = 0;  // of the descent: the bit to look at, and how many before it were left alone
+    std::size_t next_ = 0, calm_ = 0;  // of the descent: the next bit, and how many before it were not flipped
 
     bool flips_ = true;  // moves are flips of single bits, without terms
     std::vector<RatioTerm> terms_;

@@ -16,7 +16,7 @@ class Mixture {
 public:
     Mixture(std::span<const double> weight, std::span<const double> target);
 
-    // Takes in a world with its truth vector, a bit an event, at share 0; false where it depends on those within.
+    // Takes in a world with its truth vector, one bit per event, at share 0; false if it depends on those within.
     bool add(const World& world, std::span<const std::uint8_t> bits);
     // Moves to the minimum, dropping worlds whose share would turn negative.
     void settle();
@@ -42,7 +42,7 @@ private:
 
     std::span<const double> weight_, target_;
     std::vector<Column> columns_;
-    std::vector<std::vector<double>> factor_;  // the Cholesky factor of the Gram matrix + scale, a row a column
+    std::vector<std::vector<double>> factor_;  // the Cholesky factor of the Gram matrix + scale, one row per column
     std::vector<double> share_, trial_, sums_, row_;
     double scale_ = 0;
 };

@@ -16,34 +16,34 @@
 namespace coherently {
 
 // Minimises sum_j weight_j (x_j - target_j)^2 over the mixtures of worlds. Every x on the way is coherent.
-// Where there is a space, with its witness, worlds are those of it alone.
+// With a space, which has a witness, only its worlds are used.
 class NearestMixture {
 public:
     NearestMixture(EventView events, std::span<const double> weight, std::span<const double> target, std::uint64_t seed,
                    const Space* space = nullptr);
 
     // Takes in worlds that local search finds; true when it finds none that improves, false at the deadline. The effort
-    // is how often the length of a search is doubled before giving up, where a round of searches has not brought the
-    // objective down by `enough` of it, and by `part` of what all rounds have. Here and below, an objective of no more
-    // than `goal` is reached, and the work over. Work that a deadline cut goes on where it was: the answer is the same.
+    // is how often the length of a search is doubled before giving up, if a round of searches has not reduced the
+    // objective by the part `enough`, and by `part` of the reduction of all rounds. Here and below, the work ends once
+    // the objective is at most `goal`. Work that a deadline stopped is continued: the answer is the same.
     static constexpr int most_effort = 8;
     bool search(Deadline deadline, int effort = most_effort, double enough = 0, double part = 0, double goal = 0);
-    // Takes in the best world of all, by elimination, until none improves; false at the deadline.
+    // Takes in the best of all worlds, by elimination, until none improves; false at the deadline.
     bool eliminate(Deadline deadline, double goal = 0);
-    // Takes in a world from elsewhere; false where it does not improve.
+    // Takes in a given world; false if it does not improve.
     bool offer(const World& world);
 
-    // Takes note that no world has less than this sum of the gradient.
+    // States that no world has a smaller sum of the gradient than this.
     void certify(double least);
 
     // Takes in worlds all at once, better or not.
     void include(const std::vector<World>& worlds);
 
     double objective() const { return objective_; }
-    // What has been proved of the least objective, and the most by which a world's sum lies below the level.
+    // The proved lower bound on the objective, and the most by which a world's sum lies below the level.
     double lower_bound() const { return lower_bound_; }
     double shortfall() const { return shortfall_; }
-    // The x, and the coefficients, half of the gradient, that an improving world has less of than `level`.
+    // The x, and the coefficients, half of the gradient, whose sum is below `level` in an improving world.
     const std::vector<double>& x() const { return x_; }
     const std::vector<double>& gradient() const { return gradient_; }
     double level() const { return level_; }

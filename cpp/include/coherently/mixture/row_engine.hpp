@@ -15,8 +15,8 @@
 
 namespace coherently {
 
-// As NearestMixture, for models that change: worlds and shares survive a change. Until the pins are kept, phase 1 goes
-// first.
+// As NearestMixture, for models that change: worlds and shares survive a change. Phase 1 comes first, until
+// the pins are satisfied.
 class RowEngine {
 public:
     RowEngine(EventView events, std::uint64_t seed, const Space* space, Sums pins, std::vector<std::uint8_t> equal);
@@ -26,10 +26,10 @@ public:
     void include(const std::vector<World>& worlds);
 
     // Takes in worlds that local search finds; true when it finds none that lies below the level by `enough`, false at
-    // the deadline. The effort is how often the length of a search is doubled before giving up, where a round of
-    // searches has not brought the objective down by `worth`.
+    // the deadline. The effort is how often the length of a search is doubled before giving up, if a round of
+    // searches has not reduced the objective by `worth`.
     bool search(Deadline deadline, int effort, double enough, double worth);
-    // Takes in the best world of all, by elimination, until none lies below the level by `enough`; false at the
+    // Takes in the best of all worlds, by elimination, until none lies below the level by `enough`; false at the
     // deadline.
     bool eliminate(Deadline deadline, double enough);
 

@@ -10,7 +10,7 @@
 namespace coherently {
 
 // Sums of sides of events: sum_k factor_k P(side_k) + offset, k in [starts[t], starts[t + 1]). A side is an event, or
-// its complement where `turned`; both are summed from shares, so that what is almost certain keeps its digits.
+// its complement where `turned`; both are summed from shares, so that probabilities near 0 and 1 keep their digits.
 struct Sums {
     std::vector<std::int64_t> starts{0};
     std::vector<std::int32_t> coordinates;
@@ -20,7 +20,7 @@ struct Sums {
     std::size_t size() const { return offset.size(); }
     double value(std::size_t t, std::span<const double> holds, std::span<const double> fails) const;
     double in_world(std::size_t t, std::span<const std::uint8_t> truth) const;
-    // Adds `amount` times the sum, as a function of the events that hold; what it is where none does.
+    // Adds `amount` times the sum to the coefficients of the events that hold; returns its value where none holds.
     double add(std::size_t t, double amount, std::span<double> slope) const;
 };
 
@@ -45,14 +45,14 @@ class RowMixture {
 public:
     RowMixture(std::size_t events, Sums pins, std::vector<std::uint8_t> equal);
 
-    // Changes the model; worlds and shares stay, but for worlds that depend on others in the new rows.
+    // Changes the model; worlds and shares stay, except worlds that depend on others in the new rows.
     void set(RowModel model);
-    // Takes in a world with its truth vector at share 0, or by an exchange where it depends on those within and is
+    // Takes in a world with its truth vector at share 0, or by an exchange if it depends on those within and is
     // cheaper.
     bool add(const World& world, std::span<const std::uint8_t> truth);
-    // Moves to the minimum, dropping columns whose share would turn negative; then improves the shares some times more.
+    // Moves to the minimum, dropping columns whose share would turn negative; then refines the shares.
     void settle(int refinements);
-    // What the pins are missed by in phase 1; the end of which drops the artificial columns.
+    // The sum of violations of the pins in phase 1, whose end drops the artificial columns.
     double missing() const;
     bool is_in_phase_1() const { return phase_1_; }
     void finish_phase_1();
@@ -66,7 +66,7 @@ public:
     const std::vector<double>& fails() const { return fails_; }
     const std::vector<double>& prices() const { return price_; }
     double objective() const { return objective_; }
-    // The coefficients, prices included, that an improving world has less of than `level`.
+    // The coefficients, including prices, whose sum is below `level` in an improving world.
     const std::vector<double>& gradient() const { return gradient_; }
     double level() const { return level_; }
 
@@ -108,7 +108,7 @@ private:
     RowModel model_;
     bool phase_1_ = false;
     std::vector<Column> columns_;
-    std::vector<std::vector<double>> factor_;  // of H, scaled; a row a column
+    std::vector<std::vector<double>> factor_;  // of H, scaled; one row per column
     std::vector<double> share_, holds_, fails_, row_value_, slope_, event_slope_, scratch_, tables_, row_, products_,
         step_, price_, gradient_;
     std::vector<std::vector<double>> along_;  // H^-1 E'

@@ -16,7 +16,7 @@ public:
 
     void set(std::span<const double> coefficients);
     double value(const World& world) const;
-    // A bit an event: whether it holds.
+    // One bit per event: whether it holds.
     void evaluate(const World& world, std::span<std::uint8_t> bits) const;
 
     std::size_t n_variables() const { return events_.n_variables; }

@@ -15,7 +15,7 @@
 namespace coherently {
 
 // Low worlds by local search, the lowest one by elimination, and proofs that none is lower; among the worlds of a space
-// with a witness, where there is one. What is not asked for is not made.
+// with a witness, if there is one. Each part is made when it is first needed.
 class WorldOracle {
 public:
     WorldOracle(const EventView& events, const Space* space, std::uint64_t seed, std::uint64_t proof_seed);
@@ -27,7 +27,8 @@ public:
 
     WorldSearch& search() { return *search_; }
     const WorldSearch& search() const { return *search_; }
-    // The lowest world of several searches, by turns from the best so far and from anywhere. At least one is made.
+    // The lowest world of several searches, alternately from the best so far and from a random one. At least one is
+    // made.
     World search(std::size_t attempts, Deadline deadline);
     Elimination& elimination();
     Proof& proof();

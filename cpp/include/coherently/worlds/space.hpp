@@ -14,7 +14,7 @@ struct Contradiction : std::runtime_error {
     Contradiction() : std::runtime_error("no world obeys all laws") {}
 };
 
-// Variables that take their values together: a row a state, a column a variable.
+// Variables that take their values together: one row per state, one column per variable.
 struct Block {
     std::vector<std::int32_t> variables;
     std::vector<std::uint8_t> states;
@@ -56,8 +56,8 @@ private:
     World witness_;
 };
 
-// Finds a possible world: by elimination where the laws are like a tree, else by satisfaction. Throws Contradiction;
-// false where a block of more than 16 variables is neither exclusive nor a chain.
+// Finds a possible world: by elimination if the laws are like a tree, else by satisfaction. Throws Contradiction;
+// false if a block of more than 16 variables is neither exclusive nor a chain.
 bool find_witness(Space& space);
 
 // Whose values go together: the blocks, then each other variable by itself, of states 0 and 1.
@@ -78,7 +78,7 @@ public:
 
 private:
     const Space& space_;
-    std::vector<std::int32_t> node_, alone_;  // of a variable; the variable of a node that is no block
+    std::vector<std::int32_t> node_, alone_;  // of a variable; the variable of a node that is not a block
     std::vector<std::size_t> position_, states_;
 };
 

@@ -44,7 +44,7 @@ struct Local {
     double value, ga, gb, haa, hab, hbb;
 };
 
-// Its value and gradient alone; where two pieces meet, half of each.
+// Only its value and gradient; where two pieces meet, half of each.
 struct Slope {
     double value, ga, gb;
 };
@@ -74,11 +74,11 @@ struct Single {
     static bool held(const Kinks& kink) { return kink.held; }
     static bool differ(const Kinks& kink, const Kinks& other) { return kink.share != other.share; }
 
-    // How far inside its bounds the free choice is; negative where it is outside, and costs. That it is no less than
-    // 0 goes without saying.
+    // How far inside its bounds the free choice is; negative where it is outside, and costs. The free
+    // choice itself is always at least 0.
     double slack(double a, double b) const { return std::min(std::min(a, b) - free, free - (a + b - 1)); }
 
-    // How far a and b may move, together, with the cost the same quadratic, kinks being rounded on a width.
+    // How far a and b may move, together, while the cost stays the same quadratic; kinks are rounded on a width.
     double margin(double a, double b, double width) const {
         const double excess = a + b - 1 - free, room = std::min(a, b) - free;
         if (excess > 0) return excess;
@@ -95,7 +95,7 @@ struct Single {
         kink = {found.value, found.bend > 0 && slack(a, b) < 0};
     }
 
-    // Without branches: which piece it is nobody can foresee.
+    // Without branches, because the piece cannot be predicted.
     Slope slope(double a, double b) const {
         const double above = std::max(0.0, a + b - 1 - free), below = std::max(0.0, free - std::min(a, b));
         const double share = 0.5 * ((a < b) + (a <= b)), c = 2 * curvature;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int max_iterations = 100;
 constexpr std::size_t factorised = 4000;  // variables up to which a step factorises its matrix
-constexpr double lag = 0.2;               // of the barrier behind what it has brought about
+constexpr double lag = 0.2;               // minimum of the barrier, relative to the mean product
 constexpr double facet[4][3] = {{-1, 1, 0}, {-1, 0, 1}, {1, 0, 0}, {1, -1, -1}};  // in m, a, b
 
 void slacks(double m, double a, double b, double* s) { s[0] = a - m, s[1] = b - m, s[2] = m, s[3] = m - a - b + 1; }
@@ -149,7 +149,7 @@ double PairInterior::complementarity() const {
     return sum / (4 * static_cast<double>(std::max<std::size_t>(1, states_.size())));
 }
 
-// Of the objective, if the groups away from borders are what they were taken to be.
+// Of the objective, if the groups away from borders are as assumed.
 double PairInterior::relative_gap() const {
     double objective = sure_.value;
     LinearBound bound(model_.problem);

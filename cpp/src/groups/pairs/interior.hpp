@@ -11,12 +11,14 @@
 namespace coherently {
 
 // Only groups near a border of two pieces have bounds of their own: for the literals' probabilities a and b group g
-// keeps s = (a - m, b - m, m, m - a - b + 1) > 0 with multipliers z > 0. The others are what the model is sure of.
+// keeps s = (a - m, b - m, m, m - a - b + 1) > 0 with multipliers z > 0. The others are part of the sure quadratic of
+// the model.
 class PairInterior {
 public:
     explicit PairInterior(PairModel& model);
 
-    // Starts from what the answer's variables say of the groups within a radius; keeps the best point on the way.
+    // Starts from the groups that are near a border within a radius of the answer's variables; keeps the best point
+    // found.
     void run(PairAnswer& answer, double radius, double tolerance);
 
     // The minorant at x that the best multipliers of the k-th group near a border give.

@@ -6,7 +6,7 @@
 
 namespace coherently {
 
-constexpr double reach = 3;    // how far sides may cross to be held, relative to what their pull could undo
+constexpr double reach = 3;    // how far sides may cross and still be held, relative to what their pull can undo
 constexpr double stiff = 1e4;  // springs, relative to the curvature of what they hold
 
 // `share` is that of the side which binds where the difference of the sides is positive.
@@ -40,8 +40,8 @@ inline Share share_of(const Kink& kink, double difference, double width, Mode mo
     return {mode == Mode::exact || kink.held || difference == 0 ? kink.share : side_of(difference), 0};
 }
 
-// Moves a kink to the side where it is, holds it shut where its sides have just crossed, or lets it go where the
-// multiplier of its spring, of stiffness k, says so. `pull` is the force that the sides share. Returns how far the
+// Moves a kink to its present side, holds it shut if its sides have just crossed, or releases it if the multiplier of
+// its spring, of stiffness k, leaves (0, 1). `pull` is the force that the sides share. Returns how far the
 // share moved.
 inline double settle(Kink& kink, double difference, double pull, double k) {
     const double before = kink.share;

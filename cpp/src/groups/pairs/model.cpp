@@ -150,7 +150,7 @@ bool PairModel::is_open(const GroupList<Group>& list, const typename GroupList<G
     return Group::held(item.kinks) || Group::differ(item.kinks, Group::sides(first(group), second(group)));
 }
 
-// Adds a group to what is sure unless it is near a border.
+// Adds a group to the sure quadratic unless it is near a border.
 template <typename Group>
 bool PairModel::add_if_sure(const Group& group, double radius) {
     const double a = first(group), b = second(group);

@@ -27,7 +27,7 @@ struct GroupList {
 };
 
 // Groups whose cost is sure to be one quadratic on a box around a point are added up once for the box; the others,
-// which are near a border of two pieces, are looked at on every pass.
+// which are near a border of two pieces, are evaluated on every pass.
 class PairModel {
 public:
     explicit PairModel(const PairProblem& problem, const Stop* stop = nullptr);
@@ -95,10 +95,10 @@ public:
     std::size_t n_groups() const { return singles_.groups.size() + severals_.groups.size(); }
     std::size_t n_near() const { return singles_.near.size() + severals_.near.size(); }
 
-    // What the groups that are not near a border make, at the point of the last pass.
+    // The quadratic of the groups that are not near a border, at the point of the last pass.
     const Quadratic& sure() const { return sure_; }
 
-    // The variables' own costs and what groups cost wherever their m is, at x.
+    // The costs of the variables, and the costs of groups that do not depend on m, at x.
     Quadratic base_at(const std::vector<double>& x) const;
 
 private:

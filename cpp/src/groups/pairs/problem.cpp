@@ -154,7 +154,7 @@ Union connect(const PairProblem& problem) {
     return joined;
 }
 
-// Hands groups to the part that their variables are in, with numbers of its own.
+// Gives groups to the part that has their variables, renumbered.
 class Distribution {
 public:
     Distribution(const PairProblem& whole, Union&& joined)

@@ -42,7 +42,7 @@ struct PairAnswer {
 
 PairProblem pose_pairs(const MergedEvents& merged, bool by_pair, bool auxiliary);
 
-// The connected parts of a problem. Variables in no group are left out, unless there is but one part and all are in it.
+// The connected parts of a problem. Variables in no group are left out, unless there is only one part with all of them.
 std::vector<PairProblem> split(PairProblem&& problem);
 
 }  // namespace coherently

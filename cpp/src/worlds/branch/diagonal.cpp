@@ -12,7 +12,7 @@ namespace {
 constexpr int retune_every = 6;  // levels of the tree
 constexpr int most_sweeps = 50;  // of coordinate descent at a node
 constexpr Precision root_precision{1e-6, 2}, node_precision{1e-3, 2};
-constexpr double worth_it = 0.1;             // of the way to the cutoff that a sweep must gain
+constexpr double worth_it = 0.1;             // part of the distance to the cutoff that a sweep must gain
 constexpr std::size_t largest_heap = 20000;  // nodes
 constexpr int between_clocks = 16;
 constexpr std::size_t patience = 1000;  // nodes
@@ -21,7 +21,7 @@ Precision sharp(double seconds) { return {1e-9, 6, after(seconds)}; }
 
 }  // namespace
 
-// A diagonal, an entry a variable, with the vectors that it came from.
+// A diagonal, one entry per variable, with the vectors that it came from.
 struct DiagonalBound::Tuning {
     std::vector<double> y;
     Vectors vectors;
@@ -30,7 +30,8 @@ struct DiagonalBound::Tuning {
 DiagonalBound::DiagonalBound(const Energy& energy, std::uint64_t seed)
     : energy_(energy), n_(energy.n_variables()), random_(seed) {}
 
-// The energy over signs.
+// The energy over signs: x_v = (1 + s_v) / 2, so l x_v is l/2 + l/2 s_v, and an interaction c x_v x_w is
+// c/4 (1 + s_v + s_w + s_v s_w). Each interaction is met twice, from v and from w: c/8 each in the matrix and constant.
 void DiagonalBound::read() {
     matrix_.assign(n_ * n_, 0.0);
     field_.assign(n_, 0.0);
@@ -104,7 +105,10 @@ void DiagonalBound::tune(Node& node, Precision precision) {
     }
 }
 
-// The bound that the linear approximation at s gives over the box: valid at any s, as the form is convex.
+// The bound that the tangent at s gives over the box, valid at any s. With D = diag(y) the form
+//     F(s) = constant + sum(y) + field s + s' (A - D) s,   g = field + 2 (A - D) s,
+// equals the energy at signs, and F(s) = constant + sum(y) + (field + g) s / 2. As F is convex, any sign vector t has
+//     F(t) >= F(s) + g (t - s) >= F(s) - g s - sum |g|.
 void DiagonalBound::measure(Node& node) const {
     double bound = node.constant;
     for (std::size_t a = 0; a < node.free.size(); ++a) {
@@ -156,7 +160,8 @@ void DiagonalBound::fix(Node& node, std::size_t at, int side) const {
     node.s.erase(node.s.begin() + place);
 }
 
-// Fixes the variables whose other side the gradient alone lifts past the cutoff.
+// Fixes variables by their reduced cost: where s_a = -sign(g_a), the other sign raises the bound of the tangent by
+// 2 |g_a|, and past the cutoff it is ruled out.
 void DiagonalBound::narrow(Node& node) const {
     for (std::size_t a = node.free.size(); a-- > 0;) {
         if (std::abs(node.s[a]) < 1 || node.measured + 2 * std::abs(node.gradient[a]) < cutoff_) continue;
@@ -164,7 +169,7 @@ void DiagonalBound::narrow(Node& node) const {
     }
 }
 
-// Notes the world that the node is rounded to, if it is below the cutoff.
+// Notes the world that s rounds to, if it is below the cutoff.
 void DiagonalBound::look(const Node& node) {
     double value = node.constant;
     for (std::size_t a = 0; a < node.free.size(); ++a) {
@@ -184,6 +189,8 @@ void DiagonalBound::look(const Node& node) {
     better_.push_back(std::move(world));
 }
 
+// Branches on the variable that adds most to the difference of energy and convex form at s, the sum of -y_a (1 -
+// s_a^2).
 void DiagonalBound::branch(Node& node) {
     std::size_t chosen = 0;
     double most = -1;
@@ -217,7 +224,7 @@ DiagonalBound::Node DiagonalBound::pop() {
     return node;
 }
 
-// Bounds a node; false where nothing below the cutoff is in it but what was noted.
+// Bounds a node; false if it contains nothing below the cutoff except noted worlds.
 bool DiagonalBound::expand(Node& node) {
     if (node.depth > 0 && node.depth % retune_every == 0 && !node.free.empty()) tune(node, node_precision);
     measure(node);

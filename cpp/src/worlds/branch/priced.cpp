@@ -12,7 +12,7 @@ constexpr std::size_t most_exclusive = 40;  // variables of a block, for all pai
 
 }  // namespace
 
-// Each rule fines by its terms, plus a constant: 0 where it is kept, at least 1 where it is broken.
+// The terms of each rule, plus its constant, are 0 where it holds and at least 1 where it is broken.
 struct PricedEnergy::Rules {
     Functions functions;
     std::vector<Term> terms;

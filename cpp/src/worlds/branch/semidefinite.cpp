@@ -9,6 +9,18 @@
 namespace coherently {
 namespace {
 
+// With unit vectors v_0 for the field and v_i for the variables, the semidefinite relaxation of min s' A s + field s is
+//
+//     min sum_ij A_ij <v_i, v_j> + sum_i field_i <v_0, v_i>,   |v_i| = 1.
+//
+// With M = [0 field'/2; field/2 A], it is min <M, V V'> over V V' with a unit diagonal, and its dual is max sum(y) with
+// M - diag(y) positive semidefinite. The mixing method minimises over one vector at a time: the objective is 2 <g_i,
+// v_i> plus a constant, with g_i = sum_j M_ij v_j, so v_i = -g_i / |g_i|. At a fixed point (M - diag(y)) V = 0 with y_i
+// = -|g_i|: the multipliers. Vectors of more than sqrt(2 (n + 1)) entries have no bad local minima, in general
+// (Barvinok 1995, Pataki 1998, Burer and Monteiro 2005).
+//
+// Before convergence A - diag(y) is indefinite. y - t for all entries makes it convex at the cost of n t, and t is
+// bisected by Cholesky tests. Whatever y comes out, the bound of DiagonalBound is valid if that test holds.
 constexpr int most_sweeps = 1000;
 constexpr double least_shift = 1e-9;
 
@@ -37,7 +49,7 @@ double scale(double* v, std::size_t width) {
     return length;
 }
 
-// Moves unit vectors one at a time against the pull of the others, the first one standing for the field.
+// Moves one unit vector at a time against the pull of the others; the first vector stands for the field.
 class Mixing {
 public:
     Mixing(const std::vector<double>& matrix, const std::vector<double>& field, Vectors& vectors)
@@ -48,7 +60,7 @@ public:
           pull_(vectors.width),
           strength_(n_ + 1) {}
 
-    // The length of the pull on each vector but the first, when the objective hardly changes any more.
+    // The length of the pull on each vector but the first, once the objective hardly changes.
     std::vector<double> run(const Precision& precision) {
         double before = 0;
         for (int sweep = 0; sweep < most_sweeps; ++sweep) {

@@ -12,7 +12,7 @@ namespace {
 
 using Cliques = std::vector<std::vector<std::int32_t>>;
 
-// Eliminates a variable of least degree after the other, until those that are left are all linked. The cliques, each
+// Eliminates variables one by one, of least degree first, until those that are left are all linked. The cliques, each
 // with its variable first and the others as they come, and what is left as the last one; empty where their tables would
 // pass the limit.
 Cliques eliminate(const EventView& events, double limit) {

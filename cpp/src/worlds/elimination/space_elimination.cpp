@@ -9,7 +9,7 @@ namespace coherently {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double most_entries = 1 << 26;  // of all events' truth, looked at once
+constexpr double most_entries = 1 << 26;  // maximum number of entries of the truth of all events
 
 using Scopes = std::vector<std::vector<std::int32_t>>;
 
@@ -37,8 +37,8 @@ Scopes scopes_of(const EventView& events, const Space& space, const Nodes& nodes
     return scopes;
 }
 
-// Eliminates the node of the smallest table after the other. The cliques, each with its node first and the others as
-// they come; empty where their tables would pass the limit.
+// Eliminates nodes one by one, that of the smallest table first. The cliques, each with its node first and the others
+// as they come; empty where their tables would pass the limit.
 Scopes eliminate(const Scopes& scopes, const Nodes& nodes, double limit) {
     const std::size_t n = nodes.size();
     std::vector<std::vector<std::int32_t>> near(n);

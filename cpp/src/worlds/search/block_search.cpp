@@ -11,17 +11,32 @@
 namespace coherently {
 namespace {
 
+// The problem is min sum_j c_j [event j holds] over worlds in which blocks are in one of their states and laws hold.
+// Laws of few joint states become blocks (`absorb`); the others, the open laws, become penalties:
+//
+//     sum_j c_j [event j holds] + sum_l share_l fine_l d_l,   d_l = sum_{k >= 1} [d_l >= k],
+//
+// where d_l is the number of variables that must turn until law l holds, counted up to `most_grades`. Each [d_l >= k]
+// is a Boolean function, a grade, and so one more event of the energy. Functions must be false where all variables are,
+// so a grade that is true there is replaced by its complement, with the coefficient -fine and the constant fine. At
+// share 1 a fine exceeds the sum of |c_j| over the events of any one block of its law, so a move that breaks it costs
+// more than the events of the block can gain. Shares rise and fall during the walk (strategic oscillation, Glover
+// 1989); worlds that break a law are not reported.
+//
+// A move sets a block to a state. Given the other blocks, the energy of a state is the sum of three parts: `inside`, of
+// events about no other block; a `field` for each true variable, of events with one variable in the block, which are
+// linear in it; and `knots`, of larger events with several variables in it, whose table is looked up at each state.
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t few_states = 16;    // of a block that laws make
-constexpr std::size_t most_joint = 4096;  // states that are tried for it
-constexpr double premium = 1.01;          // on what breaking a law can gain
+constexpr std::size_t few_states = 16;    // maximum number of states of a block that laws make (or 2 per variable)
+constexpr std::size_t most_joint = 4096;  // maximum number of states that are tried for it
+constexpr double premium = 1.01;          // on the largest gain by breaking a law
 constexpr double relative_rounding = 1e-13;
-constexpr std::size_t oscillation = 16;  // moves between two looks at the fines
+constexpr std::size_t oscillation = 16;  // moves between two changes of the penalties
 constexpr double cheaper = 0.6, least_share = 0.05;
-constexpr std::size_t raises = 8;  // of the fines while cooling
+constexpr std::size_t raises = 8;  // of the penalties while cooling
 constexpr int most_grades = 16;
 
-// All joint states of some blocks that a law allows; none where there are too many.
+// All joint states of some blocks that a law allows; empty if there are too many.
 Block joined(const std::vector<const Block*>& parts, const LargeEvent& law, bool truth) {
     Block joint;
     double count = 1;
@@ -51,7 +66,7 @@ Block joined(const std::vector<const Block*>& parts, const LargeEvent& law, bool
     return parts.size() == 1 || joint.size() <= std::max(few_states, 2 * joint.variables.size()) ? joint : Block{};
 }
 
-// How many variables of a law must turn, at least, until it has its truth: by row, or by number of true literals.
+// The least number of variables that must turn until a law has its truth: by row, or by number of true literals.
 std::vector<int> distances(const LargeEvent& law, bool truth) {
     const std::size_t size = law.variables.size(), rows = law.counted ? size + 1 : std::size_t{1} << size;
     std::vector<int> distance(rows, -1);
@@ -97,8 +112,7 @@ struct BlockSearch::Layout {
         for (std::size_t i = 0; i < open.size(); ++i) add_grades(i, function_of(laws, open[i]), space.truth(open[i]));
     }
 
-    // A function for each number of variables that the law may be away from its truth; turned where all false is so
-    // far.
+    // One function for each distance that the law may have from its truth; turned if all false is that far.
     void add_grades(std::size_t place, const LargeEvent& law, bool truth) {
         const std::vector<int> distance = distances(law, truth);
         const std::size_t none = law.row(World(block_of.size()));
@@ -289,7 +303,7 @@ void BlockSearch::price(std::span<const double> coefficients) {
     set_shares(1.0);
 }
 
-// Sets all fines to a share of what breaking a law can gain.
+// Sets all penalties to a share of the largest gain by breaking a law.
 void BlockSearch::set_shares(double share) {
     share_.assign(open_laws_.size(), share);
     apply_shares();
@@ -305,7 +319,7 @@ void BlockSearch::apply_shares() {
     energy_.set(coefficients_);
 }
 
-// The same on the way.
+// The same during a walk.
 void BlockSearch::change_shares(double share) {
     if (open_laws_.empty()) return;
     set_shares(share);
@@ -325,7 +339,7 @@ void BlockSearch::start(const World& from) {
         std::size_t s = 0;
         while (s < own.block.size() && !matches(s)) ++s;
         state_[b] = s;
-        if (s == own.block.size()) {  // in none: to the first
+        if (s == own.block.size()) {  // in no state: use the first
             state_[b] = 0;
             for (std::size_t k = 0; k < own.block.variables.size(); ++k)
                 if (own.block.value(0, k) != from[static_cast<std::size_t>(own.block.variables[k])])
@@ -341,7 +355,7 @@ bool BlockSearch::obeys(const World& world) const {
     return std::all_of(open_laws_.begin(), open_laws_.end(), [&](std::size_t law) { return space_.obeys(world, law); });
 }
 
-// What turning each variable of a block true would add, apart from the knots.
+// The energy that each variable of a block adds if it is true, without the knots.
 void BlockSearch::fill_fields(std::size_t b) {
     const SearchBlock& own = blocks_[b];
     const World& world = walk_.world();
@@ -382,14 +396,14 @@ void BlockSearch::fill_energies(std::size_t b) {
     }
 }
 
-// What turning a variable that is a block by itself changes.
+// The change of energy if a block of one variable turns.
 double BlockSearch::turning(std::size_t b) const {
     const SearchBlock& own = blocks_[b];
     return walk_.gains()[static_cast<std::size_t>(own.block.variables[0])] + own.inside[1 - state_[b]] -
            own.inside[state_[b]];
 }
 
-// The best other state of a block, and what it would change.
+// The best other state of a block, and its change of energy.
 void BlockSearch::look(std::size_t b) {
     if (blocks_[b].is_single) {
         next_[b] = 1 - state_[b];
@@ -410,7 +424,7 @@ void BlockSearch::touch(std::size_t b) {
     touched_.push_back(b);
 }
 
-// Sets a block to a state, and takes note of the blocks whose energies that changes.
+// Sets a block to a state, and notes the blocks whose energies change.
 void BlockSearch::go(std::size_t b, std::size_t state) {
     const SearchBlock& own = blocks_[b];
     for (std::size_t k = 0; k < own.block.variables.size(); ++k) {
@@ -454,8 +468,8 @@ void BlockSearch::run(const World& from, std::size_t patience, double threshold,
         if (blocks_[b].block.size() > 1) tournament_.set(b, change_[b]);
     }
     const std::size_t tenure = std::min<std::size_t>(blocks_.size() / 10, 20);
-    bool fresh = true;         // what comes to a minimum comes to a new one
-    std::size_t possible = 0;  // worlds since the fines were looked at
+    bool fresh = true;         // the next minimum is a new one
+    std::size_t possible = 0;  // possible worlds since the last change of penalties
     for (std::size_t move = 1, last = 0; move - last <= patience; ++move) {
         bool minimum = true;
         std::erase_if(tabu_, [&](std::size_t b) {
@@ -486,8 +500,8 @@ void BlockSearch::run(const World& from, std::size_t patience, double threshold,
     if (!open_laws_.empty() && best_energy_ < threshold) found.push_back({best_energy_, best_});
 }
 
-// Makes all laws cheaper to break after a time without any broken, and those dearer that are broken after a time
-// without any possible world (as the clause weights of Morris 1993, The breakout method).
+// Lowers all penalties if no law was broken for some time, and raises those of broken laws if no world was possible for
+// some time (as the clause weights of Morris 1993, The breakout method).
 void BlockSearch::oscillate(std::size_t possible) {
     if (possible > 0 && possible < oscillation) return;
     for (std::size_t i = 0; i < open_laws_.size(); ++i) {
@@ -502,7 +516,8 @@ void BlockSearch::oscillate(std::size_t possible) {
     }
 }
 
-// A state of a block by its probability at a temperature (Geman and Geman 1984); for two, Metropolis's.
+// Draws a state of a block by its probability at a temperature (Geman and Geman 1984); for two states by Metropolis's
+// rule.
 std::size_t BlockSearch::draw(std::size_t b, double temperature) {
     if (blocks_[b].is_single) {
         const double gain = turning(b);

@@ -148,13 +148,13 @@ void TabuSearch::flip(std::size_t v, std::size_t move) {
 
 void TabuSearch::run(const World& from, std::size_t patience, double threshold, std::vector<Found>& found) {
     start(from);
-    double slack = 0;  // what the flips may add up to by rounding
+    double slack = 0;  // bound on the rounding error of the flips
     for (std::size_t v = 0; v < from.size(); ++v) {
         slack += 1e-14 * std::abs(energy_.linear()[v]);
         for (const double both : energy_.interactions(v)) slack += 1e-14 * std::abs(both);
     }
     for (const LargeEvent& large : energy_.large()) slack += 1e-14 * std::abs(energy_.coefficient(large));
-    bool fresh = true;  // what comes to a minimum comes to a new one
+    bool fresh = true;  // the next minimum is a new one
     for (std::size_t move = 1, last = 0; move - last <= patience; ++move) {
         const Choice choice = sparse_ ? choose_by_tournament(move) : choose(move);
         if (choice.minimum && fresh && walk_.energy() < threshold) found.push_back({walk_.energy(), walk_.world()});

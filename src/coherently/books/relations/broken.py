@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from coherently.problem import Space
 
 MOST_VARIABLES = 16
-"""Variables of events that are compared by their joint truth table."""
+"""Maximum number of variables of events that are compared by their joint truth table."""
 MOST_PAIRS = 300_000
-"""Pairs of events that share a variable up to which all are compared; past it, those of nested variables alone."""
+"""Maximum number of pairs that share a variable for comparing all; beyond, only those of nested variables."""
 MOST_BETS = 20_000
-"""Bets among which relations are looked for."""
+"""Maximum number of bets among which relations are looked for."""
 MOST_MEMBERS = 24
-"""Events of a family that are compared three at a time."""
+"""Maximum number of events of a family that are compared three at a time."""
 FEW = 4
-"""Bets of a relation whose parts are listed."""
+"""Maximum number of bets of a relation whose parts are listed."""
 
 
 class Rules:
     """What laws and declarations say of a few variables at a time; `about` lists, by variable, the rules about it.
 
-    Blocks are the first rules, and `block` tells the one that a variable is in.
+    Blocks are the first rules, and `block` has the block of a variable.
     """
 
     def __init__(self, space: Space) -> None:
@@ -52,12 +52,12 @@ class Rules:
         self._known: dict[tuple[int, ...], int] = {}
 
     def home(self, event: Event) -> int | None:
-        """The block that all variables of an event are in, if there is one."""
+        """The block that contains all variables of an event, if there is one."""
         homes = {self.block.get(v) for v in event.variables}
         return homes.pop() if len(homes) == 1 else None
 
     def states(self, block: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """The variables of a block, and those of its states that laws about nothing else allow."""
+        """The variables of a block, and its states that the laws about only these variables allow."""
         variables, states = self._space.blocks[block].variables, self._space.blocks[block].states
         place = {v: i for i, v in enumerate(variables.tolist())}
         for rule in {rule for v in place for rule in self.about[v] if rule >= len(self._space.blocks)}:
@@ -68,7 +68,7 @@ class Rules:
         return variables, states
 
     def allowed(self, variables: tuple[int, ...]) -> int:
-        """The truth table, over some variables, of what the rules about them alone allow."""
+        """The truth table, over some variables, of what the rules about only these allow."""
         if variables not in self._known:
             rules = {rule for v in variables for rule in self.about.get(v, ())}
             table = (1 << (1 << len(variables))) - 1
@@ -98,9 +98,9 @@ class Rules:
 def violated(
     bets: Bets, index: NDArray[np.int64], slack: NDArray[np.float64] | None = None, rules: Rules | None = None
 ) -> list[Relation]:
-    """The relations that some of the bets break, the worst first; each may be off by its `slack` either way.
+    """The relations that some of the bets break, the worst first; each bet may be off by its `slack` either way.
 
-    `rules` are those of the bets, for who has them already.
+    `rules` are those of the bets, if the caller has them already.
     """
     events, constants = _events(bets, index, slack)
     rules = rules or Rules(bets.merged.space)
@@ -117,7 +117,7 @@ def violated(
 
 
 def irreducible(relations: Sequence[Relation]) -> Iterator[Relation]:
-    """The relations of which no part is broken on its own; of long sums, as few members as break them."""
+    """The relations of which no part is broken by itself; long sums are cut to the fewest members that break them."""
     broken = {frozenset(relation.bets) for relation in relations}
     told = set()
     for relation in relations:
@@ -139,8 +139,8 @@ def _has_part(own: frozenset[int], broken: set[frozenset[int]]) -> bool:
 def proved_square(relations: Iterable[Relation]) -> float:
     """A lower bound on the squared distance of bets that break relations from coherent prices.
 
-    Prices that exceed a sum of n probabilities by v are at least v / sqrt(n) from all that do not; of relations without
-    a bet in common the squares add up.
+    If n prices exceed the bound on their sum by v, they are at least v / sqrt(n) from all that do not; the squares of
+    relations without a common bet add up.
     """
     used: set[int] = set()
     square = 0.0
@@ -152,7 +152,7 @@ def proved_square(relations: Iterable[Relation]) -> float:
 
 
 def moved_most(answers: Sequence[NearestPrices]) -> NDArray[np.int64]:
-    """The bets of answers, in order; if they are many, those alone whose prices the answers change most."""
+    """The bets of answers, in order; if they are many, only those whose prices change most."""
     own = np.concatenate([answer.cluster.bets for answer in answers])
     if len(own) <= MOST_BETS:
         return np.sort(own)
@@ -174,7 +174,7 @@ def _events(
     for coordinate, own in given.items():
         variables = tuple(merged.functions.of(coordinate).tolist())
         if not variables:
-            # The coordinate never happens: no literal of it can.
+            # The coordinate never happens, so no literal of it is considered.
             constants += [
                 Relation("all", (Literal(bet, bool(bets.complemented[bet])),), (float(sold[bet]),)) for bet in own
             ]
@@ -205,7 +205,7 @@ def _ruled_out(events: Iterable[Event], rules: Rules) -> Iterator[Relation]:
 
 
 def _in_blocks(events: Iterable[Event], rules: Rules) -> Iterator[Relation]:
-    """What events about one declared variable break."""
+    """The relations that events about one declared variable break."""
     inside: dict[int, list[Event]] = defaultdict(list)
     for event in events:
         if (home := rules.home(event)) is not None:
@@ -227,7 +227,7 @@ def _pairs(events: list[Event], rules: Rules) -> Iterator[Relation]:
 def _candidates(events: list[Event], rules: Rules) -> Iterator[tuple[Event, Event]]:
     """Pairs of events that share a variable or a rule, or, if those are too many, whose variables are nested.
 
-    Those about one declared variable are left out: they are compared by its states.
+    Pairs about one declared variable are left out: they are compared by its states.
     """
     shared: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for i, event in enumerate(events):
@@ -245,13 +245,13 @@ def _candidates(events: list[Event], rules: Rules) -> Iterator[tuple[Event, Even
 
 
 def _count_across(groups: list[list[int]]) -> int:
-    """How many pairs have their ends in two groups."""
+    """The number of pairs across two groups."""
     sizes = [len(group) for group in groups]
     return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
 
 
 def _families(events: list[Event]) -> Iterator[list[Event]]:
-    """For each set of two variables or more that some event has: the events over those variables."""
+    """For each set of two or more variables of some event: the events over those variables."""
     over: dict[tuple[int, ...], list[Event]] = defaultdict(list)
     for event in events:
         over[event.variables].append(event)

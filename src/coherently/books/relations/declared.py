@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from coherently.books.relations.literals import Event, Relation
 
 MOST_EVENTS = 3_000
-"""Events about one variable that are compared two by two."""
+"""Maximum number of events about one variable that are compared pairwise."""
 WORST = 1_000
-"""Pairs of each kind that are kept, those that exceed most."""
+"""Maximum number of pairs of each kind; those with the largest violation are kept."""
 
 
 def relations_within(
     events: Sequence[Event], variables: NDArray[np.int32], states: NDArray[np.uint8], tolerance: float
 ) -> Iterator[Relation]:
-    """The relations that events break whose variables, all in one block, are in one of some joint states."""
+    """The relations that events break if their variables, all in one block, have some joint states."""
     place = {variable: i for i, variable in enumerate(variables.tolist())}
     truth = np.array([_truth(event, place, states) for event in events[:MOST_EVENTS]], np.bool_)
     yield from _pairs(events, truth, tolerance)
@@ -60,9 +60,9 @@ def _pairs(events: Sequence[Event], truth: NDArray[np.bool_], tolerance: float) 
 
 
 def _disjoint(events: Sequence[Event], truth: NDArray[np.bool_]) -> Iterator[Relation]:
-    """Events of which no two can happen, the narrowest first, and one must if they cover all states.
+    """Events of which no two can happen, the narrowest first; one must happen if they cover all states.
 
-    An event may take part as its complement, where that is narrower.
+    An event may be replaced by its complement if that is narrower.
     """
     sizes, count = truth.sum(axis=1), truth.shape[1]
     turned = 2 * sizes > count

@@ -22,7 +22,7 @@ class Literal(NamedTuple):
 
 
 class Event(NamedTuple):
-    """A distinct event of one variable or more: its table, and the bets that make it most and least likely."""
+    """A distinct event of one or more variables: its table, and the bets that make it most and least likely."""
 
     variables: tuple[int, ...]
     table: int
@@ -45,10 +45,10 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Literals that cannot all happen, or of which at most one can (`kind`), and their probabilities: more than that.
+    """Literals that cannot all happen, or of which at most one can (`kind`), with probabilities that exceed this.
 
-    The kinds are "all" (the probabilities add up to at most their number less 1), "one" (to at most 1), "sum" (those
-    of the first two to that of the last two) and "set" (they cannot hold together, for reasons that are not told).
+    The kinds are "all" (the probabilities should add up to at most their number minus 1), "one" (to at most 1), "sum"
+    (those of the first two to that of the last two) and "set" (they cannot hold together, for no stated reason).
     """
 
     kind: str
@@ -69,17 +69,17 @@ class Relation:
 
     @property
     def signs(self) -> list[int]:
-        """What to do to the bets to profit: 1 is selling, -1 buying."""
+        """The trades that profit: 1 to sell, -1 to buy."""
         turned = [-1 if literal.negated else 1 for literal in self.literals]
         return [sign if i < 2 or self.kind != "sum" else -sign for i, sign in enumerate(turned)]
 
     @property
     def complements(self) -> int:
-        """How many literals are complements of what was written."""
+        """The number of literals that are complements of what was written."""
         return sum(literal.negated for literal in self.literals)
 
     def reduced(self, tolerance: float) -> Relation:
-        """The likeliest few of which at most one can happen that still exceed 1: none of them can be spared.
+        """The fewest likeliest literals, of which at most one can happen, whose sum still exceeds 1: all are needed.
 
         The sum without the least likely of them is at most 1, and without any other it is no greater.
         """
@@ -93,18 +93,18 @@ class Relation:
 
 
 def relation_of(kind: str, events: Sequence[Event], signs: Sequence[bool]) -> Relation:
-    """The relation of the likeliest bets: of these literals too many would happen."""
+    """The relation of the likeliest bets: too many of these literals would happen."""
     ends = [event.most(negated) for event, negated in zip(events, signs, strict=True)]
     return Relation(kind, tuple(literal for _, literal in ends), tuple(chance for chance, _ in ends))
 
 
 def table_of(words: NDArray[np.uint64]) -> int:
-    """A truth table as one whole number."""
+    """A truth table as one integer."""
     return sum(int(word) << 64 * i for i, word in enumerate(words.tolist()))
 
 
 def bits_of(table: int, count: int) -> NDArray[np.uint8]:
-    """The entries of a truth table of so many variables."""
+    """The entries of a truth table of `count` variables."""
     size = 1 << count
     packed = np.frombuffer(table.to_bytes((size + 7) // 8, "little"), np.uint8)
     return np.unpackbits(packed, count=size, bitorder="little")
@@ -117,7 +117,7 @@ def over(event: Event, variables: tuple[int, ...]) -> int:
 
 @lru_cache(maxsize=100_000)
 def expanded(table: int, places: tuple[int, ...], count: int) -> int:
-    """A truth table over so many variables, of which its own stand at these places."""
+    """A truth table over `count` variables; its own variables are at `places`."""
     rows = np.arange(1 << count)
     index = np.zeros(1 << count, np.int64)
     for i, place in enumerate(places):

@@ -2,12 +2,12 @@
 
 All are points of the unit cube and hulls of such points, so whatever projects on groups of events handles them:
 
-- a conditional with the merged forecast p is the price of a bet on E that is called off, and p paid back, unless H is
+- a conditional with the merged forecast p is the price of a bet on E that is called off, with p paid back, unless H is
   true: P(E & H) + p (1 - P(H)), with target p. The squared distance is that of the linearised form,
   (P(E & H) - p P(H))^2;
 - an interval [low, high] is the probability with the interval shrunk to the point `low`, which is its target. The hull
-  of (0, 0), (low, low), (high, low) and (1, 1 - high + low) leaves it no nearer to `low` than the probability is to
-  the interval. Of a conditional, the same on a bet that is called off;
+  of (0, 0), (low, low), (high, low) and (1, 1 - high + low) keeps it at least as far from `low` as the probability is
+  from the interval. For a conditional, the same with a bet that is called off;
 - a pin is the hull of low and high, or of (P(H), P(E & H)) = (0, 0), (1, low) and (1, high).
 """
 
@@ -37,7 +37,7 @@ Group = tuple[list[int], "NDArray[np.float64]"]
 class Attached:
     """Groups with the weights and targets of all coordinates: the problem's, auxiliary ones, then those of terms.
 
-    The coordinate of conditional i is `given[i]`, -1 where it has no weight; that of interval i is `inner[i]`.
+    The coordinate of conditional i is `given[i]`, -1 if it has weight 0; that of interval i is `inner[i]`.
     """
 
     merged: Merged
@@ -48,7 +48,7 @@ class Attached:
     inner: NDArray[np.int64]
 
     def completed(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Let the coordinates of terms follow from those of events."""
+        """Compute the coordinates of terms from those of events."""
         terms = self.merged.terms
         x = x.copy()
         known = self.given >= 0
@@ -67,9 +67,9 @@ class Attached:
 
 
 def distance(merged: Merged, attached: Attached, x: NDArray[np.float64]) -> float:
-    """The weighted squared distance of an answer where intervals entered as points, from the intervals themselves.
+    """The weighted squared distance from the intervals themselves, for an answer in which they entered as points.
 
-    Those of conditionals stay points: what they lose depends on the condition, which may not be known.
+    Intervals of conditionals stay points: their loss depends on the condition, which may not be known.
     """
     weighty = merged.weight > 0
     total = np.sum((merged.weight * (x[: len(merged)] - merged.mean) ** 2)[weighty])
@@ -106,7 +106,7 @@ def attach(merged: Merged, groups: Groups) -> Attached:
 
 
 def without_weightless(attached: Attached) -> Attached:
-    """Leave coordinates without weight out of the groups, which keep the hulls of the others."""
+    """Leave coordinates of weight 0 out of the groups, which keep the hulls of the others."""
     if np.all(attached.weight[attached.groups.members] > 0):
         return attached
     found = []
@@ -119,9 +119,9 @@ def without_weightless(attached: Attached) -> Attached:
 
 
 def with_points(merged: Merged) -> Merged:
-    """Replace each interval by a point: that of it which is nearest to the mean of the other forecasts.
+    """Replace each interval by its point nearest to the mean of the other forecasts.
 
-    Where there is none, that is the mean of the middles of the intervals.
+    If there are no others, that is the mean of the middles of the intervals.
     """
     terms = merged.terms
     intervals = terms.intervals
@@ -161,7 +161,7 @@ def _apart(groups: Groups) -> list[Group]:
 
 
 def _with_conditionals(merged: Merged, groups: list[Group], given: NDArray[np.int64]) -> list[Group]:
-    """Give each conditional to the first group that has its event and its condition, or to one of its own."""
+    """Give each conditional to the first group that has its event and its condition, or to a new one."""
     conditionals = merged.terms.conditionals
     homes = defaultdict[int, set[int]](set)
     for g, (members, _) in enumerate(groups):
@@ -235,7 +235,7 @@ def _of_limits(merged: Merged) -> list[Group]:
 def _placed(rows: NDArray[np.float64], condition: Sides, joint: Sides, k: int) -> Group:
     """Points (P(H), P(E & H), ...) in the coordinates that stand for H and for E & H."""
     first, second = int(condition.coordinate[k]), int(joint.coordinate[k])
-    if first == second:  # E & H is H: a point is possible where both are the same
+    if first == second:  # E & H is H: a point is possible if both are the same
         rows = rows[rows[:, 0] == rows[:, 1]]
     rows = rows.copy()
     for column, sides in enumerate((condition, joint)):

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     Rows: TypeAlias = NDArray[np.uint8]
 
 MOST_STATES = 1024
-"""Joint states of a cluster's variables."""
+"""Maximum number of joint states of a cluster's variables."""
 SMALL_BLOCK = 4
-"""Variables of a block up to which it is in a cluster as a whole."""
+"""Maximum number of variables of a block that is in a cluster as a whole."""
 
 
 def lawful_clusters(merged: Merged) -> Groups:
     """All events about a triangle of variables together, as in `clusters`, in the states that laws and blocks allow.
 
-    Each block is a group of its own, with the events inside; each law is a cluster, too, unless its variables have too
-    many joint states: such a law is left out, so that the clusters allow more than they might. Clusters share every
+    Each block is a separate group, with the events inside; each law is a cluster, too, unless its variables have too
+    many joint states: such a law is left out, so that the clusters allow more than possible. Clusters share every
     variable and every pair.
     """
     space = merged.space
@@ -72,7 +72,7 @@ def _sets(merged: Merged, states: States) -> list[Variables]:
         if not states.is_inside(variables) and states.count(variables) > MOST_STATES:
             raise MethodError(
                 f"an event is about {len(variables)} variables with more than {MOST_STATES:,} joint states, "
-                "which is the most of a cluster: leave such events out or choose another method"
+                "the maximum of a cluster: leave such events out or choose another method"
             )
     laws = merged.space.laws
     known |= {own for own in (tuple(laws.of(i).tolist()) for i in range(len(laws))) if states.count(own) <= MOST_STATES}
@@ -88,7 +88,7 @@ def _sets(merged: Merged, states: States) -> list[Variables]:
 
 
 def _widened(states: States, variables: Variables) -> Variables:
-    """The same with the rest of the small blocks that it has some of, where that is not too much."""
+    """The same with the rest of the small blocks that it overlaps, if that is not too much."""
     blocks = (states.space.blocks[h].variables.tolist() for h in np.unique(states.block[list(variables)]) if h >= 0)
     more = tuple(sorted(set(variables).union(*(own for own in blocks if len(own) <= SMALL_BLOCK))))
     return more if states.count(more) <= MOST_STATES else variables
@@ -103,7 +103,7 @@ def _by_pair(members: Iterable[int], own: Sequence[Variables]) -> dict[Variables
 
 
 class _Maker:
-    """Collects groups, those of equal patterns under one number."""
+    """Collects groups; equal patterns have one number."""
 
     def __init__(self, merged: Merged, states: States) -> None:
         self.merged, self.states = merged, states
@@ -128,7 +128,7 @@ class _Maker:
         self.pattern.append(self.numbers[key])
 
     def add_block(self, block: Block) -> None:
-        """Add a block with the events about no other variables."""
+        """Add a block with the events about only its variables."""
         order = np.argsort(block.variables)
         variables = tuple(block.variables[order].tolist())
         states = self.states.lawful(block.variables[order], block.states[:, order])

@@ -1,4 +1,4 @@
-"""Group designs by name, and those of the user's own."""
+"""Group designs by name, and user-defined ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DESIGNS: dict[str, Callable[[Merged], Groups]] = {
 }
 """The designs that come with the package."""
 SHARING = ("triples", "cliques")
-"""Designs whose groups share coordinates that nobody forecast, which only Dykstra's algorithm knows."""
+"""Designs whose groups share coordinates that nobody forecast; only Dykstra's algorithm supports these."""
 
 
 Design: TypeAlias = "str | Callable[[list[tuple[int, ...]]], list[list[int]]]"
@@ -34,7 +34,7 @@ Design: TypeAlias = "str | Callable[[list[tuple[int, ...]]], list[list[int]]]"
 
 
 def find_design(design: Design) -> Callable[[Merged], Groups]:
-    """Give the design of a name, or make one of a user's function."""
+    """Return the design with a name, or make one from a user's function."""
     if callable(design):
         return partial(_custom, design)
     name = design
@@ -54,7 +54,7 @@ def _custom(design: Callable[[list[tuple[int, ...]]], list[list[int]]], merged: 
         raise MethodError(
             f"the design {name} gave the group {wrong[0]}; a group lists numbers of the {len(events)} events"
         )
-    # Events that are certain or impossible are put right in every design.
+    # Events that are certain or impossible are corrected in every design.
     grouped = {i for group in groups for i in group}
     constant = [[i] for i, variables in enumerate(events) if not variables and i not in grouped]
     return gather(name, groups + constant, merged)

@@ -1,8 +1,8 @@
-"""Group designs where not every truth assignment is a world, or where forecasts are conditional.
+"""Group designs if not every truth assignment is a world, or if forecasts are conditional.
 
 Each block, each law, and each conditional is a *scope*: its variables belong together, and a group has all events
-about them. A group's truth vectors are those that its blocks and the laws inside it allow, so coherence within
-groups knows of a law between groups only what the coordinates that they share tell.
+about them. A group's truth vectors are those that its blocks and the laws inside it allow, so a law
+between groups affects them only through the coordinates that they share.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Variables: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A group to be: its members, and the variables whose joint states give its truth vectors."""
+    """A future group: its members, and the variables whose joint states give its truth vectors."""
 
     members: list[int]
     variables: Variables
@@ -53,18 +53,18 @@ class Setting:
         self.absorbed = {i for scope in self.scopes for i in scope.members}
 
     def inside(self, variables: Iterable[int]) -> list[int]:
-        """The coordinates about some of the variables alone, constants left out."""
+        """The coordinates about only these variables, without constants."""
         count = Counter(chain.from_iterable(self.about.get(v, ()) for v in variables))
         return sorted(i for i, met in count.items() if met == len(self.own[i]))
 
     def with_variables(self, coordinates: Sequence[int]) -> Draft:
-        """Coordinates with the variables that they are made of, as far as these are coordinates."""
+        """Coordinates with those of their variables that are coordinates."""
         variables = sorted({v for i in coordinates for v in self.own[i]})
         singles = [self.single[v] for v in variables if v in self.single]
         return Draft([i for i in singles if i not in coordinates] + list(coordinates), tuple(variables))
 
     def _ties(self) -> list[Draft]:
-        """The scopes that are in no other, each with all coordinates about it, of which a law may have none."""
+        """The scopes that are in no other, each with all coordinates about it; a law may have none."""
         space, terms = self.merged.space, self.merged.terms
         asked: dict[Variables, set[int]] = defaultdict(set)
         known = set(self.about) | set(self.states.laws)
@@ -91,7 +91,7 @@ def _by_variable(drafts: Iterable[Draft]) -> dict[int, list[Draft]]:
 
 
 def _covered(draft: Draft, others: dict[int, list[Draft]]) -> bool:
-    """Whether another group has all that a group has."""
+    """Whether another group contains a group."""
     own, members = set(draft.variables), set(draft.members)
     near = min((others.get(v, []) for v in own), key=len, default=[])
     return any(
@@ -115,7 +115,7 @@ def pair_drafts(setting: Setting) -> list[Draft]:
 
 
 def component_drafts(setting: Setting) -> list[Draft]:
-    """All events that hang together, by shared variables, blocks, laws, conditionals or limits."""
+    """All events that are connected, by shared variables, blocks, laws, conditionals or limits."""
     merged = setting.merged
     label = merged.tied()
     members, variables = defaultdict[int, list[int]](list), defaultdict[int, set[int]](set)
@@ -144,11 +144,11 @@ class Nodes:
         self.atoms = dict(atoms)
         pieces = {node: states.pieces(np.array(own))[0][1] for node, own in atoms.items()}
         self.count = {node: len(found) for node, found in pieces.items()}
-        # Where exactly one atom is true, one of them follows from the others.
+        # If exactly one atom is true, one of them follows from the others.
         self.basis = {node: own[: self.count[node] - 1] for node, own in atoms.items()}
 
     def edges(self) -> set[Variables]:
-        """The nodes that each event and each scope brings together."""
+        """The nodes that each event and each scope connects."""
         rows = [*self.setting.own, *(tie.variables for tie in self.setting.ties)]
         return {tuple(sorted({self.node[v] for v in own if v in self.node})) for own in rows} - {()}
 
@@ -157,11 +157,11 @@ class Nodes:
         return tuple(sorted(v for node in nodes for v in self.atoms[node]))
 
     def conjunctions(self, nodes: Sequence[int]) -> Iterable[Variables]:
-        """The conjunctions of one atom of each node which, with those of fewer nodes, tell their joint distribution."""
+        """The conjunctions of one atom per node; with those of fewer nodes, they determine the joint distribution."""
         return (tuple(sorted(atoms)) for atoms in product(*(self.basis[node] for node in nodes)))
 
     def states(self, nodes: Iterable[int]) -> int:
-        """The number of joint states, laws apart."""
+        """The number of joint states, ignoring laws."""
         total = 1
         for node in nodes:
             total *= self.count[node]
@@ -169,7 +169,7 @@ class Nodes:
 
 
 def shared_by(nodes: Nodes, subsets: Collection[Sequence[int]]) -> list[Variables]:
-    """The conjunctions that tell the joint distributions of sets of nodes, with those of fewer nodes."""
+    """The conjunctions that, with those of fewer nodes, determine the joint distributions of sets of nodes."""
     found = {conjunction for subset in subsets for conjunction in nodes.conjunctions(subset)}
     return sorted(found, key=lambda s: (len(s), s))
 
@@ -180,7 +180,7 @@ def subsets(nodes: Variables, largest: int) -> Iterable[Variables]:
 
 
 def node_drafts(setting: Setting, nodes: Nodes, sets: Iterable[Variables]) -> list[Draft]:
-    """All events about some nodes together; constants, and scopes that no set of nodes has, on their own."""
+    """All events about some nodes together; constants, and scopes in no set of nodes, separately."""
     chosen = [nodes.variables(own) for own in sets]
     drafts = [Draft(setting.inside(variables), variables) for variables in chosen]
     constant = [Draft([i], ()) for i, own in enumerate(setting.own) if not own and i not in setting.absorbed]

@@ -1,7 +1,7 @@
 """Designs whose groups also share coordinates that nobody forecast, up to the junction tree, which is exact.
 
-Such an auxiliary coordinate is a conjunction of variables without weight, numbered after those of the problem:
-groups that both have it must agree on it.
+Such an auxiliary coordinate is a conjunction of variables with weight 0, numbered after those of the problem: groups
+that both have it must agree on it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from coherently.problem.problem import Merged
 
 MAX_TRIPLES = 200_000
-"""Groups of three variables that `triples` may make."""
+"""Maximum number of groups of three variables in `triples`."""
 MAX_ENTRIES = 4_000_000
-"""What the common variables of neighbouring cliques may cost: 4^k for k of them, conjunctions by worlds."""
+"""Maximum cost of the common variables of neighbouring cliques: 4^k for k of them, conjunctions by worlds."""
 
 Variables: TypeAlias = tuple[int, ...]
 """The numbers of some variables, ascending."""
@@ -43,7 +43,7 @@ Key: TypeAlias = tuple[tuple[int, int, int], ...]
 
 
 def with_auxiliary(design: Callable[[Merged], Groups], merged: Merged) -> Groups:
-    """The groups of a design, with the variables of two or more events that nobody forecast alone."""
+    """The groups of a design, with the variables of two or more events that nobody forecast by themselves."""
     within = np.repeat(merged.sizes(), merged.sizes())
     events = np.bincount(merged.functions.variables[within > 1], minlength=merged.n_variables)
     events += np.bincount(merged.space.rows()[1], minlength=merged.n_variables)
@@ -57,8 +57,8 @@ def triples(merged: Merged) -> Groups:
     """All events about the same three variables together, where at least two of their pairs share an event.
 
     A larger event comes with all events about its variables, a pair without a triple as in `pairs`. Groups
-    share the variables, and an event a pair: a conjunction where nobody forecast any. A pair's further events
-    are in one group only, which says the same. Where there are laws, blocks of variables count as one.
+    share the variables, and one event per pair: a conjunction if nobody forecast any. A pair's further events are in
+    one group only, which is equivalent. With laws, blocks of variables count as one.
     """
     if not is_plain(merged):
         return _lawful_triples(merged)
@@ -95,9 +95,9 @@ def clusters(merged: Merged) -> Groups:
 def cliques(merged: Merged) -> Groups:
     """All events about the variables of a clique together, for the cliques of a junction tree: the whole problem.
 
-    Neighbouring cliques share every conjunction of their common variables, hence the distribution of these;
-    so there is one distribution behind all of them (Lauritzen and Spiegelhalter 1988).
-    Where there are laws, blocks of variables are the nodes of the tree, and the variables of a law are in a clique.
+    Neighbouring cliques share every conjunction of their common variables, hence the distribution of these; so there is
+    one distribution behind all of them (Lauritzen and Spiegelhalter 1988). With laws, blocks of variables are the nodes
+    of the tree, and the variables of a law are in one clique.
     """
     if not is_plain(merged):
         return _lawful_cliques(merged)
@@ -112,13 +112,13 @@ def _check_separators(separators: Collection[Variables], entries: Collection[int
     if sum(entries) > MAX_ENTRIES:
         raise MethodError(
             f"neighbouring cliques have up to {max(map(len, separators))} variables in common, which take "
-            f"{sum(entries):,} entries; {MAX_ENTRIES:,} is the most: choose the groups pairs or triples, or the method "
-            f"projections"
+            f"{sum(entries):,} entries; {MAX_ENTRIES:,} is the maximum: choose the groups pairs or triples, or the "
+            f"method projections"
         )
 
 
 def _lawful_triples(merged: Merged) -> Groups:
-    """`triples` with blocks for variables, the scopes of laws and conditionals being events."""
+    """`triples` with blocks as variables, and the scopes of laws and conditionals as events."""
     setting = Setting(merged)
     nodes = Nodes(setting)
     edges = nodes.edges()
@@ -133,7 +133,7 @@ def _lawful_triples(merged: Merged) -> Groups:
 
 
 def _lawful_cliques(merged: Merged) -> Groups:
-    """`cliques` with blocks for variables, the scopes of laws and conditionals being in cliques too."""
+    """`cliques` with blocks as variables; the scopes of laws and conditionals are in cliques, too."""
     setting = Setting(merged)
     nodes = Nodes(setting)
     edges = nodes.edges()
@@ -149,7 +149,7 @@ def _lawful_cliques(merged: Merged) -> Groups:
 def _sharing(
     design: str, setting: Setting, nodes: Nodes, sets: Sequence[Variables], within: Collection[Variables]
 ) -> Groups:
-    """One group a set of nodes, which agree on the joint distributions of the sets `within`."""
+    """One group per set of nodes; groups agree on the joint distributions of the sets `within`."""
     merged = setting.merged
     known = _by_variables(merged)
     wanted = shared_by(nodes, within)
@@ -183,7 +183,7 @@ def _subsets(variables: Variables, largest: int) -> Iterable[Variables]:
 
 
 def _connected_triples(graph: Graph) -> set[Variables]:
-    # A triple is met at each variable that is linked to both others: once, or three times.
+    # A triple is counted at each variable that is linked to both others: once, or three times.
     met = sum(math.comb(len(near), 2) for near in graph.values())
     found: set[Variables] = set()
     if met <= 3 * MAX_TRIPLES:
@@ -193,7 +193,7 @@ def _connected_triples(graph: Graph) -> set[Variables]:
     if count > MAX_TRIPLES:
         raise MethodError(
             f"the panel has {'' if found else 'at least '}{count:,} triples of variables that share events; "
-            f"{MAX_TRIPLES:,} is the most: choose the groups pairs or cliques, or leave events out"
+            f"{MAX_TRIPLES:,} is the maximum: choose the groups pairs or cliques, or leave events out"
         )
     return found
 
@@ -207,7 +207,7 @@ def _few_variables(clique: Collection[int]) -> bool:
 
 
 def _eliminate(graph: Graph, fits: Callable[[Collection[int]], bool] = _few_variables) -> dict[int, Variables]:
-    """Remove one variable after the other, linking its neighbours, by least fill (Kjaerulff 1990).
+    """Remove variables one by one, linking the neighbours, by least fill (Kjaerulff 1990).
 
     Gives, in this order, each variable with its neighbours at that time: a clique, which must fit.
     """
@@ -223,8 +223,8 @@ def _eliminate(graph: Graph, fits: Callable[[Collection[int]], bool] = _few_vari
         near = graph[v]
         if not fits([v, *near]):
             raise MethodError(
-                f"the junction tree has a clique of {len(near) + 1} variables or more; {MAX_VARIABLES} is the most "
-                f"whose truth vectors are enumerated, or {MAX_STATES:,} joint states where there are laws: choose the "
+                f"the junction tree has a clique of {len(near) + 1} variables or more; {MAX_VARIABLES} is the maximum "
+                f"for enumerating truth vectors, or {MAX_STATES:,} joint states with laws: choose the "
                 f"groups pairs or triples, or the method projections"
             )
         order[v] = tuple(sorted(near))
@@ -234,7 +234,7 @@ def _eliminate(graph: Graph, fits: Callable[[Collection[int]], bool] = _few_vari
 
 
 def _cost(graph: Graph, v: int, fits: Callable[[Collection[int]], bool]) -> tuple[float, int, int]:
-    """The links that removing a variable adds, infinite where its clique is too large; ties by degree, number."""
+    """The number of links that removing a variable adds, infinite for too large a clique; then degree and number."""
     near = graph[v]
     if not fits([v, *near]):
         return math.inf, len(near), v
@@ -242,7 +242,7 @@ def _cost(graph: Graph, v: int, fits: Callable[[Collection[int]], bool]) -> tupl
 
 
 def _remove(graph: Graph, v: int) -> set[int]:
-    """Remove a variable and link its neighbours; tell whose cost that changes."""
+    """Remove a variable and link its neighbours; returns the variables whose cost changes."""
     near = graph.pop(v)
     changed = set(near)
     for a in near:
@@ -258,8 +258,8 @@ def _remove(graph: Graph, v: int) -> set[int]:
 def _junction_tree(order: dict[int, Variables]) -> tuple[list[Variables], set[Variables]]:
     """The maximal cliques of an elimination, and what neighbours in the tree have in common.
 
-    A variable joins the clique of its first neighbour where it is linked to all of it, and otherwise begins
-    a new one (Blair and Peyton 1993).
+    A variable joins the clique of its first neighbour if it is linked to all of it, and otherwise starts a new one
+    (Blair and Peyton 1993).
     """
     position = {v: i for i, v in enumerate(order)}
     found: list[list[int]] = []
@@ -279,7 +279,7 @@ def _junction_tree(order: dict[int, Variables]) -> tuple[list[Variables], set[Va
 
 
 def _groups(design: str, merged: Merged, sets: Sequence[Variables], shared: Collection[Variables]) -> Groups:
-    """One group a set of variables, which agree on the conjunctions of the shared sets."""
+    """One group per set of variables; groups agree on the conjunctions of the shared sets."""
     known = _by_variables(merged)
     missing = sorted(
         (s for s in shared if not any(_gives_conjunction(merged, i) for i in known.get(s, ()))),
@@ -293,7 +293,7 @@ def _groups(design: str, merged: Merged, sets: Sequence[Variables], shared: Coll
 def _gives_conjunction(merged: Merged, coordinate: int) -> bool:
     """Whether an event, with the smaller conjunctions of its variables, gives the conjunction of all of them.
 
-    That is where their product has a coefficient in the event's multilinear form; of two variables, always.
+    It does if their product has a coefficient in the event's multilinear form; for two variables, always.
     """
     size = len(merged.functions.of(coordinate))
     if size <= 2:
@@ -303,7 +303,7 @@ def _gives_conjunction(merged: Merged, coordinate: int) -> bool:
 
 
 def _extend(merged: Merged, conjunctions: Sequence[Variables]) -> Merged:
-    """Append conjunctions of variables as coordinates without weight."""
+    """Append conjunctions of variables as coordinates of weight 0."""
     none, functions = np.full(len(conjunctions), -1, np.int32), merged.functions
     tables = [_conjunction(len(variables)) for variables in conjunctions]
     return replace(
@@ -325,14 +325,14 @@ def _continued(starts: NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.in
 
 
 def _conjunction(size: int) -> NDArray[np.uint64]:
-    """The truth table of a conjunction: true in the last world alone."""
+    """The truth table of a conjunction: true only in the last world."""
     table = np.zeros(-(-(2**size) // 64), np.uint64)
     table[-1] = 1 << (2**size - 1) % 64
     return table
 
 
 def _of_sets(design: str, merged: Merged, sets: Sequence[Variables], shared: Collection[Variables]) -> Groups:
-    """One group a set of variables, of the coordinates about some of them, by first complex event."""
+    """One group per set of variables, with the coordinates about only these, by first complex event."""
     known = _by_variables(merged)
     columns = _Columns(merged)
     numbers: dict[Key, int] = {}
@@ -359,8 +359,8 @@ def _take(
 ) -> Iterator[tuple[int, list[int]]]:
     """The coordinates about some of the variables, with the number of that subset.
 
-    Of those about the same shared variables only one is left in `known` for later groups: with those about
-    fewer variables, on which the groups agree too, it determines the others.
+    Of those about the same shared variables only one is left in `known` for later groups: with those about fewer
+    variables, on which the groups agree, too, it determines the others.
     """
     for number, subset in enumerate(_subsets(variables, len(variables))):
         if mine := known.get(subset):
@@ -370,7 +370,7 @@ def _take(
 
 
 class _Columns:
-    """Truth tables, equal ones under one number, spread over the worlds of more variables."""
+    """Distinct truth tables, numbered, and extended to the worlds of more variables."""
 
     def __init__(self, merged: Merged) -> None:
         self.size = merged.sizes().tolist()
@@ -390,7 +390,7 @@ class _Columns:
         return np.unique(rows, axis=0).astype(np.float64)
 
     def column(self, count: int, subset: int, table: int) -> NDArray[np.uint8]:
-        """A table about some of `count` variables, which their number among `_subsets` tells, in every world."""
+        """A table about some of `count` variables, in every world; `subset` is their number among `_subsets`."""
         key = (count, subset, table)
         if key not in self.spread:
             chosen = list(_subsets(tuple(range(count)), count))[subset]

@@ -1,4 +1,4 @@
-"""Groups of coordinates whose joint coherence is enforced at once: the design parameter of the paper.
+"""Groups of coordinates that are made coherent together: the design parameter of the paper.
 
 A design is a function from `Merged` to `Groups`. Groups are projected in the order in which their complex events
 first appear in the panel.
@@ -30,17 +30,16 @@ if TYPE_CHECKING:
     from coherently.problem.problem import Merged
 
 MAX_VARIABLES = 10
-"""Variables that a group may be about where all truth assignments are worlds: its truth vectors are enumerated."""
+"""Maximum number of variables of a group if all truth assignments are worlds: its truth vectors are enumerated."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
     """Groups in the order in which they are projected.
 
-    Group g has the coordinates `members[starts[g]:starts[g + 1]]`; what they may jointly be is the convex
-    hull of the rows of `patterns[pattern[g]]`, with a row a truth vector, or a point of the unit cube, and a column a
-    member.
-    `auxiliary` counts coordinates, numbered after those of the problem, that nobody forecast.
+    Group g has the coordinates `members[starts[g]:starts[g + 1]]`; their coherent set is the convex hull of the
+    rows of `patterns[pattern[g]]`, with one row per truth vector, or point of the unit cube, and one column per member.
+    `auxiliary` is the number of coordinates that nobody forecast, which are numbered after those of the problem.
     """
 
     design: str
@@ -55,7 +54,7 @@ class Groups:
 
 
 def singletons(merged: Merged) -> Groups:
-    """One group an event, which is linear averaging: only constant events are put right."""
+    """One group per event, which is linear averaging: only constant events are corrected."""
     constant = np.flatnonzero(merged.sizes() == 0)
     return gather("singletons", [[int(i)] for i in constant], merged)
 
@@ -66,7 +65,7 @@ def is_plain(merged: Merged) -> bool:
 
 
 def drafted(design: str, setting: Setting, drafts: Iterable[Draft]) -> Groups:
-    """Make groups of drafts, those left out that say nothing of their one event."""
+    """Make groups of drafts, without those that do not restrict their one event."""
     found = [(draft.members, vectors(setting, draft)) for draft in ordered(setting, drafts)]
     told = [(members, rows) for members, rows in found if rows.shape != (2, 1)]
     return number_patterns(design, [members for members, _ in told], [rows for _, rows in told])
@@ -114,7 +113,7 @@ def everything(merged: Merged) -> Groups:
 
 
 def _coordinate_of_variable(merged: Merged) -> NDArray[np.int64]:
-    """The coordinate that is the variable alone, -1 where nobody forecast it."""
+    """The coordinate of each single variable, -1 if nobody forecast it."""
     alone = np.flatnonzero(merged.sizes() == 1)
     found = np.full(merged.n_variables, -1, np.int64)
     found[merged.functions.variables[merged.functions.starts[alone]]] = alone
@@ -122,17 +121,17 @@ def _coordinate_of_variable(merged: Merged) -> NDArray[np.int64]:
 
 
 def check_size(coordinates: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
-    """Refuse groups about too many variables; `coordinates` names the event of each."""
+    """Refuse groups about too many variables; `coordinates` has the event of each."""
     if len(sizes) and sizes.max() > MAX_VARIABLES:
         worst = int(coordinates[np.argmax(sizes)])
         raise MethodError(
-            f"the group of event number {worst + 1} is about {sizes.max()} variables; {MAX_VARIABLES} is the most "
-            f"whose truth vectors are enumerated: leave such events out or choose another method"
+            f"the group of event number {worst + 1} is about {sizes.max()} variables; {MAX_VARIABLES} is the maximum "
+            f"for enumerating truth vectors: leave such events out or choose another method"
         )
 
 
 def all_worlds(count: int) -> NDArray[np.uint8]:
-    """Every truth assignment of so many variables: variable j has bit j of the row's number."""
+    """Every truth assignment of `count` variables: variable j has bit j of the row's number."""
     return (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.uint8)
 
 
@@ -192,7 +191,7 @@ def gather(design: str, members: list[list[int]], merged: Merged) -> Groups:
 
 
 def number_patterns(design: str, members: Sequence[Sequence[int]], matrices: Iterable[NDArray[np.float64]]) -> Groups:
-    """Make groups of lists of coordinates and the truth vectors of each, equal ones as one pattern."""
+    """Make groups of lists of coordinates and the truth vectors of each; equal matrices are one pattern."""
     patterns: dict[bytes, int] = {}
     distinct: list[NDArray[np.float64]] = []
     numbers = []
@@ -213,7 +212,7 @@ def number_patterns(design: str, members: Sequence[Sequence[int]], matrices: Ite
 
 
 def _truth_vectors(merged: Merged, group: list[int]) -> NDArray[np.float64]:
-    """The distinct truth vectors of some coordinates, a row each."""
+    """The distinct truth vectors of some coordinates, one row each."""
     own = [merged.functions.of(i) for i in group]
     variables = np.unique(np.concatenate(own)) if own else np.empty(0, np.int32)
     check_size(np.array(group[:1]), np.array([len(variables)]))

@@ -1,4 +1,4 @@
-"""All possible worlds of a small component, and for how many each stands."""
+"""All possible worlds of a small component, and how many each stands for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def possible_worlds(merged: Merged, most: int) -> NDArray[np.bool_] | None:
-    """The possible worlds, a row each and a column a variable; None where more than `most` would have to be looked at.
+    """The possible worlds, one row each and one column per variable; None if more than `most` would have to be tried.
 
     >>> from coherently.panel import Panel
     >>> from coherently.problem import pose
@@ -39,7 +39,7 @@ def possible_worlds(merged: Merged, most: int) -> NDArray[np.bool_] | None:
 
 
 def multiplicity(merged: Merged, worlds: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """How many worlds each of some stands for: declared values that no event mentions are told apart by none.
+    """How many worlds each of some stands for: no event distinguishes declared values that none mentions.
 
     >>> from coherently.panel import Panel
     >>> from coherently.problem import pose

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coherently.panel import Panel
 
 LEAST_EXCLUSIVE = 3
-"""Variables from which a law that at most one is true makes a block."""
+"""Minimum number of variables for which a law that at most one is true makes a block."""
 
 
 def possible(panel: Panel) -> Space:
@@ -76,10 +76,10 @@ def _exclusive(laws: LawFunctions, i: int) -> bool | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbering:
-    """Variables numbered from 0, those of each owner apart, with the worlds that are possible for them.
+    """Variables numbered from 0, separately for each owner, with their possible worlds.
 
     `keys` are owner * `count` + variable, ascending: a variable's number is its place there. `pins` lists the owners
-    and numbers of the pins that are about their variables.
+    and numbers of the pins about their variables.
     """
 
     count: int
@@ -155,7 +155,7 @@ def _ties(panel: Panel, space: Space) -> tuple[NDArray[np.int64], NDArray[np.int
 def _copies(
     starts: NDArray[np.int64], members: NDArray[np.int32], used: NDArray[np.int64], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Which owners need a tie because it is connected to their variables: owners and ties, by owner and component."""
+    """The ties that are connected to the variables of each owner: owners and ties, by owner and component."""
     label = _core.connected_rows(starts, members, count).astype(np.int64)
     home = np.full(count, -1, np.int64)
     home[members] = np.repeat(label, np.diff(starts))

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block(Value):
-    """Variables that are in one of some joint states: `states` has a row a state and a column a variable.
+    """Variables that are in one of some joint states: `states` has one row per state and one column per variable.
 
-    In the last state is one of `unnamed` values of a declared variable, of which no event tells it apart.
+    The last state stands for `unnamed` values of a declared variable, which no event distinguishes.
 
     >>> Block.one_of(np.array([4, 5, 6]), complete=True).states.tolist()
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -34,7 +34,7 @@ class Block(Value):
 
     @staticmethod
     def one_of(variables: NDArray[np.integer], *, complete: bool, unnamed: int = 1) -> Block:
-        """At most one is true, or exactly one; that none is true may stand for several values."""
+        """At most one is true, or exactly one; the state in which none is true may stand for several values."""
         states = np.eye(len(variables), dtype=np.uint8)
         none = np.zeros((0 if complete else 1, len(variables)), np.uint8)
         return Block(variables.astype(np.int32), np.vstack([states, none]), 1 if complete else unnamed)
@@ -64,7 +64,7 @@ class LawFunctions(Functions):
 class Space(Value):
     """The worlds that are possible: every block is in one of its states, every law has its truth, the rest is free.
 
-    Blocks have no variable in common. LawFunctions may be about variables of blocks.
+    Blocks have no variable in common. Laws may be about variables of blocks.
     """
 
     blocks: tuple[Block, ...] = ()
@@ -88,7 +88,7 @@ class Space(Value):
         return Space(kept, some.renumbered(number[some.variables].astype(np.int32)))
 
     def split(self, home: NDArray[np.integer], number: NDArray[np.integer], count: int) -> Iterator[Space]:
-        """The blocks and laws of each of the first `count` homes; `home` has an entry a block, then a law."""
+        """The blocks and laws of each of the first `count` homes; `home` has one entry per block, then one per law."""
         blocks = len(self.blocks)
         own, laws = rows_by_home(home[:blocks], count), rows_by_home(home[blocks:], count)
         for mine, some in zip(own, laws, strict=True):

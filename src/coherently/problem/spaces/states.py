@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coherently.problem.spaces.space import LawFunctions, Space
 
 MAX_STATES = 4096
-"""Joint states that the variables of a group may have: its truth vectors are enumerated."""
+"""Maximum number of joint states of the variables of a group: its truth vectors are enumerated."""
 
 
 class TooManyStatesError(MethodError):
@@ -36,7 +36,7 @@ class TooManyStatesError(MethodError):
 class States:
     """Enumerates joint states: blocks in one of theirs, laws obeyed, the rest free.
 
-    A law counts where all of its variables are among those asked for.
+    A law counts if all of its variables are among those in question.
 
     >>> from coherently.problem.spaces.space import Block, Space
     >>> States(Space((Block.one_of(np.array([0, 2]), complete=False),)), 3).of(np.array([0, 1, 2])).tolist()
@@ -63,7 +63,7 @@ class States:
         return found
 
     def pieces(self, variables: NDArray[np.integer]) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
-        """The independent parts of some variables, laws apart: each with its states."""
+        """The independent parts of some variables, ignoring laws: each with its states."""
         home = self.block[variables]
         free = np.array([[0], [1]], np.uint8)
         found = [(np.array([v]), free) for v in variables[home < 0].tolist()]
@@ -82,7 +82,7 @@ class States:
         return self.parts[key]
 
     def is_inside(self, variables: Sequence[int]) -> bool:
-        """Whether one block has all of the variables."""
+        """Whether one block contains all of the variables."""
         home = self.block[list(variables)]
         return bool(home[0] >= 0 and (home == home[0]).all())
 
@@ -91,19 +91,19 @@ class States:
         return math.prod(len(states) for _, states in self.pieces(np.array(variables)))
 
     def inside(self, variables: NDArray[np.integer]) -> list[int]:
-        """The laws that are about some of the variables alone."""
+        """The laws that are about only these variables."""
         own = set(variables.tolist())
         met = {i for v in own for i in self.laws.get(v, ())}
         return sorted(i for i in met if own.issuperset(self.space.laws.of(i).tolist()))
 
     def lawful(self, variables: NDArray[np.integer], states: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Those of some joint states, a column each, that the laws about no other variables allow."""
+        """Those joint states (one column per variable) that the laws about only these variables allow."""
         for i in self.inside(variables):
             states = states[may_hold(self.space.laws, i, variables, states)]
         return states
 
     def of(self, variables: NDArray[np.integer]) -> NDArray[np.uint8]:
-        """The possible joint states of variables, ascending; a row a state and a column a variable."""
+        """The possible joint states of variables, ascending; one row per state and one column per variable."""
         laws = self.inside(variables)
         pieces = _in_order(self.pieces(variables), [set(self.space.laws.of(i).tolist()) for i in laws])
         found, own = np.zeros((1, 0), np.uint8), np.empty(0, np.int64)
@@ -124,7 +124,7 @@ class States:
 def _in_order(
     pieces: list[tuple[NDArray[np.int64], NDArray[np.uint8]]], laws: Sequence[set[int]]
 ) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
-    """Put pieces that laws tie to earlier ones first, so that few states are tried in vain."""
+    """Order pieces so that laws connect each to earlier ones, if possible: then few states are tried in vain."""
     if not laws:
         return pieces
     left = [(set(own.tolist()), (own, states)) for own, states in pieces]
@@ -138,7 +138,7 @@ def _in_order(
 
 
 def may_hold(laws: LawFunctions, i: int, own: NDArray[np.integer], states: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which states of the variables `own`, a column each, leave a law possible."""
+    """Which states of the variables `own`, one column each, leave a law possible."""
     variables = laws.of(i)
     place = {v: k for k, v in enumerate(own.tolist())}
     known = np.array([v in place for v in variables.tolist()])
@@ -161,7 +161,7 @@ def may_hold(laws: LawFunctions, i: int, own: NDArray[np.integer], states: NDArr
 def truth_vectors(
     merged: Merged, members: Sequence[int], states: States, variables: NDArray[np.integer]
 ) -> NDArray[np.float64]:
-    """The distinct truth vectors of coordinates that are about some of the variables, a row each."""
+    """The distinct truth vectors of coordinates that are about some of the variables, one row each."""
     return distinct(truths(merged, members, states.of(variables), variables)).astype(np.float64)
 
 
@@ -174,7 +174,7 @@ def distinct(truth: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def truths(
     merged: Merged, members: Sequence[int], worlds: NDArray[np.uint8], variables: NDArray[np.integer]
 ) -> NDArray[np.uint8]:
-    """The truth of coordinates where some variables, a column each, ascending, have the truth that rows tell."""
+    """The truth of coordinates for rows of truth values of some variables, one column each, ascending."""
     index = np.array(members, np.int64)
     some = merged.functions.take(index)
     return some.renumbered(np.searchsorted(variables, some.variables).astype(np.int32)).hold(worlds).view(np.uint8)

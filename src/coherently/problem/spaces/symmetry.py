@@ -1,4 +1,4 @@
-"""Variables that may change places in every event and law, as those of a count may: how many are true is enough.
+"""Variables that are interchangeable in every event and law, as those of a count: only the number of true ones matters.
 
 Swapping two such variables changes no event and no law. So every world has the truth vector of one in which the first
 k variables of each class are true, for some k, and of these only the k matter that some event or law tells apart. A
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from coherently.problem.spaces.space import Space
 
 LEAST = 4
-"""Variables that may change places from which a block of them is worth it."""
+"""Minimum number of interchangeable variables for which a block is worth it."""
 MOST_ENTRIES = 2**26
-"""Entries of all states of the blocks that may be made."""
+"""Maximum number of entries of all states of the new blocks."""
 
 Variables: TypeAlias = "NDArray[np.int64]"
 
 
 class _Function(NamedTuple):
-    """An event or a law: its variables, ascending, and what `decode` tells of it."""
+    """An event or a law: its variables, ascending, and what `decode` gives for it."""
 
     variables: Variables
     literals: NDArray[np.uint8]
@@ -43,12 +43,12 @@ class _Function(NamedTuple):
         return len(self.literals) > 0
 
     def table(self) -> NDArray[np.uint8]:
-        """The truth table, with an axis for each variable."""
+        """The truth table, with one axis per variable."""
         # The first axis of a reshaped table is that of the last variable.
         return self.bits.reshape((2,) * len(self.variables)).transpose()
 
     def split(self, some: Variables) -> Iterable[Variables]:
-        """Take apart variables that may not change places here."""
+        """Separate variables that are not interchangeable here."""
         place = np.searchsorted(self.variables, some)
         if self.is_count:
             counted = self.literals[place]
@@ -56,7 +56,7 @@ class _Function(NamedTuple):
         table = self.table()
         found: list[list[int]] = []
         for k in place.tolist():
-            # Whether two variables may change places is an equivalence, so one of each class is asked.
+            # Being interchangeable is an equivalence, so one variable of each class is tested.
             alike = (own for own in found if np.array_equal(table, table.swapaxes(own[0], k)))
             if (home := next(alike, None)) is None:
                 found.append([k])
@@ -65,7 +65,7 @@ class _Function(NamedTuple):
         return [self.variables[own] for own in found]
 
     def kinds(self, some: Variables) -> NDArray[np.int64]:
-        """Number what the function is of the other variables, for each number of true variables of a class."""
+        """Number the functions of the other variables that result for each number of true variables of a class."""
         place, size = np.searchsorted(self.variables, some), len(some)
         if self.is_count:
             windows = np.lib.stride_tricks.sliding_window_view(self.bits, len(self.variables) - size + 1)
@@ -78,7 +78,7 @@ class _Function(NamedTuple):
 
 
 def broken_symmetry(merged: Merged) -> Space | None:
-    """The space with a block for each class of variables that may change places; None where there are none.
+    """The space with one block for each class of interchangeable variables; None if there are none.
 
     >>> from coherently.panel import Panel
     >>> from coherently.problem import pose
@@ -101,7 +101,7 @@ def broken_symmetry(merged: Merged) -> Space | None:
 
 
 def _classes(merged: Merged) -> Iterable[tuple[Variables, list[_Function]]]:
-    """Variables of no block that may change places, and the functions that they are in."""
+    """Interchangeable variables in no block, and the functions that they are in."""
     functions = _functions(merged)
     owner = np.repeat(np.arange(len(functions)), [len(function.variables) for function in functions])
     members = np.concatenate([np.empty(0, np.int64), *(function.variables for function in functions)])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Bound(NamedTuple):
-    """What no coherent forecasts of a component lose less than, and on what that rests."""
+    """A lower bound on what coherent forecasts of a component lose, and on what it rests."""
 
     value: float
     proof: Proof
@@ -35,7 +35,7 @@ class Rule(Protocol):
     """A way to bound a component's objective from below."""
 
     def fits(self, grounds: Grounds) -> bool:
-        """Whether the rule can be used, and is worth it."""
+        """Whether the rule applies and is worth its time."""
 
     def bound(self, grounds: Grounds, budget: Budget, objective: float) -> Bound:
         """The bound, given the objective of a known answer."""
@@ -45,7 +45,7 @@ class ByPairs:
     """The problem relaxed to pairs of variables, where that is quick; laws only raise the least objective."""
 
     def fits(self, grounds: Grounds) -> bool:
-        """Whether events are about at most two variables, and variables few or all forecast alone."""
+        """Whether events have at most two variables, and variables are few or each forecast by itself."""
         part = replace(grounds.part, space=FREE)
         return fits(part, "pairs") and (part.n_variables <= DENSE_VARIABLES or _are_forecast(part))
 
@@ -56,7 +56,7 @@ class ByPairs:
 
 
 class ByClusters:
-    """The problem relaxed to clusters of variables, where branch and bound is of no use."""
+    """The problem relaxed to clusters of variables, where branch and bound does not help."""
 
     def fits(self, grounds: Grounds) -> bool:
         """Whether clusters can be made, and the component is not dense."""
@@ -83,9 +83,9 @@ class BySemidefinite:
 BOUNDS: tuple[Rule, ...] = (ByPairs(), ByClusters())
 """The rules that are tried before search."""
 LATE_BOUNDS: tuple[Rule, ...] = (BySemidefinite(),)
-"""The rules for the time that is left where search did not end in its share."""
+"""The rules for the time that is left if search did not end within its share."""
 
 
 def _are_forecast(part: Merged) -> bool:
-    """Whether every variable is forecast alone: with others the relaxed problem may take long."""
+    """Whether every variable is forecast by itself; if not, the relaxed problem may take long."""
     return int(np.count_nonzero(part.sizes() == 1)) == part.n_variables

@@ -18,22 +18,32 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 AMBITION = 0.6
-"""How far branching is to raise the bound, of the most that the known answer allows."""
+"""Branching aims to close this part of the distance between the bound and the known answer."""
 NEAR = 1e-3
-"""The relative gap of the relaxed problem past which vectors of more entries are tried."""
+"""Vectors of more entries are tried if the relative gap of the relaxed problem is larger than this."""
 LOOKING, LEAST = 0.5, 0.01
-"""The part of the time that is kept for the bound of the nearest point, and the least of it in seconds."""
+"""The part of the time that is kept for the bound at the nearest point, and its minimum in seconds."""
 SLICE = 0.05
 
 
 class SpectralBound:
     """Bounds by the forecasts' distance from the relaxed set, which contains every coherent point.
 
-    For any direction c that no world has less than b of, the coherent points lie beyond a hyperplane, whose distance
-    from the forecasts is a bound. The semidefinite relaxation gives such a b, and the point of the relaxed set that is
-    nearest to the forecasts the best direction for it. Laws are not looked at: the set of all truth assignments
-    contains that of possible worlds.
+    If <c, v> >= b for the truth vector v of every world, the coherent points lie beyond a hyperplane, whose distance
+    from the forecasts is a bound. The semidefinite relaxation gives such a b, and the point of the relaxed set nearest
+    to the forecasts gives the best direction c for it. Laws are ignored: the set of all truth assignments contains
+    that of possible worlds.
     """
+
+    # Let |d|^2 = sum N d^2, q the forecasts, x a point, c = N (x - q) and b a lower bound on <c, v> over all worlds v.
+    # A coherent y is a mixture of worlds, so b <= <c, y>, and by Cauchy and Schwarz
+    #
+    #     b - <c, q> <= <c, y - q> <= |x - q| |y - q|,
+    #
+    # hence |y - q|^2 >= (b - <c, q>)^2 / |x - q|^2 if b > <c, q>. `_note` computes this: `reach` is b - <c, q> and
+    # `square` is |x - q|^2. If x is nearest to q in the relaxed set, then <c, .> is least there at x, so b = <c, x> and
+    # the bound is |x - q|^2, the optimum of the relaxation. Branching raises b further: to prove the bound t^2 it must
+    # reach b = <c, q> + t |x - q| = <c, x> + t |x - q| - |x - q|^2.
 
     def __init__(self, part: Merged) -> None:
         self.part = part
@@ -42,7 +52,7 @@ class SpectralBound:
         self.bound = 0.0
 
     def raise_within(self, budget: Budget, objective: float) -> float:
-        """The best bound that can be had in the time, given the objective of a known answer."""
+        """The best bound found within the budget, given the objective of a known answer."""
         relaxed = RelaxedNearest(self.part)
         while not budget.is_over():
             x = relaxed.settle(budget.share(1.0 - LOOKING))
@@ -53,9 +63,9 @@ class SpectralBound:
         return self.bound
 
     def _look(self, x: Vector, raised: float, *, seconds: float = 0.0) -> None:
-        """Bound by the direction from the forecasts to x, with proofs that aim at its level and so much more.
+        """Bound along the direction from the forecasts to x; proofs aim at the level of x plus `raised`.
 
-        Where no proof is to follow, some seconds sharpen the bound.
+        `seconds` sharpen the first bound, for use where no proof follows.
         """
         gradient = self.part.weight * (x - self.target)
         self.oracle.set(gradient)
@@ -81,12 +91,20 @@ class SpectralBound:
 
 
 class RelaxedNearest:
-    """The nearest point to the forecasts in the semidefinite relaxation, events being about one or two variables.
+    """The point of the semidefinite relaxation nearest to the forecasts, for events about one or two variables.
 
-    A unit vector for each variable, and one more for truth: their cosines stand for the correlations of signs
-    (Goemans and Williamson 1995). Vectors of enough entries have no local minima of this problem but its minimum (Burer
-    and Monteiro 2005); the coherent points are among those of vectors with one entry a world.
+    There is one unit vector for each variable, and one more for truth: their cosines stand for the correlations of
+    signs (Goemans and Williamson 1995). With enough entries per vector, local minima of this problem are global (Burer
+    and Monteiro 2005).
     """
+
+    # With signs s_0 = 1 and s_i = 2 v_i - 1, an event about a and b is a constant plus multiples of s_a, s_b and s_a
+    # s_b. Its probability is linear in the moments E[s_i s_j]. These form a positive semidefinite matrix with a unit
+    # diagonal, which is the relaxation: any such matrix is U U' with unit rows u_i. Worlds w with shares p_w are the
+    # case of one entry sqrt(p_w) s_i(w) per world, so every coherent point is in the relaxed set. The objective sum N
+    # (x(U U') - q)^2 has the gradient (M + M') U, M being its derivative by the entries of U U'; `_value` removes the
+    # part along each u_i, since lengths do not matter. Only the direction to the point is used for proofs, so an
+    # unfinished descent weakens the bound but keeps it valid.
 
     def __init__(self, part: Merged) -> None:
         self.weight, self.target = part.weight, np.nan_to_num(part.mean)
@@ -97,7 +115,7 @@ class RelaxedNearest:
         self.vectors = self._normal(self.size // 4 + 8)
 
     def settle(self, budget: Budget) -> Vector:
-        """Descend as far as that goes, or until the budget is over; the point."""
+        """Descend until converged, or until the budget is over; returns the point."""
         from scipy.optimize import minimize
 
         def look(_: object) -> None:
@@ -110,7 +128,7 @@ class RelaxedNearest:
         return self._point()
 
     def widen(self) -> bool:
-        """Give the vectors twice as many entries, as far as more can be of use."""
+        """Give the vectors twice as many entries, up to the number that can be useful; false if they have that."""
         width = self.vectors.shape[1]
         if width >= self.size:
             return False
@@ -130,7 +148,7 @@ class RelaxedNearest:
         return point
 
     def _value(self, flat: Vector) -> tuple[float, Vector]:
-        """The objective and its slope along vectors of any length, which only their directions matter to."""
+        """The objective and its gradient by vectors of any length, of which only the directions matter."""
         raw = flat.reshape(self.vectors.shape)
         self.vectors = _unit(raw)
         away = self._point() - self.target
@@ -146,7 +164,9 @@ def _unit(vectors: Vector) -> Vector:
 
 
 def _expectations(part: Merged) -> tuple[Vector, Any]:
-    """The events' probabilities as a constant and a sparse matrix for cosines, truth being the first of the vectors."""
+    """The events' probabilities as a constant and a sparse matrix for cosines; the vector of truth is the first."""
+    # Of a table with the entries t00, t10, t01, t11 (the first variable turns fastest), the multiple of a product of
+    # signs is a quarter of the sum of t times that product.
     from scipy import sparse
 
     size = part.n_variables + 1

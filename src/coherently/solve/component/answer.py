@@ -30,9 +30,9 @@ class Answer(Value):
 
     `share` and `worlds` are the mixture, one row per world; `x` has the probability of each event. `objective` is what
     it loses and `bound` a proved lower bound on what any coherent answer loses, which rests on `proof`. `violation` is
-    the largest amount by which a pin is missed. `saved` is the Brier penalty that x saves in every world, at least, and
-    `shortfall` the most by which a world may lie below the plane at x; the one of them that does not apply is NaN.
-    `degenerate` numbers the conditionals whose condition is impossible or certain though nobody and no law says so.
+    the largest amount by which a pin is missed. `saved` is the Brier penalty that x saves at least in every world, and
+    `shortfall` the most by which a world may lie below the plane at x; the one that does not apply is NaN.
+    `degenerate` lists the conditionals whose condition is impossible or certain though no forecast or law says so.
     """
 
     share: NDArray[np.float64]

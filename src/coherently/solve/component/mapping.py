@@ -1,4 +1,4 @@
-"""Many components, one call each: in this thread, over threads, or by an executor of the user's."""
+"""Many components, one call each: in this thread, over threads, or by the user's executor."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from coherently.solve.component.objective import Objective, Squares
 
 SMALL = 64
-"""The number of events up to which a component is solved before another thread has begun."""
+"""Maximum number of events of a component that is solved before a thread would have started."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task(Value):
-    """A component, its objective and the seed: all that an answer depends on, as long as time suffices."""
+    """A component, its objective and the seed: all that an answer depends on if there is enough time."""
 
     part: Merged
     objective: Objective | Squares
@@ -38,9 +38,9 @@ class Task(Value):
 
 
 def solve_all(tasks: Sequence[Task], budget: Budget, threads: int) -> Iterator[tuple[int, Answer]]:
-    """The answers, as they come: the small components first, the others over threads or by the budget's executor.
+    """The answers as they arrive: small components first, the others over threads or by the budget's executor.
 
-    The answer of each does not depend on where it was found.
+    No answer depends on where it was computed.
     """
     order = sorted(range(len(tasks)), key=lambda i: len(tasks[i].part))
     small = [i for i in order if len(tasks[i].part) <= SMALL]
@@ -62,8 +62,8 @@ def solve_all(tasks: Sequence[Task], budget: Budget, threads: int) -> Iterator[t
 def _by_executor(
     tasks: Sequence[Task], which: Sequence[int], budget: Budget, engine: Executor
 ) -> Iterator[tuple[int, Answer]]:
-    """Answers by an executor; after a stop those that another process has not finished are first answers."""
-    # The largest first: the last one to end should not be the last one to begin.
+    """Answers by an executor; after a stop, components unfinished in other processes get a first answer here."""
+    # The largest components start first, so that no long one starts last.
     if isinstance(engine, ThreadPoolExecutor):
         own = {engine.submit(tasks[i].solve, replace(budget, engine=None)): i for i in reversed(which)}
     else:
@@ -83,7 +83,7 @@ def _by_executor(
 
 
 def _elsewhere(task: Task, end: float, tolerance: float, floor: float) -> Answer:
-    """Solve in another process, until a time by the clock on the wall."""
+    """Solve in another process, until a time by the wall clock."""
     return task.solve(Budget(tolerance=tolerance, floor=floor).within(end - time.time()))
 
 

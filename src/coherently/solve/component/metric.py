@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 FINISHED = 1e-13
 """The relative gap at which nothing is left to gain."""
 STEADY = 1e-15
-"""A relative decrease that is rounding."""
+"""Relative decreases below this are rounding."""
 DROPPED = 1e-12
-"""Shares of worlds that are rounding errors."""
+"""Shares of worlds below this are rounding errors."""
 SHARE = 0.1
 """The part of the tolerance that a proof may leave open."""
 REFINED = 2
-"""Corrections of a solution by inner products, whose errors are squared."""
+"""Number of refinements of a solution by inner products, which square the condition number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class Metric:
         return Metric(coordinates, centre, root.astype(np.float64))
 
     def from_centre(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rows of probabilities as points whose squared length is the form."""
+        """Map rows of probabilities to points whose squared length is the form."""
         apart = x[..., self.coordinates] - self.centre
         return apart * self.root if self.root.ndim == 1 else apart @ self.root
 
@@ -61,7 +61,10 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nearby:
-    """A mixture of worlds: `truth` has a row a world, `x` a probability a coordinate; no mixture is below `bound`."""
+    """A mixture of worlds: `truth` has one row per world, `x` one probability per coordinate.
+
+    No mixture has an objective below `bound`.
+    """
 
     weight: NDArray[np.float64]
     truth: NDArray[np.bool_]
@@ -108,7 +111,7 @@ class NearestByMetric:
                 break
             if self._knows(least.world) and (least.exact or slack <= 2 * SHARE * tolerance * scale):
                 break
-            if objective >= before * (1.0 - STEADY):  # the last world brought nothing but rounding
+            if objective >= before * (1.0 - STEADY):  # the last world gained nothing beyond rounding
                 break
             if not self._knows(least.world):
                 before = objective
@@ -128,7 +131,7 @@ class NearestByMetric:
         self.events = np.vstack([self.events, self.merged.functions.hold(truth).astype(np.float64)])
 
     def _drop(self) -> NDArray[np.bool_]:
-        """Leave out worlds without a share; says which stay."""
+        """Remove worlds without a share; returns which remain."""
         kept = self.weight > DROPPED
         self.truth, self.events, weight = self.truth[kept], self.events[kept], self.weight[kept]
         self.weight = weight / weight.sum()
@@ -143,7 +146,7 @@ def _lower(objective: float, shortfall: float) -> float:
 
 
 def _least_norm(points: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Move the weights of points (rows) to those of the least norm, as far as they stay weights; leave out the rest."""
+    """Move the weights of points (rows) towards the least norm while they stay at least 0; points may lose theirs."""
     weight = weight.copy()
     active = np.ones(len(weight), np.bool_)
     while True:
@@ -165,9 +168,9 @@ def _least_norm(points: NDArray[np.float64], weight: NDArray[np.float64]) -> NDA
 
 
 def _affine(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weights, summing to 1 but of any sign, of the least norm.
+    """The weights of the least norm that sum to 1 and may have any sign.
 
-    They have the direction of y in (G + c 11') y = 1, with the inner products G and any c > 0 (Wolfe 1976).
+    They are y / sum(y), where (G + c 11') y = 1 with the inner products G and any c > 0 (Wolfe 1976).
     """
     from scipy import linalg
 

@@ -23,30 +23,30 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
 
 EAGER_STATES = 2**14
-"""States of a junction tree up to which the best world of all is looked for every time."""
+"""With at most this many states of a junction tree, the best of all worlds is found each time."""
 FEW_NODES, MANY_NODES = 100_000, 2**62
-"""Nodes of a proof after which a coarser one comes first, and as many as time allows."""
+"""Number of nodes after which a coarser proof comes first, and no limit."""
 COARSE = 1e-2
-"""The relative gap of that."""
+"""Relative gap of the coarse proof."""
 SEARCH_SHARE = 0.8
 """The part of the time that search may take before the rest goes to the bound."""
 FINISHED = 1e-12
-"""The relative gap at which nothing is left to gain: at a mere tolerance probabilities are off by its root."""
+"""The relative gap at which nothing is left to gain: a gap g leaves errors of sqrt(g) in probabilities."""
 THOROUGH = ((8, 0.0),)
-"""The effort of a search that is to find all that it can."""
+"""Effort of a thorough search."""
 HASTY = ((0, 1e-3), (1, 1e-4), (2, 1e-4), (3, 1e-5))
-"""Efforts of a search in haste, and the relative improvement at which each ends; after each the gap is looked at."""
+"""Efforts of a hasty search, and the relative improvement at which each ends; the gap is checked after each."""
 HASTY_BEFORE_ALL = ((2, 0.0),)
-"""The same before the best world of all is looked for, which proves the gap and finds what is missing."""
+"""The same before elimination, which proves the gap and finds the missing worlds."""
 SAFETY = 0.98
-"""The part of a gap that is aimed at, so that rounding does not spoil it."""
+"""Proofs aim at this part of the gap, so that rounding cannot spoil them."""
 
 
 class Nearest:
     """A component's answer so far; `bound` is proved, `route` says how it was found and `proof` on what it rests.
 
-    Tolerances are relative to the objective, or to `floor` where the objective is less; an objective of up to `noise`
-    is made of rounding errors.
+    Tolerances are relative to the objective, or to `floor` where the objective is less; an objective of at
+    most `noise` is rounding.
     """
 
     def __init__(self, part: Merged, seed: int, floor: float, noise: float = 0.0) -> None:
@@ -101,7 +101,7 @@ class Nearest:
         return max(self.bound / (1.0 - tolerance), self.bound + tolerance * self.floor, self.noise)
 
     def improve(self, budget: Budget, *, hasty: bool = False) -> None:
-        """Work until the gap is at most the tolerance, or the budget over; in haste, no closer than needed."""
+        """Work until the gap is at most the tolerance or the budget is over; if `hasty`, no closer than needed."""
         run = _Run(self, budget, hasty=hasty)
         if self.grounds.cost <= EAGER_STATES or self.grounds.reduced:
             run.eliminate()
@@ -126,11 +126,11 @@ class _Run:
         self.tolerance = tolerance = budget.tolerance
         self.finished = tolerance if hasty else FINISHED
         self.ladder: Sequence[tuple[int, float]] = HASTY if hasty else THOROUGH
-        self.slack = 0.25 * tolerance if hasty else 0.0  # of a mixed-integer program
-        self.cut = False  # whether a search was, by its share of the time
+        self.slack = 0.25 * tolerance if hasty else 0.0  # tolerance of a mixed-integer program
+        self.cut = False  # whether a search ran out of its share of the time
 
     def search(self, share: float = 1.0) -> bool:
-        """Local search until it finds nothing or nothing is left to gain; false when its share of the time is over."""
+        """Search until nothing is found or nothing is left to gain; false when its share of the time is over."""
         budget = self.budget.share(share)
         goal = self.nearest.reached(FINISHED)
         for effort, enough in self.ladder:
@@ -145,7 +145,7 @@ class _Run:
         return True
 
     def eliminate(self) -> None:
-        """The best world of all, until none improves."""
+        """Take in the best of all worlds until none improves."""
         few = self.nearest.part.n_variables <= math.log2(EAGER_STATES)
         self.nearest.route = Route.ENUMERATION if few else Route.JUNCTION_TREE
         self.nearest.proof = Proof.ALL_WORLDS
@@ -164,7 +164,7 @@ class _Run:
                     nearest.relaxed, nearest.proof = max(nearest.relaxed, found.value), found.proof
 
     def branch(self) -> None:
-        """Prove the gap by branch and bound; better worlds that turn up are taken in."""
+        """Prove the gap by branch and bound; take in better worlds that it finds."""
         self.nearest.proof = Proof.SEMIDEFINITE
         if not self.search(SEARCH_SHARE):
             self.apply(LATE_BOUNDS)
@@ -179,7 +179,7 @@ class _Run:
                     break
 
     def _branch(self, shortfall: float, nodes: int) -> bool:
-        """Prove that no world falls short by so much, or take in one that does; false past the budget or `nodes`."""
+        """Prove that no world is `shortfall` below the level, or take in one that is; false past budget or `nodes`."""
         core = self.core
         core.start_proof(core.level() - shortfall)
         core.certify(core.bound())
@@ -193,7 +193,7 @@ class _Run:
         return False
 
     def _take(self, worlds: NDArray[np.uint8]) -> bool:
-        """Take in worlds; false where none improves. Where all break laws, that becomes dearer."""
+        """Take in worlds; false if none improves. If all break laws, the penalties for that rise."""
         if self.nearest.space is not None:
             worlds = worlds[self.nearest.space.allows(worlds).astype(np.bool_)]
             if not len(worlds):

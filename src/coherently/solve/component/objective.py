@@ -6,14 +6,20 @@ t = the nearest point to u / h in [low, high]. With r = u / h the derivatives ar
     by u: N d'(r),   by h: N (d(r) - r d'(r)),   second: (N d''(r) / h) (1, -r)(1, -r)^T,
 
 so that c = u - r0 h is the only direction in which a term bends at r0 = u0 / h0. A linearised conditional is the square
-N (u - t h)^2. The term is convex and homogeneous in (u, h): the plane through any ratio r at all,
+N (u - t h)^2. The term F(u, h) = N h d(u / h) is the perspective of the convex N d, so it is convex and homogeneous
+in (u, h). The tangent of d at any ratio r, times h, is the plane
 
-    N (d'(r) u + (d(r) - r d'(r)) h),
+    N (d'(r) u + (d(r) - r d'(r)) h) <= F(u, h).
 
-lies below it. That bounds the sum, also where h = 0 and no derivative exists.
+The sum of the planes bounds the objective from below, also where h = 0 and no derivative exists.
+
+The quadratic model at (u0, h0) is the sum of the planes at r0 and of 1/2 (N d''(r0) / h0) (u - r0 h)^2: as u0 - r0 h0 =
+0, it has the value, gradient and second derivative of the terms there. The curvature is capped at STEEPEST. A
+linearised conditional is its own model; its plane at a0 = u0 - t h0 is N (2 a0 (u - t h) - a0^2).
 
 Where a condition vanishes, a term is smoothed by a mass in which the forecast stands: u + mass t, h + mass instead of
-u, h. The sum lies below the loss then, and r tends to the forecast.
+u, h. The smoothed sum is at most the loss, as F(u + mass t, h + mass) <= F(u, h) + F(mass t, mass) = F(u, h), and r
+tends to the forecast.
 """
 
 from __future__ import annotations
@@ -34,11 +40,11 @@ if TYPE_CHECKING:
     Sums: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8], Vector, Vector]"
 
 STEEPEST = 1e12
-"""The most curvature that a model takes over, times the weight."""
+"""Largest curvature of a term in a model, times the weight."""
 EDGE = 1e-14
-"""Ratios are taken no nearer to 0 and 1 than this where the loss is infinitely steep there."""
+"""Distance from 0 and 1 to which ratios are clipped if the loss is infinitely steep there."""
 MILD = 200.0
-"""The most curvature, times the weight, of the model at the forecasts."""
+"""Largest curvature, times the weight, in the model at the forecasts."""
 TIE = 1e-6
 """The curvature inside an interval, times the weight: it breaks ties towards the middle."""
 
@@ -66,7 +72,7 @@ class Model(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The sums u - ratio h of terms, but for their factors: `second` are the places of conditions among these."""
+    """The sums u - ratio h of terms without their factors; `second` has the places of conditions among these."""
 
     starts: Index
     coordinates: NDArray[np.int32]
@@ -85,8 +91,8 @@ class Layout(NamedTuple):
 class Objective:
     """The terms of forecasts, as arrays; `joint` and `condition` are places in the sides of `size` events.
 
-    `certain` marks terms of no condition, `linear` linearised ones, `called_off` the rest, and `wide` the intervals.
-    Where `settled` is 0 or 1 the possible worlds leave the ratio no choice; it is NaN elsewhere.
+    `certain` marks terms without a condition, `linear` linearised ones, `called_off` the rest, and `wide` lists the
+    intervals. Where a term is not `free`, the possible worlds fix its ratio at `settled`, which is 0 or 1.
     """
 
     loss: Loss
@@ -121,7 +127,7 @@ class Objective:
 
     @property
     def is_quadratic(self) -> bool:
-        """Whether these are squares of the probabilities of events: points under the Brier loss."""
+        """Whether all terms are squares in the probabilities of events: points under the Brier loss."""
         return self.loss.is_quadratic and not len(self.wide) and bool(self.certain.all())
 
     def value(self, sides: Vector) -> float:
@@ -180,21 +186,21 @@ class Objective:
         return found
 
     def smoothing(self, planes: Planes, mass: float) -> float:
-        """What the mass adds to the planes."""
+        """The amount that the mass adds to the planes."""
         if mass == 0:
             return 0.0
         return mass * float((planes.by_joint * self.middle + planes.by_condition) @ self.called_off)
 
     def coefficients(self, by_joint: Vector, by_condition: Vector) -> tuple[Vector, float]:
-        """A function of sides as one of the events that hold, and what it is where none does."""
+        """A linear function of sides as coefficients of the events that hold, and its value where none holds."""
         size, count = self.size, 2 * self.size + 1
         by_side = np.bincount(self.joint, by_joint, count) + np.bincount(self.condition, by_condition, count)
         return by_side[:size] - by_side[size : 2 * size], float(by_side[size:].sum())
 
     def model(self, planes: Planes, mass: float, *, tied: bool) -> Model:
-        """The quadratic model at the ratios of planes; what is free inside an interval is `tied` to its middle.
+        """The quadratic model at the ratios of planes; terms inside an interval are `tied` to its middle.
 
-        Or else it is held a little where it is: full steps with no curvature at all would cycle.
+        If not `tied`, they are weakly tied to where they are: full steps without any curvature would cycle.
         """
         away = -planes.ratio * self.certain
         if mass > 0:
@@ -215,7 +221,7 @@ class Objective:
         return Model(np.zeros(self.size), self.layout.sums(self.middle, -self.middle * self.certain), weight)
 
     def with_settled(self, settled: Vector) -> Objective:
-        """The same where the possible worlds leave some ratios no choice."""
+        """The same objective with the ratios that the possible worlds fix."""
         settled = np.where(self.linear, np.nan, settled)
         free = np.isnan(settled)
         if free.all():
@@ -258,7 +264,7 @@ def _joined(first: Sums, second: Sums) -> Sums:
 
 
 def place_sides(sides: Sides, size: int) -> Index:
-    """The places of sides among the events, then their complements, then what is certain."""
+    """The places of sides among the events, then their complements, then certainty."""
     coordinate = sides.coordinate.astype(np.int64)
     return np.where(coordinate < 0, 2 * size, coordinate + size * sides.turned)
 
@@ -276,7 +282,7 @@ def _lay_out(joint: Index, condition: Index, size: int, some: Index) -> Layout:
 
 
 def objective_of(part: Merged, loss: Loss, *, linearised: bool = False) -> Objective:
-    """The terms of a component's forecasts, without those of no weight."""
+    """The terms of a component's forecasts that have a positive weight."""
     given, intervals, size = part.terms.conditionals, part.terms.intervals, len(part)
     plain, about = np.flatnonzero(part.weight > 0), np.flatnonzero(given.weight > 0)
     single = np.flatnonzero(~intervals.conditional & (intervals.weight > 0))

@@ -1,4 +1,4 @@
-"""What planes below an objective prove of its least value, and of what an answer saves."""
+"""Lower bounds that planes below an objective prove, and what an answer saves."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     Vector: TypeAlias = "NDArray[np.float64]"
 
 STEEPEST = 1e4
-"""The highest price of a pin that a proof uses, relative to the slopes: one that leaves no choice has no highest."""
+"""Largest price of a pin in a proof, relative to the slopes: a pin that leaves no choice may have any price."""
 
 
 class Plane(NamedTuple):
-    """A function of the events that hold: a constant and coefficients, with what rounding may make of it."""
+    """A function of the events that hold: a constant and coefficients, with a bound on its rounding error."""
 
     coefficients: Vector
     constant: float
     rounding: float
 
     def bound(self, least: float) -> float:
-        """What no coherent answer is below, if no world's sum of coefficients is below `least`."""
+        """A lower bound for every coherent answer, if no world's sum of coefficients is below `least`."""
         return least + self.constant - self.rounding
 
 
 def plane_below(objective: Objective, planes: Planes, pins: PinRows, prices: Vector) -> Plane:
-    """The plane below an objective at all answers that keep the pins.
+    """The plane below an objective at all answers that satisfy the pins.
 
-    With pins G = 0, or G >= 0 and prices y >= 0, it is the sum of the planes of the terms less <y, G>.
+    With pins G = 0, or G >= 0 and prices y >= 0, it is the sum of the planes of the terms minus <y, G>.
     """
     coefficients, constant = objective.coefficients(planes.by_joint, planes.by_condition)
     constant += planes.constant
@@ -52,10 +52,10 @@ def plane_below(objective: Objective, planes: Planes, pins: PinRows, prices: Vec
 
 
 def savings(objective: Objective, sides: Vector) -> Plane:
-    """The Brier penalty that an answer saves in a world, conditionals counting where their condition holds.
+    """The Brier penalty that an answer saves in a world; conditionals count where their condition holds.
 
-    A forecast p of which the answer makes r saves (v - p)^2 - (v - r)^2 where its event has the truth v: that is
-    linear in v. What is given an event that counts as impossible stands as forecast, and saves nothing.
+    A forecast p that the answer changes to r saves (v - p)^2 - (v - r)^2 where its event has the truth v: that is
+    linear in v. A conditional whose condition counts as impossible stands as forecast, and saves nothing.
     """
     u, h, p = sides[objective.joint], sides[objective.condition], objective.middle
     r = np.clip(np.divide(u, h, out=p.copy(), where=objective.certain | (h >= ABSENT)), 0.0, 1.0)
@@ -64,7 +64,7 @@ def savings(objective: Objective, sides: Vector) -> Plane:
 
 
 def find_degenerate(part: Merged, varies: NDArray[np.bool_], x: Vector) -> NDArray[np.int64]:
-    """The conditionals whose condition x makes impossible or certain, though it varies and nobody says so."""
+    """The conditionals whose condition x makes impossible or certain, though it varies and no forecast says so."""
     given, limits = part.terms.conditionals, part.terms.limits
     coordinate, p = given.condition.coordinate, given.condition.probability(x)
     known = given.condition.probability(np.where(part.weight > 0, part.mean, 0.5))

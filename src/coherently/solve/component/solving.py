@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Truth: TypeAlias = "NDArray[np.uint8]"
 
 FIRST, QUICK = 2e-3, (0, 1e-3)
-"""Seconds for a first answer where no time is left, the effort of that search, and the improvement at which it ends."""
+"""Seconds for a first answer if no time is left; effort of that search and the improvement at which it ends."""
 
 
 def solve_component(
@@ -31,8 +31,8 @@ def solve_component(
 ) -> Answer:
     """The mixture of possible worlds that loses least, and a proof of how near it is to that.
 
-    `start` are worlds to begin with. Where weights are so different that column generation ends at rounding, Newton's
-    method takes over.
+    `start` are worlds to begin with. If weights differ so much that column generation ends in rounding, Newton's method
+    takes over.
     """
     if not objective.is_quadratic or len(part.terms.limits):
         return Newton(part, objective.terms(part), budget, seed).run(start)

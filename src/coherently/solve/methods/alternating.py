@@ -38,20 +38,21 @@ if TYPE_CHECKING:
 Correction: TypeAlias = Literal["none", "dykstra"]
 
 COHERENT = 1e-7
-"""The largest violation of a group that counts as none, where the tolerance is smaller."""
+"""Violations of a group up to this count as none, even if the tolerance is smaller."""
 PATIENCE = 200
-"""Sweeps of Dykstra's algorithm before the interior point method takes over."""
+"""Number of sweeps of Dykstra's algorithm before the interior point method takes over."""
 LARGEST_INTERIOR = 300_000
-"""Truth vectors, over all groups, up to which the interior point method finishes the work."""
+"""Maximum number of truth vectors, over all groups, for which the interior point method finishes the work."""
 FEW = 20_000
-"""Truth vectors up to which it does all of it."""
+"""Maximum number of truth vectors for which it does all of it."""
 WIDE = 64
-"""Events of a group from which closed forms, or one projection where groups are disjoint, are tried first: the interior
-point method has dense systems of them."""
+"""If a group has at least this many events, closed forms, or one projection if groups are disjoint, come first: the
+interior point method solves dense systems of this size."""
 SMALL = 5_000
-"""Coordinates up to which a gap above rounding sends the problem on: probabilities may be off by the root of it."""
+"""Up to this many coordinates the fast answer is accepted only at rounding accuracy, because a gap g leaves errors of
+sqrt(g)."""
 EXACT = 1e-13
-"""A relative gap that rounding alone may leave."""
+"""Relative gaps below this are rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +67,19 @@ class AlternatingProjections:
     `groups` names the design (singletons, logical, pairs, triples, cliques or global) or is a function that makes
     one; with `auxiliary` groups also share the variables that nobody forecast. `sweeps` limits the passes over the
     groups. The loop ends when no probability moves by more than `tolerance`, Dykstra's when the gap between objective
-    and bound is at most `tolerance` relative to the objective. An event whose forecasts have no weight at all is in no
-    group and stays without a number (NaN), but for Dykstra's answer under the Brier loss, which gives it a probability
+    and bound is at most `tolerance` relative to the objective. An event whose forecasts all have weight 0 is in
+    no group and gets no number (NaN), except in Dykstra's answer under the Brier loss, which gives it a probability
     that is coherent with the others.
 
     Groups know the possible worlds: each law and each declared variable is a group of its own in every design but
     `singletons`, and a law binds the groups that have all of its variables. A conditional forecast p of E given H
     counts by the linearised distance, N (P(E & H) - p P(H))^2; it belongs to a group with all events about its
-    variables, and its answer is P(E & H) / P(H). Pins are groups too. The loop leaves pins of unforecast events
-    out, and takes an interval for its point that is nearest to the other forecasts; with correction no interval
-    loses anything inside. With any of these there is no guaranteed improvement.
+    variables, and its answer is P(E & H) / P(H). Pins are groups too. The loop leaves out pins of unforecast
+    events, and replaces an interval by its point nearest to the other forecasts; with correction an interval loses
+    nothing inside. With any of these there is no guaranteed improvement.
 
-    `trace` keeps the answer after every sweep. Independent
-    components are solved on `threads` threads (0: one a processor), with the same answer.
+    `trace` keeps the answer after every sweep. Independent components are solved on `threads` threads (0: one per
+    processor), with the same answer.
 
     >>> import coherently as co
     >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
@@ -110,13 +111,13 @@ class AlternatingProjections:
         if self.sweeps < 1:
             raise MethodError(f"sweeps is {self.sweeps}; it must be 1 or more")
         if self.threads < 0:
-            raise MethodError(f"threads is {self.threads}; it must be 0 (one a processor) or more")
+            raise MethodError(f"threads is {self.threads}; it must be 0 (one per processor) or more")
         if not 0 <= self.tolerance < math.inf:
             raise MethodError(f"tolerance is {self.tolerance}; it must be a number of 0 or more")
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the method."""
         return "projections" if self.correction == "none" else "dykstra"
 
     @property
@@ -166,7 +167,7 @@ class AlternatingProjections:
         return self._dykstra(_Run(problem, attached, traced=self.trace, corrected=True), budget)
 
     def _without_weightless(self, problem: Problem, budget: Budget) -> Local:
-        """The loop knows nothing of events whose forecasts have no weight: they stay NaN and are in no group."""
+        """The loop ignores events whose forecasts have weight 0: they stay NaN and are in no group."""
         part, way = problem.keep(problem.merged.weight > 0)
         solution = self.solve(part, budget)
         trace = solution.trace and replace(solution.trace, value=way.back(solution.trace.value))
@@ -185,7 +186,7 @@ class AlternatingProjections:
             budget.tell((sweep + 1) / self.sweeps)
             if np.abs(x - before).max(initial=0.0) > self.tolerance:
                 continue
-            # Groups that pins keep from ever agreeing come to rest too, each where it was left.
+            # Groups that pins keep from ever agreeing stop moving too, so the violation decides.
             violation = run.projector.violation(x)
             if violation <= max(self.tolerance, COHERENT):
                 status = Status.CONVERGED
@@ -212,7 +213,7 @@ class AlternatingProjections:
         if weightless and not small:
             raise MethodError(
                 f"the design {groups.design} makes {vectors:,} truth vectors with events of no weight; "
-                f"{LARGEST_INTERIOR:,} is the most: choose the groups logical or pairs, without auxiliary"
+                f"{LARGEST_INTERIOR:,} is the maximum: choose the groups logical or pairs, without auxiliary"
             )
         if not weightless and not self.trace and run.projector.violation(x) <= EXACT:
             return self._finish(run, Relaxed(x, run.objective(x), 0.0, 0), 0.0)
@@ -257,7 +258,7 @@ class AlternatingProjections:
 
 
 class _Run:
-    """The projector of a problem's groups, auxiliary coordinates included, and what is noted on the way."""
+    """The projector of a problem's groups, auxiliary coordinates included, and the notes of a run."""
 
     def __init__(self, problem: Problem, attached: Attached, *, traced: bool, corrected: bool) -> None:
         self.problem, self.attached, self.traced, self.corrected = problem, attached, traced, corrected
@@ -278,7 +279,7 @@ class _Run:
         return self.attached.objective(x) if self.corrected else distance(self.problem.merged, self.attached, x)
 
     def known(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The answer without what the loop knows nothing of."""
+        """The answer without the coordinates that the loop ignores."""
         return x if self.corrected else np.where(self.weight > 0, x, np.nan)
 
     def written(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -352,5 +353,5 @@ def _without_rounding(found: Relaxed, weight: NDArray[np.float64], target: NDArr
 
 
 def _is_close(found: Relaxed, tolerance: float) -> bool:
-    """Whether the bound proves the objective; one below its bound is no better, it is not feasible."""
+    """Whether the bound proves the objective; an objective below its bound is not better but infeasible."""
     return abs(found.objective - found.lower_bound) <= tolerance * max(1.0, found.objective)

@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from coherently.problem import Merged, Problem
 
 MAX_COLUMNS = 100_000
-"""Equally likely worlds that an answer may be made of."""
+"""Maximum number of equally likely worlds of an answer."""
 MAX_STEPS = 10**15
-"""Random flips that may be asked for."""
+"""Maximum number of random flips."""
 MAX_PASSES = 10**6
-"""Passes over all bits that may be asked for."""
+"""Maximum number of passes over all bits."""
 MAX_BITS = 500_000_000
-"""Columns times variables."""
+"""Maximum number of columns times variables."""
 STEPS_PER_BIT = 500
-"""Random flips of each bit, unless told otherwise."""
+"""Default number of random flips per bit."""
 STAGES = 100
-"""Temperatures that the steps go through."""
+"""Number of temperatures."""
 SAMPLES = 1000
-"""Flips that the unit of temperature is measured on."""
+"""Number of flips that measure the unit of temperature."""
 WORK = 10_000_000
-"""Events looked at between two looks at the keyboard."""
+"""Number of events evaluated between two looks at the budget."""
 ROUNDING = 1e-9
-"""A violation of a pin that is none."""
+"""Violations of a pin below this are rounding."""
 COOLING = 0.9
 """The part of the time that cooling may take, so that the descent has the rest."""
 
@@ -54,16 +54,16 @@ class Annealing:
     A step flips the truth of a random variable in a random world, and takes it back with the probability
     1 - exp(-change/temperature) if the energy grows. There are `steps` of them (None: 500 for each bit, of which there
     are columns times variables). `temperature` is the first one, in units of the mean change that a flip makes at
-    the random start; it is multiplied by `cooling` after each hundredth of the steps. At last up to `passes` passes
-    over all bits make every flip that lessens the energy; the method has converged when there is none left.
-    After 9 tenths of `time_limit` seconds the cooling ends where it is, and after all of them the descent: the answer
-    so far is coherent, too. The same `seed` gives the same answer, unless the time ran out.
+    the random start; it is multiplied by `cooling` after each hundredth of the steps. Finally up to `passes` passes
+    over all bits make every flip that lowers the energy; the method has converged when none does.
+    After 9 tenths of `time_limit` seconds the cooling stops, and after all of them the descent: the answer so far is
+    coherent, too. The same `seed` gives the same answer, unless the time ran out.
 
-    Worlds obey declared variables and laws: where there are any, a step gives the variables that they tie together
-    another of their possible joint states, or, where these are more than 4,096, those of a few laws, and keeps to the
+    Worlds obey declared variables and laws: if there are any, a step sets the variables that they tie together to
+    another of their possible joint states, or, if these are more than 4,096, the variables of a few laws, obeying the
     others. A conditional p of E given H costs N (P(E & H) / P(H) - p)^2, Osherson and Vardi's form, which is not
-    convex, and nothing where H is true in no world. Nothing but forecasts and pins of H keeps it from there; the note
-    says where it came to that. Intervals cost nothing inside. A pin is a penalty; `violation` is what is left.
+    convex, and nothing where H is true in no world. Only forecasts and pins of H prevent that; the note says where it
+    happened. Intervals cost nothing inside. A pin is a penalty; `violation` is what is left.
 
     >>> import coherently as co
     >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
@@ -95,7 +95,7 @@ class Annealing:
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the method."""
         return "annealing"
 
     @property
@@ -131,7 +131,7 @@ class Annealing:
         )
 
     def _start(self, merged: Merged) -> tuple[_core.Annealer, int]:
-        """The worlds to begin with, and the number of their bits: how many flips or moves make a round."""
+        """The first worlds, and the number of their bits, which is the number of flips or moves per round."""
         given = (merged.handle, merged.weight, np.nan_to_num(merged.mean), self.columns, self.seed)
         if merged.space.is_free and not len(merged.terms):
             return _core.Annealer(*given), self.columns * merged.n_variables
@@ -159,7 +159,7 @@ class Annealing:
         if bits > MAX_BITS:
             raise MethodError(
                 f"{self.columns:,} columns of {merged.n_variables:,} variables are {bits:,} bits; "
-                f"{MAX_BITS:,} is the most: choose at most {MAX_BITS // merged.n_variables:,} columns"
+                f"{MAX_BITS:,} is the maximum: choose at most {MAX_BITS // merged.n_variables:,} columns"
             )
 
     def _cool(self, annealer: _core.Annealer, merged: Merged, bits: int, budget: Budget) -> bool:
@@ -177,7 +177,7 @@ class Annealing:
         return True
 
     def _descend(self, annealer: _core.Annealer, merged: Merged, budget: Budget) -> Status:
-        """Make every flip that lessens the energy, as far as passes and time go."""
+        """Make every flip that lowers the energy, within the limits of passes and time."""
         annealer.harden()
         calm = annealer.descend(0)
         for _, size in _slices(0, self.passes * annealer.choices(), merged):
@@ -190,7 +190,7 @@ class Annealing:
 
 
 def _remark(broken: float, impossible: int, columns: int) -> str | None:
-    """What a reader should know of pins and conditionals."""
+    """A note on pins and conditionals."""
     said = []
     if broken > ROUNDING:
         said.append(f"A pin is missed by {broken:.6g}, the most of all: probabilities are multiples of 1/{columns}.")
@@ -208,7 +208,7 @@ def _check_whole(name: str, value: object, low: int, high: int) -> None:
 
 
 def _slices(begin: int, end: int, merged: Merged) -> Iterator[tuple[int, int]]:
-    """Cut steps into parts of about the same work: where each ends, and its size."""
+    """Cut steps into parts of about equal work: the end of each, and its size."""
     size = merged.sizes()
     seen = np.sum(size * np.minimum(size, LARGEST_TABLE)) / max(1, merged.n_variables)
     most = max(1, int(WORK / max(1.0, seen)))
@@ -219,6 +219,6 @@ def _slices(begin: int, end: int, merged: Merged) -> Iterator[tuple[int, int]]:
 
 
 def _distinct(truth: NDArray[np.bool_]) -> Worlds:
-    """The worlds, equal ones as one; `truth` has a row a world, all equally likely."""
+    """The distinct worlds; `truth` has one row per world, all equally likely."""
     _, first, count = np.unique(np.packbits(truth, axis=1), axis=0, return_index=True, return_counts=True)
     return Worlds(np.arange(truth.shape[1], dtype=np.int32), count / len(truth), truth[first])

@@ -1,4 +1,4 @@
-"""The method for whom no method was chosen: exact where that can be, and it says where it cannot."""
+"""The default method: exact where possible, and it says where not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coherently.solve.solution import Global, Local, Solution
 
 LARGEST = 20_000
-"""Distinct events of a component beyond which it is made locally coherent only."""
+"""Maximum number of distinct events of a component that is made globally coherent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Auto:
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the method."""
         return "auto"
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:
@@ -73,7 +73,7 @@ class Auto:
 
 
 def locally(part: Problem, budget: Budget | None = None) -> Local:
-    """The components of a problem, those beyond the limit, made coherent within groups of events."""
+    """The components beyond the limit, made coherent within groups of events."""
     design = "pairs" if part.loss.is_quadratic and fits(part.merged, "pairs") else "logical"
     solution = AlternatingProjections(groups=design, correction="dykstra").solve(part, budget)
     labels = part.merged.components()
@@ -92,7 +92,7 @@ def locally(part: Problem, budget: Budget | None = None) -> Local:
 
 
 def _objectives(part: Problem, solution: Local, labels: NDArray[np.int32]) -> list[float]:
-    """The objective of each component; not known (NaN) of several with conditionals, intervals or pins."""
+    """The objective of each component; NaN for several with conditionals, intervals or pins, where it is not known."""
     count = int(labels.max()) + 1
     if len(part.merged.terms):
         return [solution.objective or 0.0] if count == 1 else [math.nan] * count
@@ -111,7 +111,7 @@ def _distances(part: Problem, solution: Local) -> NDArray[np.float64]:
 
 
 def _join(local: Local, exact: Global, value: NDArray[np.float64]) -> Local:
-    """Put the answers for large and other components together; the weaker promise holds for the whole."""
+    """Join the answers for large and other components; the weaker promise holds for the whole."""
     worse = local.status if exact.status is Status.OPTIMAL else exact.status
     return replace(
         local,

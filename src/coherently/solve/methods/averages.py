@@ -1,4 +1,4 @@
-"""Averages of probabilities, each a function on arrays: `unit` says of which of `count` units each forecast is."""
+"""Averages of probabilities, each a function on arrays: `unit` has the unit of each forecast, below `count`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROUNDING = 1e-9
-"""Shares of the weight that are rounding errors."""
+"""Shares of the weight below this are rounding errors."""
 
 
 def weighted_median(
@@ -56,7 +56,7 @@ def neyman_roughgarden(mean: NDArray[np.float64], number: NDArray[np.float64], p
 
     $$\pi + d (m - \pi), \quad d = \frac{n (\sqrt{3n^2 - 3n + 1} - 2)}{n^2 - n - 1} = \frac{3n}{s + 2}$$
 
-    cut to [0, 1], s being the root in the numerator. The second form has no gap at $n = (1 + \sqrt 5) / 2$.
+    cut to [0, 1], where s is the root in the numerator. The second form has no gap at $n = (1 + \sqrt 5) / 2$.
 
     Neyman and Roughgarden (2022), Are you smarter than a random expert? The robust aggregation of substitutable
     signals, ACM Conference on Economics and Computation.
@@ -89,7 +89,7 @@ def normalised(mean: NDArray[np.float64], partitions: Iterable[NDArray[np.int64]
 def _places(
     unit: NDArray[np.int32], p: NDArray[np.float64], weight: NDArray[np.float64], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Sort the forecasts with weight by unit and size, and say from which to which share of its unit each reaches."""
+    """Sort the forecasts of positive weight by unit and size; where each begins and ends in its unit's weight."""
     order = np.lexsort((p, unit))
     order = order[weight[order] > 0]
     own, ends = unit[order], np.cumsum(weight[order])

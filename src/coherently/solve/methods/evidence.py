@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     _Combined: TypeAlias = "tuple[NDArray[np.bool_], NDArray[np.float64], float]"
 
 LARGEST_FRAME = 1024
-"""Worlds of a component: its frame."""
+"""Maximum number of worlds of a component: its frame."""
 MOST_SETS = 100_000
-"""Sets of worlds that evidence may be spread over."""
+"""Maximum number of sets of worlds with mass."""
 CHUNK = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class DempsterShafer:
-    r"""Takes each forecast for evidence, combines it by Dempster's rule and answers with pignistic probabilities.
+    r"""Treats each forecast as evidence, combines it by Dempster's rule and answers with pignistic probabilities.
 
     A forecast p of E with reliability r puts the mass r p on E, r (1 - p) on ~E, and leaves the rest open. The rule is
 
@@ -43,7 +43,7 @@ class DempsterShafer:
 
     over sets of worlds of each independent component; abstaining is no evidence. What is left open is then shared
     equally among the worlds of each set, which makes the answer globally coherent. The conflict K is in `result.note`.
-    Agreeing forecasts add up: the answer is more certain than each. Forecasts are taken for independent of each other.
+    Agreeing forecasts add up: the answer is more certain than each. Forecasts are assumed to be independent.
 
     `reliability` is a number from 0 to 1, or one for each judge. It is multiplied by a forecast's weight, relative to
     the largest in the panel. A declared variable has all of its values, mentioned or not, and the unnamed other of an
@@ -71,12 +71,12 @@ class DempsterShafer:
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the method."""
         return "dempster-shafer"
 
     @property
     def exceptions(self) -> frozenset[Promise]:
-        """Evidence is about events alone, adds up where it agrees, and weights are shares of the reliability."""
+        """Evidence is about events only, adds up where it agrees, and weights are shares of the reliability."""
         return frozenset({Promise.TAKES_MORE, Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS})
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
@@ -118,7 +118,7 @@ class DempsterShafer:
 
 
 def combine(first: Mapping[int, float], second: Mapping[int, float]) -> tuple[dict[int, float], float]:
-    """Combine masses on sets (of which a bit is an element) by Dempster's rule; the second number is the conflict K.
+    """Combine masses on sets (one bit per element) by Dempster's rule; the second number is the conflict K.
 
     Zadeh's example: two who agree on nothing but a remote possibility make it certain.
 
@@ -166,10 +166,10 @@ def pignistic(masses: Mapping[int, float], counts: NDArray[np.float64]) -> NDArr
 
 
 def _evidence(problem: Problem, reliability: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Combine all evidence about each coordinate: the logarithms of the mass for it, against it and open, in a row.
+    """Combine all evidence about each coordinate: one row of logarithms of the mass for it, against it and open.
 
-    The commonalities, of E with what is open and so on, are products over the forecasts. They are not normalised: what
-    the masses lack to 1 is conflict.
+    The commonalities, of E with what is open and so on, are products over the forecasts. They are not normalised: 1
+    minus the sum of the masses is the conflict.
     """
     own, count, p = problem.coordinate[problem.forecasts.unit], len(problem.merged), problem.turned()
     with np.errstate(divide="ignore"):
@@ -178,7 +178,7 @@ def _evidence(problem: Problem, reliability: NDArray[np.float64]) -> NDArray[np.
 
 
 def _combine_all(parts: Sequence[Part], evidence: NDArray[np.float64], budget: Budget) -> tuple[list[_Combined], int]:
-    """The worlds of each component; after a stop so many components are left without their evidence."""
+    """The worlds of each component, and the number of components whose evidence a stop left out."""
     found: list[_Combined] = []
     for part in parts:
         one = _component(part.merged, evidence[part.coordinates], budget)
@@ -191,7 +191,7 @@ def _combine_all(parts: Sequence[Part], evidence: NDArray[np.float64], budget: B
 
 
 def _component(merged: Merged, evidence: NDArray[np.float64], budget: Budget) -> _Combined:
-    """Its frame of worlds, their probabilities, and 1 - K, by the evidence up to a stop."""
+    """The frame of worlds, their probabilities, and 1 - K, by the evidence until a stop."""
     truth = _frame(merged)
     every = (1 << len(truth)) - 1
     events = np.packbits(merged.functions.hold(truth), axis=0, bitorder="little")
@@ -219,7 +219,7 @@ def _component(merged: Merged, evidence: NDArray[np.float64], budget: Budget) ->
 
 
 def _frame(merged: Merged) -> NDArray[np.bool_]:
-    """The possible worlds of a component, a row each."""
+    """The possible worlds of a component, one row each."""
     worlds = possible_worlds(merged, 64 * LARGEST_FRAME)
     if worlds is None or len(worlds) > LARGEST_FRAME:
         found = "too many" if worlds is None else f"{len(worlds):,}"

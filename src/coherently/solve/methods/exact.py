@@ -36,17 +36,17 @@ Conditionals: TypeAlias = Literal["called_off", "linearised"]
 class Exact:
     """Finds the coherent forecasts that are nearest to the panel's: the problem CAP of the paper, solved.
 
-    Each independent component is a mixture of possible worlds, to which worlds are added as long as one brings it
-    nearer. Where the component has few variables or is like a tree, the best world of all is found each time, and the
-    answer is exact; elsewhere local search finds worlds, and a relaxation with branch and bound proves how
-    near the answer is. The method ends when the gap between the objective and the proved bound is at most `tolerance`
-    times the objective (or the median weight's power of two, if that is more: 1 where all forecasts count alike), or
+    The answer of each independent component is a mixture of possible worlds, which grows as long as a world brings it
+    nearer. If the component has few variables or is like a tree, the best of all worlds is found each time, and the
+    answer is exact; otherwise local search finds worlds, and a relaxation with branch and bound proves how near the
+    answer is. The method ends when the gap between the objective and the proved bound is at most `tolerance`
+    times the objective (or the median weight's power of two, if that is more: 1 if all forecasts count the same), or
     after `time_limit` seconds, with the best answer so far.
 
-    A conditional forecast p of E given H loses P(H) d(P(E & H) / P(H), p), d being the loss: nothing where H fails
+    A conditional forecast p of E given H loses P(H) d(P(E & H) / P(H), p), where d is the loss: nothing where H fails
     ("called_off"). With `conditionals="linearised"` it loses (P(E & H) - p P(H))^2. Pins are kept to 1e-9.
 
-    Independent components are solved over `threads`, one for each processor unless told otherwise, or by the executor
+    Independent components are solved over `threads`, by default one per processor, or by the executor
     that is given to `co.aggregate`; the answer is the same.
 
     >>> import coherently as co
@@ -70,13 +70,13 @@ class Exact:
         if not 0 <= self.seed < 2**64:
             raise MethodError(f"seed is {self.seed}; it must be a whole number from 0 to 2^64 - 1")
         if self.threads < 0:
-            raise MethodError(f"threads is {self.threads}; it must be 0 (one for each processor) or more")
+            raise MethodError(f"threads is {self.threads}; it must be 0 (one per processor) or more")
         if self.conditionals not in ("called_off", "linearised"):
             raise MethodError(f"conditionals is {self.conditionals!r}; it may be called_off or linearised")
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the method."""
         return "exact"
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
@@ -92,7 +92,7 @@ class Exact:
         return objective_of(part, loss, linearised=self.conditionals == "linearised")
 
     def _answer(self, parts: list[_Solved], loss: Loss, budget: Budget) -> None:
-        """Answer each component; after a stop those that were not begun have a first answer only."""
+        """Answer each component; after a stop those that were not started have only a first answer."""
         done, total = 0, len(parts)
         own = replace(
             budget,
@@ -132,7 +132,7 @@ class Exact:
         )
 
     def _component(self, one: _Solved, loss: Loss) -> Component:
-        """What was done; the objective is that of the weights as they are."""
+        """What was done; the objective is that of the weights as given."""
         answer, objective = one.answer, one.answer.objective
         if one.is_drawn:
             sides = np.concatenate([answer.x, 1.0 - answer.x, [1.0]])
@@ -143,7 +143,7 @@ class Exact:
 
 @dataclass(slots=True, eq=False)
 class _Solved:
-    """A component, the same with weights drawn together where they are too different, and its answer."""
+    """A component, the same with weights drawn together if they differ too much, and its answer."""
 
     part: Part
     merged: Merged
@@ -161,7 +161,7 @@ class _Solved:
         return not math.isnan(self.answer.shortfall)
 
     def settle(self, answer: Answer) -> None:
-        """Take the answer; whether it is not that of the forecasts, but for rounding, is found out once."""
+        """Take the answer, and find out whether it differs from the forecasts by more than rounding."""
         merged, self.answer = self.merged, answer
         self.moves = bool(
             answer.objective > UNMOVED**2 * merged.weight.sum()
@@ -169,7 +169,7 @@ class _Solved:
         )
 
     def reported(self) -> Vector:
-        """The probabilities; where nothing has moved but by rounding, those are the forecasts themselves."""
+        """The probabilities, or the forecasts themselves if these differ only by rounding."""
         if not self.is_plain or self.moves:
             return self.answer.x
         return np.where(self.merged.weight > 0, self.merged.mean, self.answer.x)
@@ -191,7 +191,7 @@ def _note(parts: Sequence[_Solved]) -> str | None:
 
 
 def _degenerate(problem: Problem, parts: Sequence[_Solved]) -> tuple[int, ...]:
-    """The conditionals on what the answer makes impossible or certain by itself."""
+    """The conditionals whose condition the answer alone makes impossible or certain."""
     joint = problem.merged.terms.conditionals.joint.coordinate
     found = [
         np.flatnonzero(np.isin(joint, one.part.coordinates))[one.answer.degenerate]
@@ -202,7 +202,7 @@ def _degenerate(problem: Problem, parts: Sequence[_Solved]) -> tuple[int, ...]:
 
 
 def _guaranteed(problem: Problem, parts: Sequence[_Solved]) -> float | None:
-    """The Brier penalty saved in every world: of x with its shortfall g, or of the optimum less the way to it."""
+    """The Brier penalty saved in every world: of x with its shortfall g, or of the optimum minus the distance to it."""
     if len(problem.merged.terms.intervals) or len(problem.merged.terms.limits):
         return None
     if any(one.is_drawn for one in parts):

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from coherently.solve.component.metric import Nearby
 
 LARGEST = 2000
-"""Distinct events up to which errors may be correlated, or of log-odds."""
+"""Maximum number of distinct events if errors are correlated or of log-odds."""
 STEPS = 200
-"""Steps of the log-odds scale."""
+"""Maximum number of steps on the log-odds scale."""
 STILL = 1e-9
-"""A change of probabilities that is none."""
+"""Changes of probabilities below this count as none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lindley:
-    r"""Takes forecasts q for coherent probabilities x with Gaussian errors of covariance S, and finds the likeliest x.
+    r"""Treats forecasts q as coherent probabilities x with Gaussian errors of covariance S, and finds the likeliest x.
 
     $$\min_x\ (q - x)' S^{-1} (q - x) + (x - \pi)' V^{-1} (x - \pi) \quad \text{over coherent } x$$
 
@@ -45,8 +45,8 @@ class Lindley:
     the answer is that of `co.Exact`. `prior` is $\pi$, for all events as written or a mapping from some, with the
     variance `prior_variance`; an event and its complement that are both forecast have a prior each.
 
-    With `scale="log-odds"` errors are those of the log-odds. The problem is not convex then: steps that linearise it
-    end where none helps, and nothing is proved. On the scale of probabilities `result.note` says how far the answer may
+    With `scale="log-odds"` errors are those of the log-odds. The problem is then not convex: linearised steps stop
+    where none improves, and nothing is proved. On the scale of probabilities `result.note` says how far the answer may
     be from the least sum, and the answer is globally coherent. Correlated errors: up to 2,000 distinct events.
 
     Lindley, Tversky and Brown (1979), On the reconciliation of probability assessments, Journal of the Royal
@@ -84,7 +84,7 @@ class Lindley:
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the method."""
         return "lindley"
 
     @property
@@ -122,7 +122,7 @@ class Lindley:
         return _by_precision(problem, self._solution(problem, found, in_time=not budget.is_late()))
 
     def _weighted(self, problem: Problem, reports: Reports, budget: Budget | None) -> Global:
-        """Errors that are independent of each other are weights, and the problem is that of the exact method."""
+        """Independent errors are weights, and the problem is that of the exact method."""
         merged = problem.merged
         weight, mean = np.zeros(len(merged)), np.full(len(merged), np.nan)
         weight[reports.coordinates], mean[reports.coordinates] = reports.precision, reports.centre
@@ -162,12 +162,12 @@ class Lindley:
 
 
 def _by_precision(problem: Problem, found: Global) -> Global:
-    """The components, whose figures are sums of precisions, as if they were sums of weights in their unit."""
+    """The components; their figures, sums of precisions, are stated as sums of weights in their unit."""
     return replace(found, components=found.in_weights(1.0 / problem.weight_unit).components)
 
 
 def _by_log_odds(search: NearestByMetric, reports: Reports, budget: Budget) -> Nearby:
-    """Gauss-Newton: the nearest coherent point of the linearised problem, and as far towards it as that helps."""
+    """Gauss-Newton: step towards the nearest coherent point of the linearised problem, as far as that improves."""
     start = np.sqrt(np.diag(reports.precision)) if reports.precision.ndim == 2 else np.sqrt(reports.precision)
     found = search.solve(Metric(reports.coordinates, reports.from_scale(reports.centre), start), budget)
     lost = reports.distance(found.x)
@@ -198,6 +198,6 @@ def _between(one: Nearby, other: Nearby, share: float) -> Nearby:
 
 
 def _note(objective: float, bound: float | None) -> str:
-    """How far the reports are, by their inverse covariance, and what is proved of it."""
+    """The distance of the reports by their inverse covariance, and what is proved about it."""
     proof = "" if bound is None else f", at most {max(0.0, objective - bound):.1e} above the least possible"
     return f"By the inverse covariance of the errors, the squared distance from the reports is {objective:.6g}{proof}."

@@ -30,7 +30,7 @@ class LinearAverage:
 
     @property
     def name(self) -> str:
-        """The word for it."""
+        """The name of the method."""
         return "linear"
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:  # noqa: ARG002

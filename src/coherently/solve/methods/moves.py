@@ -1,4 +1,4 @@
-"""What annealing may do where not every truth assignment is a world: sets of variables and their joint states."""
+"""The moves of annealing if not every truth assignment is a world: sets of variables and their joint states."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from coherently.problem import LawFunctions, Merged, Space
 
 FEW_STATES = 256
-"""States up to which laws that are linked to each other are moved together."""
+"""Maximum number of states of linked laws that are moved together."""
 MOST_LINKED = 12
-"""Laws that are moved together at most."""
+"""Maximum number of laws that are moved together."""
 PENALTY = 4.0
-"""What a pin costs, times the weight of all forecasts and its violation; in the descent, for each world."""
+"""Penalty of a pin, times the weight of all forecasts and its violation; in the descent, per world."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sets:
-    """Sets of variables, each with its joint states, a row each; `worlds` obey the space, a row each.
+    """Sets of variables, each with its joint states, one per row; `worlds` obey the space, one per row.
 
-    A set that is all that some laws tie together has the states that they allow. Where these are too many, there are
-    sets for each block, variable and law, and `laws` forbid what breaks another.
+    A set of all variables that some laws tie together has the states that they allow. If these are too many, there is
+    one set for each block, variable and law, and `laws` forbid moves that break others.
     """
 
     variables: list[NDArray[np.int64]]
@@ -38,11 +38,11 @@ class Sets:
     worlds: NDArray[np.uint8]
 
     def slots(self) -> NDArray[np.int32]:
-        """The number of each set, as often as there are bits in the number of its states."""
+        """The number of each set, repeated once per bit in the number of its states."""
         return np.repeat(np.arange(len(self.states), dtype=np.int32), list(map(_bits, self.states)))
 
     def bits(self) -> int:
-        """The bits of a world: those of sets that overlap count once for each variable at most."""
+        """The number of bits of a world; overlapping sets count at most once per variable."""
         overlap = len(set(np.concatenate([np.empty(0, np.int64), *self.variables]).tolist()))
         return min(len(self.slots()), overlap)
 
@@ -52,7 +52,7 @@ def _bits(states: NDArray[np.uint8]) -> int:
 
 
 def plan(merged: Merged, columns: int, seed: int) -> Sets:
-    """Find the sets to move, and worlds to begin with."""
+    """Find the sets to move, and the first worlds."""
     random = np.random.default_rng(seed)
     worlds = random.integers(0, 2, (columns, merged.n_variables), np.uint8)
     enumerated = States(merged.space, merged.n_variables)
@@ -79,7 +79,7 @@ def plan(merged: Merged, columns: int, seed: int) -> Sets:
 def _joint(
     states: States, own: NDArray[np.int64], blocks: list[int], laws: list[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """All that laws tie together, or a block on its own, with the states that are possible."""
+    """The variables that laws tie together, or a single block, with the possible states."""
     if laws:
         return own, states.of(own)
     block = states.space.blocks[blocks[0]]
@@ -97,7 +97,7 @@ def _matters(merged: Merged) -> NDArray[np.integer]:
 
 
 def _components(space: Space) -> list[tuple[NDArray[np.int64], list[int], list[int]]]:
-    """The variables, blocks and laws that hang together by laws."""
+    """The variables, blocks and laws that laws connect."""
     starts, members = space.rows()
     count = int(members.max(initial=-1)) + 1
     label = _core.connected_rows(starts, members.astype(np.int32), count)
@@ -113,7 +113,7 @@ def _components(space: Space) -> list[tuple[NDArray[np.int64], list[int], list[i
 def _small_sets(
     states: States, own: NDArray[np.int64], laws: list[int]
 ) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
-    """Each block and variable, and for each law the variables of laws around it as far as their states are few."""
+    """Each block and variable, and for each law its variables and those of linked laws while their states are few."""
     found = {tuple(scope.tolist()): (scope, rows) for scope, rows in states.pieces(own)}
     for i in laws:
         grown = _grown(states, i)
@@ -123,7 +123,7 @@ def _small_sets(
 
 
 def _grown(states: States, law: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]] | None:
-    """The variables of a law, and of laws that are linked to it, one after the other, while their states are few."""
+    """The variables of a law, and of laws linked to it, added one by one while their states are few."""
     best = None
     scope, waiting, seen = np.empty(0, np.int64), [law], {law}
     for _ in range(MOST_LINKED):
@@ -166,7 +166,7 @@ def _refuse() -> NoReturn:
 
 
 def terms_of(merged: Merged) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Conditionals, intervals and pins as the kernel wants them."""
+    """Conditionals, intervals and pins in the form of the kernel."""
     terms = merged.terms
     given, inner, limits = terms.conditionals, terms.intervals, terms.limits
     certain = np.full(len(inner), -1)
@@ -202,7 +202,7 @@ def terms_of(merged: Merged) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
 
 
 def losses(merged: Merged, x: NDArray[np.float64]) -> tuple[float, float, int]:
-    """What terms cost at some probabilities, the largest violation of a pin, and the conditions that are impossible."""
+    """The cost of terms at some probabilities, the largest violation of a pin, and the impossible conditions."""
     about, said = terms_of(merged)
     value = np.append(x, 1.0)
     joint, condition = (np.where(about[:, k + 2] == 1, 1.0 - value[about[:, k]], value[about[:, k]]) for k in (0, 1))

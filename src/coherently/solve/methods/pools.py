@@ -1,4 +1,4 @@
-"""Opinion pools: each event as written averaged on its own, in one of many ways."""
+"""Opinion pools: each event as written is averaged on its own, by one of several rules."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
 
 TRIM, EXPONENT, PRIOR, CLIP = 0.2, math.sqrt(3.0), 0.5, 1e-4
-"""The share cut off each end, the exponent (the limit of Neyman and Roughgarden's factor), the prior, and the
-probability that log-odds take for 0, where none is given."""
+"""Defaults: the share cut off each end, the exponent (the limit of Neyman and Roughgarden's factor), the prior, and the
+probability to which log-odds clip."""
 
 OPTIONS = {
     "linear": (),
@@ -61,8 +61,8 @@ class Pool:
       for n forecasts (Neyman and Roughgarden 2022);
     - normalised: linear, then divided by the sum over each partition (`coherently.problem.partitions`).
 
-    Log-odds take probabilities within `clip` (1e-4) of 0 or 1 for that. Pools are in general incoherent, so a pool can
-    be followed by a method, `then`, for which the pooled numbers are the forecasts.
+    For log-odds, probabilities are clipped to [`clip`, 1 - `clip`] (1e-4). Pools are in general incoherent, so a pool
+    can be followed by a method, `then`, for which the pooled numbers are the forecasts.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.75), ("Bob", "p", 0.60), ("Cid", "p", 0.95)])
@@ -83,7 +83,7 @@ class Pool:
 
     def __post_init__(self) -> None:
         if self.kind not in OPTIONS:
-            raise MethodError(f"{self.kind!r} is no kind of pool; the kinds are {', '.join(OPTIONS)}")
+            raise MethodError(f"unknown kind of pool {self.kind!r}; the kinds are {', '.join(OPTIONS)}")
         limits = {"trim": (0.0, 0.5), "exponent": (0.0, math.inf), "prior": (0.0, 1.0), "clip": (0.0, 0.5)}
         for option, (low, high) in limits.items():
             value = getattr(self, option)
@@ -101,12 +101,12 @@ class Pool:
 
     @property
     def name(self) -> str:
-        """The word for it, and for what follows."""
+        """The name of the kind, and of the method that follows."""
         return self.kind if self.then is None else f"{self.kind}, then {self.then.name}"
 
     @property
     def exceptions(self) -> frozenset[Promise]:
-        """What the kind does not promise, nor the method that follows."""
+        """The promises that the kind or the method that follows does not keep."""
         return EXCEPTIONS.get(self.kind, frozenset()) | getattr(self.then, "exceptions", frozenset())
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:
@@ -140,22 +140,20 @@ class Pool:
         return value
 
     def note(self, problem: Problem) -> str | None:
-        """What was not taken as it was given: forecasts too near to certainty for their log-odds, and intervals."""
+        """A note on forecasts that were clipped for their log-odds, and on intervals."""
         said = []
         if "clip" in OPTIONS[self.kind]:
             clip, given = self.clip or CLIP, problem.forecasts
             near = (np.abs(given.probability - 0.5) > 0.5 - clip) & (given.weight > 0)
             if near.any():
-                said.append(
-                    f"Forecasts nearer than {clip:g} to 0 or 1, whose log-odds were taken there: {near.sum():,}."
-                )
+                said.append(f"Forecasts nearer than {clip:g} to 0 or 1, clipped for their log-odds: {near.sum():,}.")
         if len(problem.merged.terms.intervals):
-            said.append(f"Intervals, of which pools take the number alone: {len(problem.merged.terms.intervals):,}.")
+            said.append(f"Intervals, of which pools use only the number: {len(problem.merged.terms.intervals):,}.")
         return " ".join(said) or None
 
 
 def _as_of_forecasts(problem: Problem, found: Solution, pool: Pool) -> Solution:
-    """What was found for the averages, as an answer to the problem itself: nearness to them proves none to it."""
+    """The answer for the averages as one to the problem itself: nearness to them proves nothing about it."""
     if isinstance(found, Local):
         found = replace(found, trace=None)
     objective = None
@@ -173,14 +171,14 @@ def _as_of_forecasts(problem: Problem, found: Solution, pool: Pool) -> Solution:
 
 
 def _extremise(mean: NDArray[np.float64], exponent: float, prior: float) -> NDArray[np.float64]:
-    """Multiply the log-odds, as seen from the prior's."""
+    """Multiply the log-odds relative to those of the prior."""
     base = math.log(prior / (1.0 - prior))
     odds = base + exponent * (np.log(mean / (1.0 - mean)) - base)
     return 0.5 * (1.0 + np.tanh(0.5 * odds))
 
 
 def _effective_numbers(problem: Problem) -> NDArray[np.float64]:
-    """How many equally weighted forecasts of a unit weigh as much as its own (Kish 1965): (sum w)^2 / sum w^2."""
+    """The effective number of forecasts of each unit (Kish 1965): (sum w)^2 / sum w^2."""
     given, count = problem.forecasts, len(problem.weight)
     squares = np.bincount(given.unit, given.weight**2, count)
     return np.divide(problem.weight**2, squares, out=np.ones(count), where=squares > 0)

@@ -1,4 +1,4 @@
-"""Reports with errors, merged to one for each event: what the errors' covariance makes of them."""
+"""Reports with errors, merged to one per event by the covariance of the errors."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from coherently.problem import Problem
 
 CLIP = 1e-4
-"""The probability that log-odds take for 0."""
+"""For log-odds, probabilities are clipped to [CLIP, 1 - CLIP]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Errors:
-    """What is said of the errors, and of the truth beforehand: options of `coherently.solve.Lindley`."""
+    """The distribution of the errors and the prior: options of `coherently.solve.Lindley`."""
 
     covariance: Covariance
     over: str
@@ -36,7 +36,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reports:
-    """The reports are worth (z(x) - centre)' precision (z(x) - centre), x being the probabilities of some coordinates.
+    """The form (z(x) - centre)' precision (z(x) - centre), where x are the probabilities of some coordinates.
 
     z is x itself, or its log-odds; `precision` is a matrix, or its diagonal.
     """
@@ -48,7 +48,7 @@ class Reports:
 
     @property
     def is_plain(self) -> bool:
-        """Whether they are weighted means, event by event."""
+        """Whether the reports are weighted means, event by event."""
         return self.precision.ndim == 1 and bool(np.all((self.centre >= 0) & (self.centre <= 1)))
 
     def from_scale(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -56,7 +56,7 @@ class Reports:
         return 0.5 * (1.0 + np.tanh(0.5 * z)) if self.log_odds else z
 
     def distance(self, x: NDArray[np.float64]) -> float:
-        """What the reports are worth at some probabilities."""
+        """The form at some probabilities."""
         apart = to_scale(x[self.coordinates], log_odds=self.log_odds) - self.centre
         return float(apart @ (self.precision * apart if self.precision.ndim == 1 else self.precision @ apart))
 
@@ -71,7 +71,7 @@ class Reports:
 
 
 def to_scale(p: NDArray[np.float64], *, log_odds: bool) -> NDArray[np.float64]:
-    """Probabilities, or their log-odds, with those near 0 and 1 taken at the clip."""
+    """Probabilities, or the log-odds of clipped probabilities."""
     if not log_odds:
         return p
     p = np.clip(p, CLIP, 1.0 - CLIP)
@@ -153,11 +153,11 @@ def _by_events(
 def _priors(
     problem: Problem, prior: float | Mapping[str, float], *, log_odds: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The sum of the priors of each coordinate, and their number: an event and its complement may have one each."""
+    """The sum and the number of the priors of each coordinate: an event and its complement may have one each."""
     given = dict.fromkeys(problem.texts, prior) if isinstance(prior, float | int) else prior
-    strange = set(given).difference(problem.texts)
-    if strange:
-        raise MethodError(f"there is a prior for {min(strange)!r}, which nobody forecast; name events as frame() does")
+    unknown = set(given).difference(problem.texts)
+    if unknown:
+        raise MethodError(f"there is a prior for {min(unknown)!r}, which nobody forecast; name events as frame() does")
     value = np.array([given.get(text, np.nan) for text in problem.texts])[problem.written]
     unit = np.flatnonzero(~np.isnan(value))
     turned = np.where(problem.complemented[unit], 1.0 - value[unit], value[unit])

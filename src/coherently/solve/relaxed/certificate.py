@@ -22,12 +22,13 @@ def relaxed_bound(
 ) -> float:
     """Bound min sum N (x - q)^2 over x in [0, 1]^m with each group in its hull, from below.
 
-    For any real forces e, an entry a membership, with F_j the sum of those on coordinate j,
+    For any real forces e, one entry per membership, with F_j the sum of those on coordinate j,
 
         L(e) = sum_j min over t in [0, 1] of N_j (t - q_j)^2 - F_j t  +  sum_g min over rows v of <e_g, v>
 
-    is such a bound, up to rounding, because <e_g, x_g> is at least its least value on a row. It is tight at
-    the multipliers, where F_j = 2 N_j (x_j - q_j). Targets without weight are ignored.
+    is such a bound, up to rounding: it is the Lagrangian of x_g = y_g, y_g in the hull of g, minimised over x and y
+    apart, and <e_g, .> is least at a row. It is tight at the multipliers, where F_j = 2 N_j (x_j - q_j). Targets
+    of weight 0 are ignored.
 
     >>> from coherently.problem.groups.simple import Groups
     >>> rows = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
@@ -58,8 +59,8 @@ def by_shape(
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]]:
     """Take together the groups whose patterns have the same numbers of rows and columns.
 
-    Gives the patterns, a matrix a group; the groups; and their memberships, as positions in `groups.members`,
-    a row a group.
+    Gives the patterns, one matrix per group; the groups; and their memberships, as positions in `groups.members`,
+    one row per group.
     """
     shapes: dict[tuple[int, ...], list[int]] = {}
     for number, pattern in enumerate(groups.patterns):

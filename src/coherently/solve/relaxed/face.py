@@ -15,25 +15,31 @@ if TYPE_CHECKING:
     from coherently.solve.relaxed.lifted import Lifted, Point
 
 PROXIMAL_MIXTURE = 1e-7
-"""The proximal term of mixtures, times the squared width of the group: it makes a choice where there are many."""
+"""The proximal term of mixtures, times the squared width of the group: it makes the solution unique."""
 CORRECTIONS = 12
-"""Solutions on one face: each leaves about a thousandth of the residuals of the last."""
+"""Maximum number of corrections on one face: each leaves about a thousandth of the residuals."""
 SETTLING = 2
-"""Of those, the first that may leave more than was there before: forces have to move."""
+"""The residual may grow during the first corrections, up to this one: forces have to move."""
 ROUNDS = 3
-"""Faces to try."""
+"""Maximum number of faces to try."""
 NEGLIGIBLE = 1e-12
-"""What a mixture, or for weights up to 1 a slack or an equation, may lack."""
+"""Feasibility tolerance for mixtures, slacks and equations (weights scaled to at most 1)."""
 
 
 def land(problem: Lifted, point: Point) -> Point | None:
-    """Move a nearly optimal point to the optimum, by the primal and dual active set method.
+    """Move a nearly optimal point to the optimum by the primal-dual active set method (Hintermueller and others 2003).
 
-    An interior point has mixtures and slacks of about the root of its barrier where the optimum has 0 of both.
-    Between the vertices that some optimum mixes and those that have no slack in any, every face leads to the same
-    coordinates. A vertex that turns out wrong changes sides, and the next face is tried. The point moves as little
-    as it must, in what the optimum leaves open. None if no face that is tried is right.
+    An interior point has mixtures and slacks of about the root of its barrier where the optimum has 0 of both. Every
+    face between the vertices that some optimum mixes and those that have no slack in any optimum leads to the same
+    coordinates. A vertex on the wrong side changes sides, and the next face is tried. Where the optimum is not unique,
+    the point moves as little as possible. None if no tried face is right.
     """
+    # With m s = 0 replaced by s = 0 on a face F and m = 0 off it, the conditions of `lifted` are linear:
+    #
+    #     k (x - q) = P' f,   V f + l = 0 on F,   V' m = P x,   S m = 1,   m = 0 off F.
+    #
+    # The solution is optimal if m >= 0 on F and s = V f + l >= 0 off F; vertices that break this change sides. The
+    # vertex of the largest mixture in each group stays on F, so that S m = 1 can be solved.
     face = point.mixture > point.slack
     for _ in range(ROUNDS):
         face |= point.mixture >= problem.spread(np.maximum.reduceat(point.mixture, problem.starts))
@@ -46,7 +52,9 @@ def land(problem: Lifted, point: Point) -> Point | None:
 
 
 def _on_face(problem: Lifted, point: Point, face: NDArray[np.bool_]) -> tuple[Point, float]:
-    """Solve with no slack on the face and no mixture off it; the largest residual that is left."""
+    """Solve with no slack on the face and no mixture off it; returns the point and its largest residual."""
+    # The matrix may be singular: mixtures and forces need not be unique. Each correction is a step of the proximal
+    # method of multipliers, the system of `lifted` with h = its proximal term on F, and give = 0 off F.
     system = System(problem, np.where(face, 1.0 / (PROXIMAL_MIXTURE * problem.width**2.0), 0.0))
     point = replace(point, mixture=np.where(face, point.mixture, 0.0), slack=np.zeros_like(point.slack))
     least = np.inf

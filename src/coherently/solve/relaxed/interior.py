@@ -25,15 +25,15 @@ REFINEMENTS = 3
 LEAST_BARRIER = 1e-24
 PATIENCE = 10
 LANDING = 1e-6
-"""The error at which the face of the optimum is first looked for, and again whenever the error has halved."""
+"""The error at which the face of the optimum is first tried; it is tried again whenever the error has halved."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interior:
     """The least sum N (x - q)^2 over the groups' hulls, with its proof.
 
-    `x` has an entry a coordinate, `forces` one a membership, which `relaxed_bound` turns into a bound; `gap`
-    is the objective at x less that bound.
+    `x` has one entry per coordinate, `forces` one per membership, which `relaxed_bound` turns into a bound; `gap`
+    is the objective at x minus that bound.
     """
 
     x: NDArray[np.float64]
@@ -54,10 +54,10 @@ def interior_point(
     """Minimise sum N (x - q)^2 with each group in the hull of its pattern, by Mehrotra's method.
 
     `tolerance` is for the violation and for the gap, relative to the objective. An answer is finished on its face as
-    soon as that is seen, for a gap alone leaves its root in the coordinates. Until then the iteration goes on, past
-    the tolerance while that still halves the error, and ends without it where rounding forbids more: see `gap`.
-    Coordinates in no group stay at their target, at 1/2 where they have no weight. The best so far is the answer where
-    the budget is over.
+    soon as that is identified, because a gap g leaves errors of sqrt(g) in the coordinates. Until then the iteration
+    continues, past the tolerance while each step still halves the error, and stops short of it if rounding prevents
+    more: see `gap`. Coordinates in no group stay at their target, or at 1/2 if they have weight 0. If the budget is
+    over, the answer is the best so far.
     """
     scale = float(np.max(weight, initial=0.0)) or 1.0
     center = np.where(weight > 0, target, 0.5)
@@ -96,7 +96,7 @@ class _Task:
     problem: Lifted
 
     def judge(self, point: Point, iterations: int) -> tuple[Interior, float]:
-        """The answer that a point gives, and its violation or its relative gap, whichever is more."""
+        """The answer at a point, and the larger of its violation and its relative gap."""
         x, violation = self.problem.feasible(point)
         forces = self.scale * point.forces
         bound = relaxed_bound(self.weight, self.target, self.groups, forces)
@@ -104,7 +104,7 @@ class _Task:
         return Interior(x, forces, iterations, gap), max(violation, abs(gap) / max(min(1.0, self.scale), bound))
 
     def finish(self, point: Point, iterations: int, tolerance: float) -> Interior | None:
-        """The answer on the face that the point shows, if that is within the tolerance."""
+        """The answer on the face that the point indicates, if it is within the tolerance."""
         landed = land(self.problem, point)
         if landed is None:
             return None
@@ -116,6 +116,21 @@ def _start(problem: Lifted) -> Point:
     mixture = 1.0 / problem.spread(problem.sizes.astype(np.float64))
     forces, level = np.zeros(len(problem.members)), np.ones(len(problem.sizes))
     return Point(problem.center, forces, mixture, np.ones_like(mixture), level)
+
+
+# The conditions of `lifted` with m s = mu instead of 0 define the central path. Linearised at a point, the last one is
+#
+#     m ds + s dm = c,   c = mu - m s,   so that   ds = c / m - (s / m) dm,
+#
+# and the second equation V (f + df) + l + dl = s + ds becomes, with its residual r = s - V f - l,
+#
+#     V df + dl + (s / m) dm = r + c / m:
+#
+# the system of `lifted` with h = s / m, plus a proximal term. Mehrotra's predictor aims at mu = 0, that is c = -m s.
+# The mean of m s that is left after its longest step, relative to the present one and cubed, is the centering factor of
+# the next aim, and the corrector also subtracts the product dm ds of the predictor, which the linearisation leaves out.
+# Both use one factorisation. Any forces f prove a bound (`relaxed_bound`), so a step need not be exact for the gap to
+# be valid.
 
 
 def _advance(problem: Lifted, point: Point) -> Point:

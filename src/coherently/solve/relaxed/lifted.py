@@ -20,8 +20,25 @@ Vector: TypeAlias = "NDArray[np.float64]"
 Positions: TypeAlias = "NDArray[np.signedinteger[Any]]"
 Residuals: TypeAlias = tuple[Vector, Vector, Vector, Vector]
 
-# Proximal terms of coordinates and forces, for weights up to 1. With one of mixtures they bound what is
-# eliminated, whatever is redundant in the groups, and vanish at the solution (Friedlander and Orban 2012).
+# Let V be the vertices of all groups, one row each, P x = x[members], and S sum the mixture m of each group. The
+# problem is
+#
+#     min 1/2 sum k (x - q)^2   subject to   V' m = P x,   S m = 1,   m >= 0,
+#
+# with k = `curvature` = 2 N and q = `center`. With forces f and levels l for the equations and slacks s for m >= 0,
+#
+#     L = 1/2 sum k (x - q)^2 + <f, V' m - P x> + <l, S m - 1> - <s, m>,
+#
+# and the conditions of Karush, Kuhn and Tucker are
+#
+#     k (x - q) = P' f,   V f + S' l = s,   V' m = P x,   S m = 1,   m, s >= 0,   m s = 0.
+#
+# `Lifted.residuals` has the four equations. Both solvers (`interior`, `face`) linearise them and differ only in what
+# they put for ds = -h dm + ..., so `System` serves both.
+#
+# Proximal terms of coordinates and forces, for weights up to 1, in the sense of the proximal method of multipliers.
+# With one of mixtures they keep every eliminated matrix invertible, however redundant the groups are. As they weigh the
+# step and right sides are the true residuals, they vanish at the solution (Friedlander and Orban 2012).
 PROXIMAL_X, PROXIMAL_FORCE = 1e-12, 1e-4
 
 
@@ -30,7 +47,7 @@ class Lifted:
     """The problem in mixtures of vertices: `transposed @ mixture` = x[members], with sums of 1.
 
     `blocks` has, for the groups whose patterns have the same shape, their vertices and the positions of their
-    memberships and of their mixtures, an entry a group. `width` has the number of members for each mixture.
+    memberships and of their mixtures, one entry per group. `width` has the number of members for each mixture.
     """
 
     curvature: Vector
@@ -56,7 +73,7 @@ class Lifted:
         return np.bincount(self.members, forces, len(self.center)).astype(np.float64, copy=False)
 
     def residuals(self, point: Point) -> Residuals:
-        """What is missing in the equations that `System` solves, slacks taken away from the second."""
+        """The residuals of the equations that `System` solves; the second one includes the slacks."""
         return (
             self.pull(point.forces) - self.curvature * (point.x - self.center),
             point.slack - self.vertices @ point.forces - self.spread(point.level),
@@ -65,7 +82,7 @@ class Lifted:
         )
 
     def feasible(self, point: Point) -> tuple[Vector, float]:
-        """Average each coordinate over what its groups' mixtures say of it; how far they differ."""
+        """Average each coordinate over the mixtures of its groups; returns how far these differ, too."""
         mixture = np.maximum(point.mixture, 0.0)
         local = self.transposed @ (mixture / self.spread(self.total(mixture)))
         count = np.bincount(self.members, minlength=len(self.center))
@@ -134,6 +151,17 @@ class System:
 
     Where `give` is 0 the mixture stays as it is and the equation of its vertex is left out.
     """
+
+    # In one group, with G = diag(give), right sides a, b, c, d and the proximal term e of forces:
+    #
+    #     second:  dm = G (b - V df - dl 1),   and by the fourth   dl = (1' G (b - V df) - d) / 1' G 1;
+    #     together dm = m0 - (G - G 1 1' G / 1' G 1) V df,   m0 being the solution for df = 0;
+    #     third:   V' m0 - C df - e df - dx = c,   C = V' (G - G 1 1' G / 1' G 1) V,
+    #              which is the covariance of the vertices under the masses G;
+    #     so       df = (C + e)^-1 (V' m0 - c - dx),
+    #     first:   (k + sum over groups of P' (C + e)^-1 P) dx = a + P' (C + e)^-1 (V' m0 - c).
+    #
+    # The last matrix, `schur`, is as sparse as coordinates share groups. dx gives df, and df gives dm and dl.
 
     def __init__(self, problem: Lifted, give: Vector) -> None:
         from scipy.sparse import csc_array, diags_array

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 MAX_ITERATIONS = 1000
 QUICK = 20_000
-"""Events up to which nobody looks whether to stop: they take a few hundredths of a second."""
+"""Up to this many events the work is not interruptible: it takes a few hundredths of a second."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relaxed:
-    """An answer to a relaxed problem: `x` an entry a coordinate, and what is known of its quality."""
+    """An answer to a relaxed problem: `x`, one entry per coordinate, and what is known of its quality."""
 
     x: NDArray[np.float64]
     objective: float
@@ -31,7 +31,7 @@ class Relaxed:
 
 
 def fits(merged: Merged, design: Design) -> bool:
-    """Tell whether the design's groups are about at most two variables each, in any of their truth assignments."""
+    """Whether the design's groups have at most two variables each, with every truth assignment possible."""
     plain = merged.space.is_free and not len(merged.terms)
     return plain and design in ("logical", "pairs") and bool((merged.sizes() <= 2).all())
 
@@ -47,8 +47,8 @@ def solve_pairwise(
 ) -> Relaxed:
     """Solve the relaxed problem with the groups `logical` or `pairs`.
 
-    A variable that nobody forecast has no weight; it is each group's own, or, with `auxiliary`, shared by its groups.
-    Components are solved in parallel. Where the budget is over, the answer so far has a bound that holds.
+    A variable that nobody forecast has weight 0; each group has its own copy or, with `auxiliary`, all share it.
+    Components are solved in parallel. If the budget is over, the bound of the answer so far is valid.
     """
     stop = _core.Stop()
     work = partial(

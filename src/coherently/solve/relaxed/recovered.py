@@ -26,10 +26,10 @@ def written(problem: Problem, attached: Attached, x: NDArray[np.float64]) -> NDA
 
 
 def conditional(attached: Attached, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The conditional probabilities, and which of them are the forecasts for want of anything else.
+    """The conditional probabilities, and which of them are the forecasts because nothing else is known.
 
-    P(E & H) / P(H) where both are known. Where one is, the other follows from the price of the bet that is called off,
-    P(E & H) + p (1 - P(H)). Where none is, or the condition has no probability, the forecast stands.
+    P(E & H) / P(H) if both are known. If one is, the other follows from the price of the bet that is called off,
+    P(E & H) + p (1 - P(H)). If none is, or the condition has probability 0, the forecast stands.
     """
     of = attached.merged.terms.conditionals
     joint, condition = of.joint.probability(x), of.condition.probability(x)
@@ -45,7 +45,7 @@ def conditional(attached: Attached, x: NDArray[np.float64]) -> tuple[NDArray[np.
 
 
 def remark(attached: Attached, x: NDArray[np.float64], *, corrected: bool) -> str | None:
-    """What a reader should know of conditionals, intervals and pins."""
+    """A note on conditionals, intervals and pins."""
     terms = attached.merged.terms
     said = []
     if len(terms.conditionals):

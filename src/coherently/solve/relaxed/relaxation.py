@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Relaxation:
     """The groups of a component's clusters; their mixtures need not come from one distribution over worlds.
 
-    Laws that no cluster covers make its bounds no less valid, and its worlds are held against the space.
+    Bounds stay valid if no cluster covers a law; worlds are checked against the space.
     """
 
     def __init__(self, part: Merged, space: _core.Space | None) -> None:
@@ -27,7 +27,7 @@ class Relaxation:
         self.groups = clusters(part) if space is None else lawful_clusters(part)
 
     def bound(self, budget: Budget) -> float:
-        """The least objective of the relaxed problem, from below."""
+        """A lower bound on the least objective of the relaxed problem."""
         none = np.zeros(self.groups.auxiliary)
         weight = np.concatenate([self.part.weight, none])
         target = np.concatenate([self.part.mean, none])

@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
     Truth: TypeAlias = "NDArray[np.uint8]"
 
-_EFFORT = (0, 1e-4)  # doublings of the length of a search, and what it must bring
+_EFFORT = (0, 1e-4)  # doublings of the length of a search, and the improvement at which it ends
 
 
 class Examples(NamedTuple):
-    """Worlds, and which events may hold, or fail, in others though they never do here: that is not disproved."""
+    """Worlds, and the doubtful events: they never hold, or never fail, here, but might in other worlds."""
 
     worlds: Truth
     doubtful: NDArray[np.bool_]
 
 
 def example_worlds(part: Merged, oracle: Oracle, budget: Budget) -> Examples:
-    """Worlds of which, as far as can be found, each event holds in one and fails in another.
+    """Worlds such that each event holds in one and fails in another, as far as these are found.
 
-    Under laws these are worlds of the mixture in which every event is as likely as not, as nearly as can be, and those
-    that the oracle finds for the rest.
+    Under laws they are the worlds of the mixture in which every event is as close to 1/2 as possible, and those that
+    the oracle finds for the rest.
     """
     doubtful = np.zeros(len(part), np.bool_)
     if part.space.is_free:

@@ -1,4 +1,4 @@
-"""What proofs about a component can rest on: which ways to the best world, and to bounds, there are for it."""
+"""What proofs about a component can rest on: which methods find its best world, or bound it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from coherently.problem import Merged
 
 DENSE_VARIABLES = 300
-"""The most variables for which branch and bound is tried."""
+"""Maximum number of variables for branch and bound."""
 DENSE_DEGREE = 12
-"""Events per variable from which the semidefinite bound is likely to be better than a relaxation to clusters."""
+"""Average number of events per variable above which the semidefinite bound usually wins over clusters."""
 
 
 class Grounds:
-    """A component with its possible worlds; what is costly to find out is found out once, when it is asked for."""
+    """A component with its possible worlds; costly facts are computed once, when they are needed."""
 
     def __init__(self, part: Merged) -> None:
         self.part = part
@@ -33,7 +33,7 @@ class Grounds:
 
     @cached_property
     def cost(self) -> float:
-        """The states that dynamic programming over all worlds needs; infinite where they are too many."""
+        """The number of states of dynamic programming over all worlds; infinite if they are too many."""
         return _core.elimination_cost(self.part.handle, MOST_STATES, self.space)
 
     @property
@@ -51,13 +51,13 @@ class Grounds:
 
     @cached_property
     def is_dense(self) -> bool:
-        """Whether, beside that, most variables are linked."""
+        """Whether branch and bound applies and most variables are linked."""
         linked = int(np.count_nonzero(self.part.sizes() == 2))
         return linked > DENSE_DEGREE / 2 * self.part.n_variables and self.is_branchable
 
     @cached_property
     def relaxation(self) -> Relaxation | None:
-        """The clusters; None where an event is about too many variables, or there are too many clusters."""
+        """The clusters; None if an event has too many variables, or there are too many clusters."""
         try:
             return self.require_relaxation()
         except MethodError:
@@ -71,7 +71,7 @@ class Grounds:
 
     @property
     def proof(self) -> Proof:
-        """By what it is proved that no world is better, for any sum of events."""
+        """The proof that no world is better, for any sum of events."""
         if self.is_eliminable:
             return Proof.ALL_WORLDS
         return Proof.SEMIDEFINITE if self.is_branchable else Proof.PROGRAM

@@ -1,4 +1,4 @@
-"""The best world for a sum of coefficients and one more event, whatever that event is made of."""
+"""The best world for a sum of coefficients and one more event, of any number of variables."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
 
 FEW = 5
-"""Variables of the last event up to which each of their assignments is looked at by itself."""
+"""Maximum number of variables of the last event whose assignments are tried one by one."""
 
 
 class Priced(NamedTuple):
-    """Worlds, the best first, and a bound below which no world is."""
+    """Worlds, the best first, and a lower bound for all worlds."""
 
     worlds: list[NDArray[np.bool_]]
     bound: float
@@ -30,9 +30,9 @@ class Priced(NamedTuple):
 class Pricing:
     """Minimises coefficients of all events of `part`, the last of which may be larger than the others.
 
-    The semidefinite bound knows events of one or two variables alone. Where only the last one is larger, the variables
-    of it are held in each of their assignments in turn, by a price on each variable that outweighs all its events.
-    Under laws some assignments are impossible, and the mixed-integer program is asked instead.
+    The semidefinite bound handles only events of one or two variables. If only the last one is larger, its variables
+    are held in each of their assignments in turn, by a price on each variable that outweighs all its events. Under
+    laws some assignments are impossible, and the mixed-integer program is used instead.
     """
 
     def __init__(self, part: Merged) -> None:
@@ -50,7 +50,7 @@ class Pricing:
             self.works, self.oracle = True, Oracle(_with_singles(part, self.held))
 
     def least(self, coefficients: NDArray[np.float64], budget: Budget, tolerance: float) -> Priced:
-        """The best worlds found; their bound may be lower by the tolerance, or more at the end."""
+        """The best worlds found; their bound may be lower by the tolerance, or by more if the budget is over."""
         if not len(self.held):
             found = self.oracle.least(coefficients, budget, tolerance)
             return Priced([found.world.astype(np.bool_)], found.bound)
@@ -72,7 +72,7 @@ class Pricing:
         return Priced([world for _, world in ends], bound)
 
     def _prices(self, plain: NDArray[np.float64]) -> NDArray[np.float64]:
-        """For each held variable more than the coefficients of its events together."""
+        """For each held variable, more than the sum of the coefficients of its events."""
         part = self.part
         load = np.repeat(np.abs(plain), part.sizes()[:-1])
         total = np.bincount(part.functions.variables[: part.functions.starts[-2]], load, part.n_variables).astype(
@@ -83,7 +83,7 @@ class Pricing:
 
 
 def _with_singles(part: Merged, variables: NDArray[np.int64]) -> Merged:
-    """The part without its last event, and with some variables alone in its place."""
+    """The part without its last event, and with some single variables in its place."""
     single = np.array([2], np.uint64)
     found = part.keep(np.arange(len(part)) < len(part) - 1)
     for v in variables.tolist():

@@ -1,4 +1,4 @@
-"""The possible worlds of a component as the core wants them, with one of them to begin with."""
+"""The possible worlds of a component in the form of the core, with a first one."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 MOST_STATES = 2**22
-"""States of a junction tree up to which the best world is found by dynamic programming."""
+"""Maximum number of states of a junction tree for dynamic programming."""
 FEW_VARIABLES = 14
-"""Variables whose truth assignments are all looked at, whatever the events."""
+"""Up to this many variables, all truth assignments are tried, whatever the events."""
 FEWER = 16
-"""By how much symmetry must make the states of a junction tree fewer."""
+"""Minimum factor by which symmetry must reduce the states of a junction tree."""
 
 
 class CoreSpace(NamedTuple):
-    """The possible worlds, None where every truth assignment is one; `reduced` where symmetry leaves only some."""
+    """The possible worlds, None if every truth assignment is one; `reduced` if symmetry leaves only some of them."""
 
     space: _core.Space | None
     reduced: bool
@@ -34,8 +34,8 @@ class CoreSpace(NamedTuple):
 def core_space(part: Merged) -> CoreSpace:
     """The space of a component, with a witness.
 
-    Where variables may change places and that makes worlds far fewer, only those few are in the space: they have all
-    truth vectors that there are.
+    If variables are interchangeable and that makes worlds far fewer, only those few are in the space: they show every
+    truth vector of the events.
     """
     space = None if part.space.is_free else without_witness(part.space, part.n_variables)
     fewer = _fewer_worlds(part, space) if part.n_variables > FEW_VARIABLES else None
@@ -49,7 +49,7 @@ def core_space(part: Merged) -> CoreSpace:
 
 
 def _fewer_worlds(part: Merged, space: _core.Space | None) -> _core.Space | None:
-    """The space that symmetry makes far quicker to search by dynamic programming, or makes searchable at all."""
+    """The space reduced by symmetry, if that makes dynamic programming far quicker or possible at all."""
     broken = broken_symmetry(part)
     if broken is None:
         return None

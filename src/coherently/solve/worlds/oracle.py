@@ -22,17 +22,17 @@ ATTEMPTS = 20
 
 
 def rounding_of(*terms: NDArray[np.float64]) -> float:
-    """What rounding may make of a sum of such terms, each times a probability, and of the same sum in a world.
+    """A bound on the rounding error of a sum of such terms, each times a probability, and of the same sum in a world.
 
-    Sums of n terms by pairs are off by at most log2(n) + 1 halves of a unit in the last place of the sum of their
-    sizes: 16 of these, 2^-49, are enough for two sums of up to 2^14 terms.
+    Pairwise sums of n terms are off by at most log2(n) + 1 halves of a unit in the last place of the sum of their
+    absolute values: 16 of these, 2^-49, are enough for two sums of up to 2^14 terms.
     """
     return 2.0**-49 * sum(float(np.abs(term).sum()) for term in terms)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Least:
-    """A world, its sum, and a bound that no world is below; `exact` where dynamic programming looked at all of them."""
+    """A world, its sum, and a lower bound for all worlds; `exact` if dynamic programming covered all of them."""
 
     world: NDArray[np.uint8]
     value: float
@@ -50,7 +50,7 @@ class Oracle:
         self._core = _core.WorldOracle(part.handle, seed, self.space)
 
     def least(self, coefficients: NDArray[np.float64], budget: Budget, tolerance: float = 0.0) -> Least:
-        """The best world; past dynamic programming its bound may be lower by the tolerance, or more at the end."""
+        """The best world; without dynamic programming the bound may be lower by the tolerance, or more at the end."""
         core = self._core
         core.set(np.ascontiguousarray(coefficients, np.float64))
         if self.is_exact:
@@ -72,7 +72,7 @@ class Oracle:
         return world, self._core.value(world)
 
     def _best(self, world: NDArray[np.uint8], better: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """The best of some worlds; the present one where all of them break laws, which then becomes dearer."""
+        """The best of some worlds; the present one if all of them break laws, whose penalties then rise."""
         if self.space is not None:
             better = better[self.space.allows(better).astype(np.bool_)]
             if not len(better):

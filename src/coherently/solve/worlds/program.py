@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from coherently.solve.relaxed.relaxation import Relaxation
 
 ROUNDING = 1e-6
-"""The least tolerance of sums."""
+"""Minimum tolerance of sums."""
 
 
 def best_world(
     relaxation: Relaxation, coefficients: NDArray[np.float64], budget: Budget, tolerance: float = 0.0
 ) -> tuple[NDArray[np.uint8] | None, float]:
-    """The world of the least sum of coefficients of events that hold, as far as found, and a bound on that sum.
+    """The world found of the least sum of coefficients of events that hold, and a lower bound on that sum.
 
-    The bound may be lower by the tolerance, or more at the end.
+    The bound may be lower by the tolerance, or by more if the budget is over.
     """
     import highspy
 
@@ -49,7 +49,7 @@ def best_world(
 
 
 def _singles(part: Merged) -> NDArray[np.int64]:
-    """The coordinate of each variable alone: the forecast ones, then, first of the auxiliary ones, the others."""
+    """The coordinate of each single variable: a forecast one or, for the others, the first auxiliary ones."""
     alone = np.flatnonzero(part.sizes() == 1)
     found = np.full(part.n_variables, -1, np.int64)
     found[part.functions.variables[part.functions.starts[alone]]] = alone
@@ -59,7 +59,7 @@ def _singles(part: Merged) -> NDArray[np.int64]:
 
 
 def _program(relaxation: Relaxation, coefficients: NDArray[np.float64]) -> Any:
-    """Mixtures of each cluster's truth vectors that agree on their coordinates, variables being 0 or 1."""
+    """Mixtures of each cluster's truth vectors that agree on their coordinates; variables are 0 or 1."""
     import highspy
 
     matrix, low, high = _constraints(relaxation)
@@ -81,9 +81,9 @@ def _program(relaxation: Relaxation, coefficients: NDArray[np.float64]) -> Any:
 
 
 def _constraints(relaxation: Relaxation) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
-    """Columns: the coordinates, then the mixtures. Rows: a membership each, sum of vertices = x; then sums of 1.
+    """Columns: the coordinates, then the mixtures. Rows: sum of vertices = x, one per membership; then sums of 1.
 
-    Last come the laws on how many of many variables hold, which have no cluster.
+    Last are the laws on how many of many variables hold, which have no cluster.
     """
     from scipy import sparse
 
@@ -116,7 +116,7 @@ def _constraints(relaxation: Relaxation) -> tuple[Any, NDArray[np.float64], NDAr
 def _counts(part: Merged) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64], float, float]]:
     """The laws on how many of many literals hold: variables, signs, and limits of their signed sum.
 
-    Where the allowed numbers have gaps, the limits allow these, too.
+    If the allowed numbers have gaps, the limits allow the gaps, too.
     """
     laws = part.space.laws
     for i in np.flatnonzero(np.diff(laws.starts) > LARGEST_TABLE).tolist():

@@ -24,14 +24,14 @@ public:
 
     explicit DiagonalBound(const Energy& energy, std::uint64_t seed);
 
-    // Begins with the energy's present coefficients. In some seconds the first bound becomes sharper, by which
-    // branching gains nothing.
+    // Begins with the energy's present coefficients. `seconds` sharpen the first bound, which does not speed up
+    // branching.
     void start(double cutoff, double seconds = 0);
-    // Goes on until the deadline or until so many nodes were looked at since the start.
+    // Continues until the deadline or until so many nodes were visited since the start.
     Outcome run(Deadline deadline, std::size_t nodes);
     // A valid bound on the energy of every world, at most the cutoff.
     double bound() const;
-    // Worlds below the cutoff, if the outcome is better: those met in twice the time that the first one took.
+    // Worlds below the cutoff, if the outcome is better: those found within about twice the nodes of the first one.
     const std::vector<World>& better() const { return better_; }
     std::size_t nodes() const { return nodes_; }
 
@@ -39,7 +39,7 @@ private:
     struct Tuning;
     struct Node {
         std::vector<std::int32_t> free;
-        std::vector<double> field, gradient, s;  // an entry a free variable
+        std::vector<double> field, gradient, s;  // one entry per free variable
         std::vector<std::int8_t> fixed;          // 1, -1, or 0 where free
         double constant = 0;
         double bound = -std::numeric_limits<double>::infinity();  // the best known
@@ -65,14 +65,14 @@ private:
     const Energy& energy_;
     std::size_t n_, nodes_ = 0;
     Random random_;
-    double shift_ = 1e-3;  // what convexity cost the last time
+    double shift_ = 1e-3;  // the last cost of convexity
     std::shared_ptr<const Tuning> root_;
     std::vector<double> matrix_, field_;
     double constant_ = 0, cutoff_ = 0, magnitude_ = 0;
-    std::vector<Node> heap_;   // the node of the least bound first: the bound of all rises
+    std::vector<Node> heap_;   // the node of the least bound first, so that the bound of all rises
     std::vector<Node> stack_;  // the last node first, once the heap is full
     std::vector<World> better_;
-    std::size_t enough_ = 0;  // nodes after which the better worlds are given
+    std::size_t enough_ = 0;  // number of nodes after which the better worlds are returned
 };
 
 }  // namespace coherently

@@ -1,4 +1,4 @@
-// Energies in which breaking a law has its price, so that proofs about all truth assignments speak of possible worlds.
+// Energies in which breaking a law has a price, so that proofs about all truth assignments hold for possible worlds.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace coherently {
 
-// The events' sum of coefficients plus fines for what is impossible, up to a constant: whatever the fines, no possible
-// world has less than the least of it.
+// The events' sum of coefficients plus penalties for broken rules, up to a constant. In possible worlds the penalties
+// are 0, so whatever they are, the minimum over all truth assignments is a lower bound for possible worlds.
 class PricedEnergy {
 public:
     PricedEnergy(const EventView& events, const Space& space);
@@ -18,14 +18,14 @@ public:
     // Whether no event and no rule is about more than two variables, and every block is exclusive or a chain.
     bool is_quadratic() const { return quadratic_; }
     void set(std::span<const double> coefficients);
-    // Doubles the fines from now on.
+    // Doubles the penalties from now on.
     void raise() { factor_ *= 2; }
     const Energy& energy() const { return energy_; }
-    // What is to be added to a sum.
+    // The constant to be added to a sum.
     double constant() const { return constant_; }
 
 private:
-    struct Term {  // adds factor times the fine of a rule where a function holds
+    struct Term {  // adds factor times the penalty of a rule where a function holds
         std::size_t rule;
         double factor;
     };
@@ -34,8 +34,8 @@ private:
 
     Functions functions_;
     std::vector<Term> terms_;
-    std::vector<std::vector<std::uint32_t>> events_of_;  // a rule
-    std::vector<double> constants_;                      // of fines
+    std::vector<std::vector<std::uint32_t>> events_of_;  // of a rule
+    std::vector<double> constants_;                      // of penalties
     std::size_t n_events_;
     bool quadratic_;
     Energy energy_;

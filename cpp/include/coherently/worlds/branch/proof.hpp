@@ -20,9 +20,9 @@ public:
     // Of an energy over all truth assignments or, where there is a space, over its worlds; both must outlive the proof.
     Proof(const Energy& energy, const Space* space, std::uint64_t seed);
 
-    // Whether no law is about more than two variables, and no block is of another kind than prices are known for.
+    // Whether every law is about at most two variables, and every block has a kind with known prices.
     bool is_possible() const { return !priced_ || priced_->is_quadratic(); }
-    // Begins with the energy's present coefficients. In some seconds the first bound becomes sharper.
+    // Begins with the energy's present coefficients. `seconds` sharpen the first bound.
     void start(double cutoff, double seconds = 0);
     Outcome run(Deadline deadline, std::size_t nodes) { return bound_->run(deadline, nodes); }
     // A valid bound on the energy of every possible world, at most the cutoff.
@@ -30,14 +30,14 @@ public:
     // Worlds below the cutoff, if the outcome is better. Under laws they may break some.
     const std::vector<World>& better() const { return bound_->better(); }
     std::size_t nodes() const { return bound_->nodes(); }
-    // Makes breaking laws dearer, from the next start.
+    // Raises the penalties of laws from the next start.
     void raise();
 
 private:
     double constant() const { return priced_ ? priced_->constant() : 0.0; }
 
     const Energy& energy_;
-    std::unique_ptr<PricedEnergy> priced_;  // where there is a space
+    std::unique_ptr<PricedEnergy> priced_;  // if there is a space
     std::unique_ptr<DiagonalBound> bound_;
 };
 

@@ -12,7 +12,7 @@ namespace coherently {
 
 class Elimination {
 public:
-    // The entries of all tables that the best order found would take; infinite past `limit`.
+    // The number of table entries for the best order found; infinite above `limit`.
     static double cost(const EventView& events, const Space* space, double limit);
     static std::unique_ptr<Elimination> make(const EventView& events, const Space* space);
 
@@ -20,7 +20,7 @@ public:
 
     // The possible world of the least sum of coefficients over the events that hold. Throws Contradiction.
     virtual World minimise(std::span<const double> coefficients) = 0;
-    // After that, other good worlds whose sums are below the level, up to `most`, where they cost nothing to find.
+    // After that, up to `most` other good worlds whose sums are below the level, if they cost nothing to find.
     virtual std::vector<World> others(double level, std::size_t most) const = 0;
 };
 

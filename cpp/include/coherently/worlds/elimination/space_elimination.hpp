@@ -57,7 +57,7 @@ private:
     std::vector<Scope> scopes_;
     std::vector<Clique> cliques_;  // in the order of elimination
     std::vector<double> table_, scratch_;
-    double apart_ = 0;  // the least sums of what is not connected to the last block
+    double apart_ = 0;  // the least sums of parts that are not connected to the last block
 };
 
 }  // namespace coherently

@@ -13,8 +13,8 @@
 namespace coherently {
 
 // As TabuSearch, by moves that set a block to another of its states. Variables that small laws tie together are one
-// block, whose states obey them; other laws have a price for each variable that they are away from their truth, which
-// rises and falls as the walk needs. Only worlds that obey all laws are told.
+// block, whose states obey them; other laws have a penalty for each variable that must turn until they hold, which
+// rises and falls during the walk. Only worlds that obey all laws are reported.
 class BlockSearch final : public WorldSearch {
 public:
     BlockSearch(const EventView& events, const Space& space, std::uint64_t seed);
@@ -34,7 +34,7 @@ private:
         std::uint32_t position;  // of a variable in the block
         bool value;
     };
-    struct Knot {  // an event or law of other blocks, too, that has several variables of the block
+    struct Knot {  // an event or law, also about other blocks, that has several variables of the block
         std::size_t large;
         std::vector<std::pair<std::size_t, std::size_t>> places;  // in the event and in the block
         std::vector<std::uint32_t> parts;                         // of its row, by state
@@ -46,7 +46,7 @@ private:
     struct SearchBlock {
         Block block;
         std::vector<std::size_t> turn_starts;
-        std::vector<Turn> turns;  // from the state before, at first from all false
+        std::vector<Turn> turns;  // from the previous state; for the first, from all false
         std::vector<Step> steps;  // of the events inside
         std::vector<double> inside;
         std::vector<Knot> knots;
@@ -54,7 +54,7 @@ private:
     };
     struct Grade {
         std::size_t law;  // among the open ones
-        bool turned;      // the function is of being nearer
+        bool turned;      // the function means being nearer
     };
     struct Layout;
     void add_inside(const LargeEvent& function, SearchBlock& own) const;
@@ -86,10 +86,10 @@ private:
     const Space& space_;
     Random random_;
     std::vector<SearchBlock> blocks_;
-    std::vector<std::int32_t> block_of_;  // a variable
+    std::vector<std::int32_t> block_of_;  // of a variable
     std::vector<std::size_t> position_;   // of a variable in its block
-    std::vector<std::size_t> open_laws_;  // those that have a price
-    Functions across_;  // the events that are in no block, then how far open laws are from their truth
+    std::vector<std::size_t> open_laws_;  // those that have a penalty
+    Functions across_;                    // the events that are in no block, then the grades of open laws
     std::vector<std::size_t> across_events_;
     std::vector<Grade> grades_;
     Energy energy_;

@@ -47,7 +47,7 @@ private:
     std::vector<std::size_t> winner_;  // of the subtree at a node; the root is 1
 };
 
-// Tabu search (Glover 1989): the best flip that was not made of late, even uphill. Collects minima below a threshold.
+// Tabu search (Glover 1989): the best flip that was not made recently, even uphill. Collects minima below a threshold.
 class TabuSearch final : public WorldSearch {
 public:
     TabuSearch(const Energy& energy, std::uint64_t seed);

@@ -1,4 +1,4 @@
-"""Mixtures that keep the pins, or the pins that none keeps."""
+"""Mixtures that satisfy the pins, or the pins that no mixture satisfies."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     Truth: TypeAlias = "NDArray[np.uint8]"
 
 KEPT = 1e-9
-"""What probabilities may miss their pins by, summed over all pins."""
+"""The amount by which probabilities may miss their pins, summed over all pins."""
 USELESS = 1e-12
-"""How little a world that is better may bring."""
+"""The smallest improvement for which a world is taken in."""
 PATIENCE = 60.0
-"""Seconds for the best world."""
+"""Maximum number of seconds for the best world."""
 IDLE = 20
-"""Worlds in a row that may bring nothing, beside one for each pin."""
+"""Maximum number of worlds in a row that improve nothing, in addition to one per pin."""
 
 
 def make_engine(part: Merged, oracle: Oracle, pins: PinRows, seed: int) -> _core.RowEngine:
@@ -35,7 +35,7 @@ def make_engine(part: Merged, oracle: Oracle, pins: PinRows, seed: int) -> _core
 
 
 def feasible_mixture(part: Merged, oracle: Oracle, worlds: Truth) -> Blend:
-    """Shares that keep the pins, of some worlds and others; an error names pins that no mixture keeps."""
+    """A mixture of the given and other worlds that satisfies the pins; an error names pins that none satisfies."""
     pins = pin_rows(part.terms.limits, len(part))
     engine = make_engine(part, oracle, pins, 0)
     engine.include(worlds)
@@ -45,7 +45,7 @@ def feasible_mixture(part: Merged, oracle: Oracle, worlds: Truth) -> Blend:
 
 
 def require_pins(engine: _core.RowEngine, part: Merged, oracle: Oracle, pins: PinRows, budget: Budget) -> None:
-    """Go on until the pins are kept; an error names as few as can be that no mixture keeps."""
+    """Work until the pins are satisfied; an error names a minimal set that no mixture satisfies."""
     if _keep_pins(engine, pins, oracle, budget):
         return
     blamed = np.abs(engine.prices()) > KEPT
@@ -62,10 +62,10 @@ def require_pins(engine: _core.RowEngine, part: Merged, oracle: Oracle, pins: Pi
 
 
 def _keep_pins(engine: _core.RowEngine, pins: PinRows, oracle: Oracle, budget: Budget) -> bool:
-    """Whether the pins can be kept; true, too, where that cannot be told.
+    """Whether the pins can be satisfied; true also if that is not known.
 
-    The engine minimises the sum of what is missed. With its prices y, of inequalities at least 0, mixtures that keep
-    the pins G have <y, G> of 0 or more: there is none where <y, G> is below 0 in every world (Farkas 1902).
+    The engine minimises the sum of violations. Let y be its prices, at least 0 for inequalities. A mixture that
+    satisfies the pins G has <y, G> >= 0, so there is none if <y, G> < 0 in every world (Farkas 1902).
     """
     none = np.empty(0)
     rows = (np.zeros(1, np.int64), none.astype(np.int32), none.astype(np.uint8), none, none)

@@ -45,7 +45,7 @@ def finish(work: Newton, ended: Ended) -> Answer:
 
 
 def _reduced(work: Newton) -> Blend:
-    """The best mixture, of few distinct worlds; after a stop any that keeps the pins."""
+    """The best mixture, of few distinct worlds; after a stop any mixture that satisfies the pins."""
     part, best = work.part, work.best.blend or work.first
     if best is None or work.pins.violation(best.sides) > KEPT:
         oracle = Oracle(part, work.seed)
@@ -60,7 +60,7 @@ def _reduced(work: Newton) -> Blend:
 def _saved(work: Newton, sides: Vector) -> float:
     """The Brier penalty that the answer saves in every world.
 
-    Its coefficients are those of the last proof, but for the little that the answer has moved since.
+    Without elimination the bound of the last proof is used, less the change of the coefficients since then.
     """
     plane = savings(work.objective, sides)
     if work.oracle.is_exact:

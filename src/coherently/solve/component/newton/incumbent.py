@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from coherently.solve.component.objective import Objective
 
 VANISHING = (1e-4, 1e-7)
-"""Probabilities below which an answer is tried without the condition."""
+"""If a condition is less likely than this, the answer is tried without it as well."""
 WORTHWHILE = 1e-12
-"""What an answer without some conditions must bring, relative to the objective."""
+"""Improvement, relative to the objective, that an answer without some conditions must bring."""
 MISSED = 1e-13
-"""What pins may be missed by in an answer without some conditions, if they are missed by no more with them."""
+"""An answer without some conditions may miss pins by this, or by as much as the answer with them."""
 
 
 class Incumbent:
-    """The mixture that loses least of those looked at, and what it loses; `floor` is the least scale of that."""
+    """The mixture of the least loss so far, and its loss; tolerances are relative to at least `floor`."""
 
     def __init__(self, part: Merged, pins: PinRows, floor: float) -> None:
         self.part, self.pins, self.floor = part, pins, floor
@@ -38,7 +38,7 @@ class Incumbent:
         return max(self.value, self.floor)
 
     def take(self, objective: Objective, blend: Blend, slack: float = 0.0) -> None:
-        """Keep an answer that loses less, or no more than a slack, and try it without conditions that hardly hold."""
+        """Keep an answer that loses less, or more by at most `slack`; try it without unlikely conditions, too."""
         value = objective.value(blend.sides)
         if value < self.value + slack:
             self.blend, self.value = blend, value

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class InfeasiblePinsError(ContradictionError):
-    """Pins that no distribution over the possible worlds satisfies; `pins` are as few as make the contradiction."""
+    """Pins that no distribution over the possible worlds satisfies; `pins` is a minimal such set."""
 
     def __init__(self, pins: tuple[int, ...]) -> None:
         super().__init__(f"no coherent forecasts satisfy these pins together: {', '.join(map(str, pins))}")
@@ -46,7 +46,7 @@ class PinRows:
         return len(self.pin)
 
     def value(self, sides: Vector) -> Vector:
-        """How much each row has left; below 0 it is violated."""
+        """The value of each row; below 0 it is violated."""
         found: Vector = self.sign * (sides[self.joint] - self.edge * sides[self.condition])
         return found
 
@@ -56,13 +56,13 @@ class PinRows:
         return max(0.0, float(np.max(np.where(self.equal, np.abs(value), -value), initial=0.0)))
 
     def coefficients(self, prices: Vector) -> tuple[Vector, float]:
-        """The sum of price times row as a function of the events that hold, and what it is where none does."""
+        """The sum of price times row: the coefficients of the events that hold, and the value where none holds."""
         size, by = self.size, prices * self.sign
         by_side = np.bincount(self.joint, by, 2 * size + 1) - np.bincount(self.condition, by * self.edge, 2 * size + 1)
         return by_side[:size] - by_side[size : 2 * size], float(by_side[size:].sum())
 
     def sums(self) -> Sums:
-        """The rows as the engine wants them."""
+        """The rows in the form of the engine."""
         sides = np.stack([self.joint, self.condition], axis=1)
         factors = np.stack([self.sign, -self.sign * self.edge], axis=1)
         certain = sides == 2 * self.size
@@ -89,7 +89,7 @@ class PinRows:
 
 
 def pin_rows(limits: Limits, size: int) -> PinRows:
-    """The rows of limits, without those that every probability keeps."""
+    """The rows of limits, without those that every probability satisfies."""
     same = limits.low == limits.high
     below, above = np.flatnonzero((limits.low > 0) | same), np.flatnonzero((limits.high < 1) & ~same)
     rows = np.concatenate([below, above])

@@ -1,4 +1,22 @@
-"""Newton's method on mixtures of worlds: each step minimises a quadratic model by the compiled engine of rows."""
+"""Newton's method on mixtures of worlds: each step minimises a quadratic model by the compiled engine of rows.
+
+The problem is min f(x) over the mixtures x of worlds that satisfy the pins G(x) = 0 or G(x) >= 0, with the convex
+`Objective` f. A step minimises the model of f at x, with f's gradient and second derivative, over the same set (the
+constrained Newton method of Levitin and Polyak 1966), and goes towards its minimum y as far as f falls enough. The
+engine minimises the model over the mixtures of a few worlds and asks for a world that is below the plane of its
+gradient until there is none (simplicial decomposition, von Hohenbalken 1977); its prices of the pins come with that.
+
+The bound does not depend on the steps. With planes <a, x> + b <= f(x), and any prices p of the pins, at least 0 for
+inequalities, every x that satisfies the pins has
+
+    f(x) >= <a, x> + b - <p, G(x)> >= min over worlds v of (<a, v> + b - <p, G(v)>),
+
+because the expression is linear in x, and x is a mixture of worlds. An oracle gives the minimum over worlds, or a lower
+bound on it. At the optimum the planes of the gradient and the prices of the model make both sides equal.
+
+Where conditions may vanish, the gradient may not exist. The steps then minimise f smoothed by a mass, which shrinks
+once the gap of the smoothed problem is small beside that of f itself.
+"""
 
 from __future__ import annotations
 
@@ -34,27 +52,28 @@ if TYPE_CHECKING:
     Truth: TypeAlias = "NDArray[np.uint8]"
 
 MOST_STEPS = 200
-"""Steps after which rounding must be what is left."""
+"""Maximum number of steps; after that only rounding can be left."""
 SPREAD = 0.02
-"""The part of the first mixture that shows every event true and false."""
+"""The share, in the first mixture, of worlds that show every event true and false."""
 FIRST_MASS, LEAST_MASS, SMALLER = 1e-7, 1e-15, 0.01
 """The masses that smooth conditionals: the first, the last, and the factor from one to the next."""
 CLOSER, ROUGH = 1e-6, 0.03
-"""How exactly a model is minimised: of the gap, and by search of what the last step brought."""
+"""Gap to which a model is minimised: as a part of the gap, or with search of the gain of the last step."""
 FINISHED = 1e-11
-"""The relative gap at which nothing is left to gain where the best world is known for certain."""
+"""The relative gap at which nothing is left to gain if the best world is known for certain."""
 PATIENCE, FALLEN = 8, 1e-3
-"""Steps that may halve neither a gap nor what the next may bring, nor bring this part of the objective."""
+"""Maximum number of idle steps: they halve neither a gap nor the possible gain of the next step, nor reduce the
+objective by this part."""
 NEARER = 0.9
 """The part of a gap that steps by search must fall below to go on."""
 THOROUGH, EFFORT = 4, 8
-"""How often the length of searches is doubled before giving up: before a proof is tried, and at most."""
+"""How often the length of searches is doubled: before a proof is tried, and at most."""
 WHOLE = 1e-9
-"""What the shares of a mixture may sum to beside 1: beyond, their probabilities prove nothing."""
+"""Maximum error of the sum of shares; beyond it, probabilities prove nothing and shares are scaled."""
 FIRST = 1e-3
-"""Seconds for a first answer, whatever the budget."""
+"""Minimum number of seconds for a first answer, whatever the budget."""
 LAST = 0.15
-"""The part of the time that is kept for a bound where search finds the worlds."""
+"""The part of the time that is kept for a bound if worlds are found by search."""
 
 
 class Newton:
@@ -68,7 +87,7 @@ class Newton:
         self.bound, self.proof, self.steps, self.is_bounded = 0.0, Proof.NOTHING, 0, True
         self.varies: NDArray[np.bool_] | None = None
         self.prices = np.zeros(len(self.pins))
-        self.proved = (np.zeros(len(part)), -math.inf)  # coefficients, and what no world has less of
+        self.proved = (np.zeros(len(part)), -math.inf)  # coefficients, and a lower bound on their sum in any world
 
     def run(self, start: Truth | None = None) -> Answer:
         """Work until nothing is left to gain, or until the budget is spent."""
@@ -94,7 +113,7 @@ class Newton:
         return self.best.value - self.bound
 
     def _minimise(self, model: Model, budget: Budget, enough: float, effort: int = 0, worth: float = 0.0) -> Blend:
-        """The best mixture for a model, as far as the time allows."""
+        """The best mixture for a model that the time allows."""
         engine = self.engine
         engine.set(*model)
         done, seconds = False, FIRST if self.first is None else 0.0
@@ -111,16 +130,16 @@ class Newton:
         return Blend(share, worlds, engine.sides())
 
     def _start(self, start: Truth | None) -> Blend:
-        """The best mixture for the model at the forecasts, with a little of worlds that show every event."""
+        """The best mixture for the model at the forecasts, with a small share of worlds that show every event."""
         objective, floor = self.objective, self.budget.floor
         if start is not None:
             self.engine.include(np.ascontiguousarray(start, np.uint8))
         blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, 1e-2 * floor)
         if not self.engine.is_feasible():
-            # Pins are kept whatever the time: only a stop ends this.
+            # Pins must be satisfied whatever the time: only a stop ends this.
             require_pins(self.engine, self.part, self.oracle, self.pins, replace(self.budget, deadline=math.inf))
             blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, 1e-2 * floor)
-        self.first = blend  # its conditions may be impossible for no reason
+        self.first = blend  # its conditions may be impossible without need
         if not objective.is_steep and objective.certain.all():
             return blend
         examples = example_worlds(self.part, self.oracle, self.budget)
@@ -177,7 +196,7 @@ class Newton:
             self.best.take(objective, blend)
 
     def _polish(self, blend: Blend, planes: Planes, mass: float) -> None:
-        """One step more: at the least objective probabilities are off by the root of the gap, which it squares."""
+        """Take one more step: a gap g leaves errors of sqrt(g) in probabilities, which the step squares."""
         objective = self.objective
         aim = self._minimise(objective.model(planes, mass, tied=False), self.budget, 0.0)
         if step_length(objective, blend, aim, 0.0, mass) == 1:
@@ -185,7 +204,7 @@ class Newton:
             self._certify(objective.planes(aim.sides, mass), mass, objective.smoothed_value(aim.sides, mass))
 
     def _approach(self, blend: Blend) -> None:
-        """Steps with worlds that local search finds, as thorough as they deserve; a bound where they bring no more."""
+        """Steps with worlds from local search, of rising effort; a bound once they gain no more."""
         objective, budget, steps = self.objective, self.budget, self.budget.share(1.0 - LAST)
         mass = FIRST_MASS if objective.called_off.any() else 0.0
         tied = len(objective.wide) > 0
@@ -226,9 +245,9 @@ class Newton:
         return self._certify(objective.planes(sides, mass), mass, smooth, surely=surely)
 
     def _certify(self, planes: Planes, mass: float, smooth: float, *, surely: bool = True) -> float:
-        """Bound the terms by planes; how far the smoothed terms are above what the planes allow.
+        """Bound the terms by planes; returns the gap between the smoothed terms and their own bound.
 
-        Unless `surely`, not where local search shows a world by which the bound would not do: proofs may take long.
+        Unless `surely`, nothing is proved if local search shows a world that makes the bound useless: proofs may take long.
         """
         if len(self.pins):
             self.prices = self.engine.prices()
@@ -245,7 +264,7 @@ class Newton:
         return max(0.0, smooth - (least + plane.constant + self.objective.smoothing(planes, mass)))
 
     def _least(self, coefficients: Vector) -> float:
-        """A bound on a sum over all worlds; where it is not exact, the best world found joins the engine's."""
+        """A lower bound on a sum over all worlds; if it is not exact, the best world found joins the engine's."""
         if self.oracle.is_exact:
             self.proof = Proof.ALL_WORLDS
             return self.engine.minimise(coefficients)[0]

@@ -1,4 +1,4 @@
-"""Which ratios the possible worlds leave no choice: a loss that is infinitely steep there has no slope."""
+"""Which ratios the possible worlds fix at 0 or 1: a loss that is infinitely steep there has no slope."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Settled(NamedTuple):
-    """The objective without a choice where there is none, worlds that show the rest, and whether all that is proved."""
+    """The objective with fixed ratios, worlds that show that the others are free, and whether all this is proved."""
 
     objective: Objective
     worlds: Truth
@@ -29,10 +29,10 @@ class Settled(NamedTuple):
 def settle_terms(
     part: Merged, objective: Objective, engine: _core.RowEngine, examples: Examples, *, is_exact: bool
 ) -> Settled:
-    """Tell which ratios the possible worlds leave no choice.
+    """Find the ratios that the possible worlds fix.
 
-    The examples show every event, but not every condition without its event: where the best world is known for
-    certain, those that do so are added, and a ratio is settled at 1 if there is none.
+    The examples show every event, but not every condition without its event. If the best world is known for
+    certain, such worlds are added, and a ratio is settled at 1 if there is none.
     """
     worlds, proved = examples.worlds, True
     never, always = _unseen(part, objective, worlds)
@@ -40,7 +40,8 @@ def settle_terms(
         always[i] = False
         if is_exact:
             coefficients, constant = objective.coefficients(*np.outer([1.0, -1.0], np.arange(len(objective)) == i))
-            least, world = engine.minimise(coefficients)  # of u - h, which is -1 where the condition holds alone
+            # The least of u - h, which is -1 where the condition holds without the event.
+            least, world = engine.minimise(coefficients)
             always[i] = least + constant > -0.5
             worlds = worlds if always[i] else np.vstack([worlds, world])
     if examples.doubtful.any():

@@ -1,4 +1,4 @@
-"""Steps of Newton's method: how terms change on the way to an aim, and how far to go."""
+"""Steps of Newton's method: the slope of the terms towards an aim, and the length of the step."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ if TYPE_CHECKING:
     from coherently.solve.component.objective import Objective, Planes
 
 INSIDE = 0.999
-"""The longest step towards a point at which the loss is infinitely steep."""
+"""Longest step, as a part of the way, towards a point at which the loss is infinitely steep."""
 SHORTEST = 1e-10
-"""The shortest step."""
+"""Shortest step, as a part of the way."""
 STEADY = 1e-15
-"""An increase, relative to the weights, that is only rounding."""
+"""Increases below this, relative to the weights, are rounding."""
 
 
 def slope_towards(objective: Objective, here: Blend, aim: Blend, planes: Planes) -> float:
-    """How the terms change at first on the way to the aim."""
+    """The derivative of the terms in the direction of the aim."""
     way = aim.sides - here.sides
     return float(planes.by_joint @ way[objective.joint] + planes.by_condition @ way[objective.condition])
 
 
 def step_length(objective: Objective, here: Blend, aim: Blend, slope: float, mass: float) -> float:
-    """The longest of 1, 1/2, 1/4 ... of the way at which the smoothed terms have fallen enough (Armijo 1966)."""
+    """The longest of 1, 1/2, 1/4 ... of the way at which the smoothed terms fall enough (Armijo 1966)."""
     length = INSIDE if objective.is_steep and _is_at_edge(objective, here, aim) else 1.0
     smooth, slack = objective.smoothed_value(here.sides, mass), STEADY * objective.total
     way = aim.sides - here.sides
@@ -36,7 +36,7 @@ def step_length(objective: Objective, here: Blend, aim: Blend, slope: float, mas
 
 
 def _is_at_edge(objective: Objective, here: Blend, aim: Blend) -> bool:
-    """Whether the aim has a ratio at 0 or 1, or much nearer to it."""
+    """Whether a ratio of the aim is 0 or 1, or much nearer to it than now."""
     u, v = aim.sides[objective.joint], here.sides[objective.joint]
     h, w = aim.sides[objective.condition], here.sides[objective.condition]
     near = (u < (1.0 - INSIDE) * v) | (h - u < (1.0 - INSIDE) * (w - v))

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     Truth: TypeAlias = "NDArray[np.uint8]"
 
 ROUND = 1e-9
-"""An entry of a direction that is rounding."""
+"""Entries of a direction below this are rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blend:
-    """Worlds with shares, and the probabilities of the events, then of their complements, then of what is certain."""
+    """Worlds with shares, and the probabilities of the events, then of their complements, then of certainty."""
 
     share: Vector
     worlds: Truth
     sides: Vector
 
     def towards(self, other: Blend, length: float) -> Blend:
-        """A part of the way to another."""
+        """The blend that lies a part of the way to another one."""
         if length == 1:
             return other
         kept = self.share > 0
@@ -47,13 +47,13 @@ class Blend:
 
 
 def blend_of(part: Merged, share: Vector, worlds: Truth) -> Blend:
-    """A mixture of worlds; both sides of events are summed from shares, so that small ones keep their digits."""
+    """A mixture of worlds; both sides of an event are summed from shares, so that small ones keep their digits."""
     truth = part.functions.hold(worlds).astype(np.float64)
     return Blend(share, worlds, np.concatenate([share @ truth, share @ (1.0 - truth), [1.0]]))
 
 
 def fewest(share: Vector, truth: Vector) -> Vector:
-    """Shares of no more worlds than there are events and one, with the same mixture (Caratheodory 1911).
+    """Shares with the same mixture, for at most one world more than there are events (Caratheodory 1911).
 
     >>> np.sort(fewest(np.full(4, 0.25), np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]))).round(6).tolist()
     [0.0, 0.0, 0.5, 0.5]
