@@ -247,7 +247,7 @@ class Newton:
     def _certify(self, planes: Planes, mass: float, smooth: float, *, surely: bool = True) -> float:
         """Bound the terms by planes; returns the gap between the smoothed terms and their own bound.
 
-        Unless `surely`, nothing is proved if local search shows a world that makes the bound useless: proofs may take long.
+        Unless `surely`, nothing is proved if local search shows a world that makes the bound useless: proofs take long.
         """
         if len(self.pins):
             self.prices = self.engine.prices()
