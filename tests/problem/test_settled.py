@@ -67,4 +67,4 @@ def test_settled_conditionals_pull_nothing_and_count_as_constants_do(rows, laws,
     assert result.solution.value == pytest.approx(value, abs=1e-9)
     assert result.objective == pytest.approx(objective, abs=1e-9)
     assert result.guaranteed_improvement is None  # a bet that is called off saves nothing
-    assert "0 or 1, whatever was forecast" in result.note
+    assert "0 or 1 by logic and laws, whatever was forecast" in result.note

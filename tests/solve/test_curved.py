@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import coherently as co
 from coherently.problem import pose, split
-from coherently.solve.budget import Budget
+from coherently.solve.budget import NO_TIME, Budget
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.solving import solve_component
 from coherently.solve.worlds import examples
@@ -19,6 +19,7 @@ from coherently.solve.worlds.oracle import Oracle
 from tests.panels import TABLE_2
 from tests.solve.exact_checks import mixture_of, random_panel
 from tests.solve.reference import panels, truth
+from tests.truth import holds
 
 FOUR = ("p", "q", "p & q", "p | q")
 LOSSES = [co.Log(), co.Log(clip=0.01), co.Spherical()]
@@ -135,6 +136,18 @@ def test_nothing_is_proved_where_an_event_may_hold_in_worlds_that_were_not_found
     )
     monkeypatch.setattr(Oracle, "least", short_sighted)
     assert example_worlds(part, Oracle(part), Budget()).doubtful.tolist() == [found < 0, False]
+
+
+def test_without_time_no_world_is_asked_for_and_what_is_not_shown_is_doubtful(monkeypatch):
+    rows = [("A", f"a{i} & b{i} & c", 0.5) for i in range(20)]
+    part = split(pose(co.Panel.from_records(rows, laws=["a0 | b0 | c"])).merged)[0].merged
+    oracle = Oracle(part)
+    monkeypatch.setattr(Oracle, "least", None)
+    monkeypatch.setattr(Oracle, "search", None)
+    found = example_worlds(part, oracle, NO_TIME)
+    truth = holds(part, found.worlds)
+    np.testing.assert_array_equal(found.doubtful, ~(truth.any(axis=0) & ~truth.all(axis=0)))
+    assert found.doubtful.any()
 
 
 def test_a_doubtful_event_leaves_no_bound(monkeypatch):

@@ -486,8 +486,13 @@ def _judged(record, case):
     joint, given = np.split(after[count:], 2)
     missed = np.abs(joint - np.clip(joint, pins.low * given, pins.high * given)).max(initial=0.0)
     admitted = record["violation"] or 0.0
-    # What is forecast given an event below 1e-6 stands as it is, so that worlds say nothing of it.
-    stands = np.tile(np.maximum(before, after)[count // 2 : count] <= 1e-6, 2)
+    # What is forecast given an event below 1e-6 stands as it is, so that worlds say nothing of it: before the change,
+    # or after it where the forecast was met already.
+    rows = record["forecasts"]
+    met = [row["raw"] is not None and row["probability"] is not None for row in rows]
+    met &= np.abs([(row["probability"] or 0.0) - (row["raw"] or 0.0) for row in rows]) <= 1e-9
+    given_before, given_after = before[count // 2 : count], after[count // 2 : count]
+    stands = np.tile((given_after <= 1e-6) & ((given_before <= 1e-6) | met), 2)
     told = np.where(stands, 0.0, np.abs(before - after)[:count])
     off = max(told.max(), missed - admitted if len(pins) else 0.0)
     if admitted > 1e-10 and len(pins):

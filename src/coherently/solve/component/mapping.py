@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from coherently.problem import Merged
     from coherently.solve.component.answer import Answer
-    from coherently.solve.component.objective import Objective
+    from coherently.solve.component.objective import Objective, Squares
 
 SMALL = 64
 """Maximum number of events of a component that is solved before a thread would have started."""
@@ -29,7 +29,7 @@ class Task(Value):
     """A component, its objective and the seed: all that an answer depends on if there is enough time."""
 
     part: Merged
-    objective: Objective
+    objective: Objective | Squares
     seed: int
 
     def solve(self, budget: Budget) -> Answer:

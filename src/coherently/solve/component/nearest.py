@@ -53,7 +53,8 @@ class Nearest:
         self.part, self.floor, self.noise = part, floor, noise
         self.grounds = Grounds(part)
         self.space = self.grounds.space
-        self.core = _core.NearestMixture(part.handle, part.weight, np.nan_to_num(part.mean), seed, space=self.space)
+        target = np.where(part.weight > 0, part.mean, 0.0)
+        self.core = _core.NearestMixture(part.handle, part.weight, target, seed, space=self.space)
         self.route, self.proof = Route.COLUMNS, Proof.NOTHING
         self.relaxed, self.timed_out, self.eliminated = 0.0, True, False
 
@@ -114,7 +115,7 @@ class Nearest:
                 run.branch()
             else:
                 run.relax()
-        self.timed_out = run.cut or budget.is_over()
+        self.timed_out = not self.eliminated and (run.cut or budget.is_over())
 
 
 class _Run:

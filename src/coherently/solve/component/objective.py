@@ -116,6 +116,10 @@ class Objective:
     def __len__(self) -> int:
         return len(self.weight)
 
+    def terms(self, part: Merged) -> Objective:  # noqa: ARG002
+        """Itself; see `Squares`."""
+        return self
+
     @property
     def total(self) -> float:
         """The sum of the weights, or 1 where there is none."""
@@ -223,6 +227,30 @@ class Objective:
         if free.all():
             return self
         return replace(self, settled=np.nan_to_num(settled), free=free, called_off=self.called_off & free)
+
+
+@dataclass(frozen=True, slots=True)
+class Squares:
+    """Squared distances of events from a number each: terms are made of them only where Newton's method needs some."""
+
+    loss: Loss
+
+    @property
+    def is_quadratic(self) -> bool:
+        """Always."""
+        return True
+
+    def terms(self, part: Merged) -> Objective:
+        """The terms, as arrays."""
+        return objective_of(part, self.loss)
+
+
+def goal_of(part: Merged, loss: Loss, *, linearised: bool = False) -> Objective | Squares:
+    """What a component's forecasts lose."""
+    terms = part.terms
+    if loss.is_quadratic and not len(terms.conditionals) and not len(terms.intervals):
+        return Squares(loss)
+    return objective_of(part, loss, linearised=linearised)
 
 
 def _joined(first: Sums, second: Sums) -> Sums:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
-    from coherently.solve.component.objective import Objective
+    from coherently.solve.component.objective import Objective, Squares
 
     Truth: TypeAlias = "NDArray[np.uint8]"
 
@@ -27,7 +27,7 @@ FIRST, QUICK = 2e-3, (0, 1e-3)
 
 
 def solve_component(
-    part: Merged, objective: Objective, budget: Budget, start: Truth | None = None, *, seed: int = 0
+    part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None = None, *, seed: int = 0
 ) -> Answer:
     """The mixture of possible worlds that loses least, and a proof of how near it is to that.
 
@@ -35,11 +35,11 @@ def solve_component(
     takes over.
     """
     if not objective.is_quadratic or len(part.terms.limits):
-        return Newton(part, objective, budget, seed).run(start)
+        return Newton(part, objective.terms(part), budget, seed).run(start)
     answer = _by_columns(part, budget, seed)
     if answer.ended is not Ended.ROUNDING or answer.proof is not Proof.ALL_WORLDS:
         return answer
-    other = Newton(part, objective, budget, seed).run(answer.worlds)
+    other = Newton(part, objective.terms(part), budget, seed).run(answer.worlds)
     if other.gap >= answer.gap:
         return answer
     bound = min(other.objective, max(other.bound, answer.bound))
@@ -50,9 +50,9 @@ def solve_component(
 def _by_columns(part: Merged, budget: Budget, seed: int) -> Answer:
     """The nearest mixture by the Brier loss."""
     nearest = Nearest(part, seed, budget.floor)
-    if budget.is_over():
-        nearest.core.search(FIRST, *QUICK)
     nearest.improve(budget)
+    if nearest.timed_out and nearest.bound <= 0:  # maybe before it began
+        nearest.core.search(FIRST, *QUICK)
     ended = Ended.ROUNDING
     if nearest.is_done(budget.tolerance):
         ended = Ended.PROVED

@@ -14,7 +14,7 @@ from coherently.solve.budget import Budget
 from coherently.solve.component.answer import Answer, Ended
 from coherently.solve.component.mapping import Task, solve_all
 from coherently.solve.component.newton.feasible import KEPT
-from coherently.solve.component.objective import objective_of
+from coherently.solve.component.objective import goal_of, objective_of
 from coherently.solve.facts import Coherence, Status
 from coherently.solve.measure import UNMOVED
 from coherently.solve.solution import Component, Global, Worlds, promised
@@ -100,9 +100,10 @@ class Exact:
             floor=1.0 / max(1, total),
             progress=lambda gone: budget.tell(max(done / total, gone)),
         )
-        tasks = [Task(one.merged, self._objective(one.merged, loss), self.seed) for one in parts]
+        linearised = self.conditionals == "linearised"
+        tasks = [Task(one.merged, goal_of(one.merged, loss, linearised=linearised), self.seed) for one in parts]
         for i, answer in solve_all(tasks, own, self.threads):
-            parts[i].answer = answer
+            parts[i].settle(answer)
             done += 1
 
     def _solution(self, problem: Problem, parts: Sequence[_Solved]) -> Global:
@@ -147,6 +148,7 @@ class _Solved:
     part: Part
     merged: Merged
     answer: Answer = field(init=False)
+    moves: bool = field(init=False)
 
     @property
     def is_drawn(self) -> bool:
@@ -158,16 +160,17 @@ class _Solved:
         """Whether the shortfall of the answer is known."""
         return not math.isnan(self.answer.shortfall)
 
-    def moves(self) -> bool:
-        """Whether the answer differs from the forecasts by more than rounding."""
-        merged, answer = self.merged, self.answer
-        if answer.objective > UNMOVED**2 * merged.weight.sum():
-            return True
-        return bool(np.abs(answer.x - merged.mean).max(initial=0.0, where=merged.weight > 0) > UNMOVED)
+    def settle(self, answer: Answer) -> None:
+        """Take the answer, and find out whether it differs from the forecasts by more than rounding."""
+        merged, self.answer = self.merged, answer
+        self.moves = bool(
+            answer.objective > UNMOVED**2 * merged.weight.sum()
+            or np.abs(answer.x - merged.mean).max(initial=0.0, where=merged.weight > 0) > UNMOVED
+        )
 
     def reported(self) -> Vector:
         """The probabilities, or the forecasts themselves if these differ only by rounding."""
-        if not self.is_plain or self.moves():
+        if not self.is_plain or self.moves:
             return self.answer.x
         return np.where(self.merged.weight > 0, self.merged.mean, self.answer.x)
 
@@ -205,7 +208,7 @@ def _guaranteed(problem: Problem, parts: Sequence[_Solved]) -> float | None:
     if any(one.is_drawn for one in parts):
         return None
     saved = sum(one.answer.saved for one in parts if not one.is_plain)
-    plain = [one for one in parts if one.is_plain and one.moves()]
+    plain = [one for one in parts if one.is_plain and one.moves]
     objective, bound = sum(one.answer.objective for one in plain), sum(one.answer.bound for one in plain)
     gap, shortfall = objective - bound, sum(one.answer.shortfall for one in plain)
     way = 2 * math.sqrt(max(0.0, gap) * sum(one.merged.weight.sum() for one in plain)) + gap

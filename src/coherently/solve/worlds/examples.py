@@ -45,16 +45,35 @@ def example_worlds(part: Merged, oracle: Oracle, budget: Budget) -> Examples:
     worlds = core.worlds()[1]
     found = [worlds]
     truth = part.functions.hold(worlds)
-    for wanted, seen in ((-1.0, truth.any(axis=0)), (1.0, ~truth.all(axis=0))):
-        for j in np.flatnonzero(~seen).tolist():
-            coefficients = np.zeros(len(part))
-            coefficients[j] = wanted
-            least = oracle.least(coefficients, budget)
-            found.append(least.world[None])
-            # Sums are integers: a bound above the middle rules out the smaller of the two.
-            lowest = min(0.0, wanted)
-            doubtful[j] |= least.value > lowest and least.bound <= lowest + 0.5
+    seen: dict[bool, NDArray[np.bool_]] = {True: np.asarray(truth.any(axis=0)), False: np.asarray(~truth.all(axis=0))}
+    for holds, shown in seen.items():
+        for j in np.flatnonzero(~shown).tolist():
+            if shown[j]:
+                continue
+            if budget.is_over():
+                doubtful |= ~shown
+                break
+            world, may_be = _shown(part, oracle, j, budget, holds=holds)
+            doubtful[j] |= may_be
+            found.append(world[None])
+            truth = part.functions.hold(world[None])[0]
+            seen[True] |= truth
+            seen[False] |= ~truth
     return Examples(np.unique(np.vstack(found), axis=0), doubtful)
+
+
+def _shown(part: Merged, oracle: Oracle, j: int, budget: Budget, *, holds: bool) -> tuple[Truth, bool]:
+    """A world in which an event holds, or fails, if one is found; and whether there may be one that is not found."""
+    coefficients = np.zeros(len(part))
+    coefficients[j] = -1.0 if holds else 1.0
+    lowest = min(0.0, coefficients[j])
+    if not oracle.is_exact:
+        world, value = oracle.search(coefficients, budget)
+        if value <= lowest:
+            return world, False
+    least = oracle.least(coefficients, budget)
+    # Sums are whole numbers: a bound past the middle rules out the smaller of the two.
+    return least.world, least.value > lowest and least.bound <= lowest + 0.5
 
 
 def _true_examples(part: Merged) -> list[Truth]:

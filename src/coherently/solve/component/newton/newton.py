@@ -65,7 +65,7 @@ PATIENCE, FALLEN = 8, 1e-3
 """Maximum number of idle steps: they halve neither a gap nor the possible gain of the next step, nor reduce the
 objective by this part."""
 NEARER = 0.9
-"""A step by search counts as progress if the gap falls below this part of the least so far."""
+"""The part of a gap that steps by search must fall below to go on."""
 THOROUGH, EFFORT = 4, 8
 """How often the length of searches is doubled: before a proof is tried, and at most."""
 WHOLE = 1e-9
@@ -247,8 +247,7 @@ class Newton:
     def _certify(self, planes: Planes, mass: float, smooth: float, *, surely: bool = True) -> float:
         """Bound the terms by planes; returns the gap between the smoothed terms and their own bound.
 
-        Unless `surely`, no proof is tried if local search finds a world that makes the bound too weak: proofs may take
-        long.
+        Unless `surely`, nothing is proved if local search shows a world that makes the bound useless: proofs take long.
         """
         if len(self.pins):
             self.prices = self.engine.prices()
