@@ -10,7 +10,7 @@ from tests.events import checks
 from tests.scoring import consistency_checks
 from tests.solve import exact_checks, law_checks
 from tests.verifier import tampering
-from tests.whole import declared_checks, language_checks
+from tests.whole import declared_checks, language_checks, loss_checks
 
 PARTS = 20
 
@@ -57,6 +57,10 @@ def declared_agree(part):
     return f"{declared_checks.check_declared(9000 + part, 5_000 // PARTS):.1e}"
 
 
+def losses_agree(part):
+    return str(loss_checks.check_losses(1_000_000 + part * 1_000, 20_000 // PARTS)["unproved"])
+
+
 def language_agrees(part):
     language_checks.check_language(10_000 + part, 5_000 // PARTS)
 
@@ -80,6 +84,7 @@ CAMPAIGNS = {
     "1,000 tuples of each of five checks: arbitrage against its definition (largest difference)": arbitrage_is_kl,
     "5,000 panels under laws against a quadratic program over all worlds (largest difference)": laws_agree,
     "5,000 panels of the whole language: worlds, proofs, JSON, bounds, checks and books": language_agrees,
+    "20,000 panels of every loss and term against a conic solver (most answers unproved in a twentieth)": losses_agree,
     "2,000 panels with bids, asks, fees and spreads: the best book against a linear program": books_agree,
     "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
     "200 forced time limits (seconds past the limit and 10%)": time_limits,

@@ -314,3 +314,27 @@ def test_a_text_that_is_no_file_is_taken_for_a_statement_that_should_be_in_a_lis
 
 def test_laws_of_another_kind_are_refused():
     assert refused(3) == "laws is 3: pass the path of a file, or a list of statements"
+
+
+@pytest.mark.parametrize(
+    ("pin", "why"),
+    [
+        ("P(false) >= 0.26", "never true, so its probability is 0"),
+        ("P(p & ~p) = 0.2", "never true, so its probability is 0"),
+        ("P(w = X & w = Z & q) >= 0.1", "never true, so its probability is 0"),
+        ("P(exactly(3; w = X, w = Z, q)) >= 0.1", "never true, so its probability is 0"),
+        ("P(true) <= 0.3", "always true, so its probability is 1"),
+        ("P(p | ~p) = 0.9", "always true, so its probability is 1"),
+    ],
+)
+def test_pins_that_no_probability_of_a_constant_event_meets_are_refused(pin, why):
+    with pytest.raises(co.ContradictionError, match=why):
+        co.Panel.from_records([("A", "p", 0.5)], laws=["variable w: X, Y, Z", pin])
+
+
+@pytest.mark.parametrize("pin", ["P(false) = 0", "P(p & ~p) <= 0.2", "P(true) = 1", "P(p | ~p) >= 0.5"])
+def test_pins_that_constant_events_meet_say_nothing(pin):
+    panel = co.Panel.from_records([("A", "p", 0.5)], laws=[pin])
+    result = co.aggregate(panel)
+    assert result.probability("p") == 0.5
+    assert co.verify(panel, result)

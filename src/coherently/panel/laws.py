@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import ContradictionError, PanelError, summarise
-from coherently.events import CERTAIN, Events, find_conflict, find_world
+from coherently.events import CERTAIN, NEVER, Events, find_conflict, find_world
 from coherently.panel.statements import MAX_CHARACTERS, Pin, Statement, read_pin, split_statements
 from coherently.panel.table import read_only
 from coherently.values import Value
@@ -236,7 +236,21 @@ def _ruled_out(laws: Laws, events: Events, side: np.int32) -> str:
     return f"the condition after 'given' can never be true under the laws: {' and '.join(names)}"
 
 
+def _check_constant_pins(pins: Pins, pinning: Sequence[Statement]) -> None:
+    """Refuse pins on events that are never or always true, if they do not allow the probability 0 or 1."""
+    for one, event, condition, low, high in zip(
+        pinning, pins.event.tolist(), pins.condition.tolist(), pins.low.tolist(), pins.high.tolist(), strict=True
+    ):
+        if condition == CERTAIN and ((event == NEVER and low > 0) or (event == CERTAIN and high < 1)):
+            why = "never true, so its probability is 0" if event == NEVER else "always true, so its probability is 1"
+            raise ContradictionError(
+                f"this law can never hold:\n  {one.place}: {_shortened(one.text)}\n"
+                f"Its event is {why}. Change or delete it."
+            )
+
+
 def _check_pins(laws: Laws, pinning: Sequence[Statement], events: Events) -> None:
+    _check_constant_pins(laws.pins, pinning)
     broken = impossible_conditions(laws, events, laws.pins.condition)
     problems = [
         f"{one.place}: {broken[condition]}"
