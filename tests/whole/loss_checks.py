@@ -188,7 +188,7 @@ class Case:
                 continue
             if problem.status in (cp.OPTIMAL, cp.INFEASIBLE):
                 break
-        if problem.status == cp.INFEASIBLE:
+        if share.value is None:
             return None
         found = np.maximum(share.value, 0)
         return found / found.sum()
@@ -239,8 +239,9 @@ def _check(seed):
         return "contradiction"
     assert best is not None, seed
     share, least = case.worlds.share(result), case.value(best)
-    # Where the reference itself misses pins, it is better by as much as their prices.
-    scale = max(1.0, least) + 100.0 * case.missed(best) / CLOSE
+    # Where the reference itself misses pins, it is better by their prices: slopes of the log loss at 1e-10 are 23 times
+    # a weight of up to 30, for up to 15 terms.
+    scale = max(1.0, least) + 1e4 * case.missed(best) / CLOSE
     assert case.missed(share) <= KEPT, seed
     assert abs(case.value(share) - result.objective) <= KEPT * scale, (seed, case.value(share), result.objective)
     assert result.lower_bound <= least + CLOSE * scale, (seed, result.lower_bound, least)
