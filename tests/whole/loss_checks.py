@@ -133,7 +133,8 @@ class Case:
         row = {"probability": p, "weight": float(rng.choice([1, 1, 2, 5, 0.1, 30]))}
         low = high = float(np.clip(p, CLIP, 1 - CLIP)) if self.loss == "log" else p
         if rng.random() < 0.2:
-            low, high = max(0.0, round(p - 0.3 * rng.random(), 3)), min(1.0, round(p + 0.3 * rng.random(), 3))
+            low = min(p, max(0.0, round(p - 0.3 * rng.random(), 3)))
+            high = max(p, min(1.0, round(p + 0.3 * rng.random(), 3)))
             row |= {"lower": low, "upper": high}
             if self.loss == "log" and (0 < low < CLIP or 1 - CLIP < high < 1 or low == high):
                 return None, low, high
@@ -180,9 +181,7 @@ class Case:
         for tolerance in (1e-11, 1e-9, 1e-8):
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter(
-                        "ignore"
-                    )  # of inaccurate answers: a wider tolerance is tried
+                    warnings.simplefilter("ignore")  # of inaccurate answers: a wider tolerance is tried
                     problem.solve(cp.CLARABEL, **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance))
             except cp.error.SolverError:
                 continue
