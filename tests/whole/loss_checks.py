@@ -236,6 +236,8 @@ def _check(seed):
     except co.ContradictionError:
         assert best is None, seed
         return "contradiction"
+    if best is None and not case.pins:
+        return "no reference"
     assert best is not None, seed
     share, least = case.worlds.share(result), case.value(best)
     # Where the reference itself misses pins, it is better by their prices: slopes of the log loss at 1e-10 are 23 times
@@ -244,6 +246,7 @@ def _check(seed):
     assert case.missed(share) <= KEPT, seed
     assert abs(case.value(share) - result.objective) <= KEPT * scale, (seed, case.value(share), result.objective)
     assert result.lower_bound <= least + CLOSE * scale, (seed, result.lower_bound, least)
+    # A mixture of possible worlds cannot lose less than the best one, so that only the other side can be wrong.
     if result.status == "optimal":
-        assert abs(result.objective - least) <= CLOSE * scale + result.gap, (seed, result.objective, least)
+        assert result.objective <= least + CLOSE * scale + result.gap, (seed, result.objective, least)
     return str(result.status)
