@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -41,10 +41,13 @@ def split(merged: Merged) -> list[Part]:
     [[0, 2], [1]]
     """
     tied = merged.tied()
+    home = _homes(merged, tied)
+    if len(merged) and not tied.any() and not home.any():  # one component of all variables
+        every = np.arange(merged.n_variables, dtype=np.int32)
+        return [Part(np.arange(len(merged)), replace(merged, origin=every))]
     component = tied[: len(merged)]
     order = np.argsort(component, kind="stable")
     cuts = np.concatenate([[0], np.cumsum(np.bincount(component))])
-    home = _homes(merged, tied)
     used = np.argsort(home, kind="stable")[np.count_nonzero(home < 0) :]
     own_cuts = np.concatenate([[0], np.cumsum(np.bincount(home[used], minlength=len(cuts) - 1))]).astype(np.int64)
     number = np.zeros(merged.n_variables, np.int64)

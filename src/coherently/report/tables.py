@@ -8,7 +8,6 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from coherently.checks.verdicts import CheckStatus
 from coherently.report.changes import ranked_changes
 from coherently.scoring import RULES
 from coherently.solve import Proof
@@ -166,6 +165,8 @@ def findings_table(check: Check) -> Table:
 
 def findings_summary(check: Check) -> Text:
     """How many judges are incoherent, and on what the distances rest if they are only bounds."""
+    from coherently.checks.verdicts import CheckStatus
+
     judges = check.judges
     bad, rounded, open_ = (
         judges.count(s) for s in (CheckStatus.INCOHERENT, CheckStatus.ROUNDING, CheckStatus.UNDECIDED)

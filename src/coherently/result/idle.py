@@ -11,8 +11,6 @@ from coherently.events import CERTAIN, find_world
 from coherently.problem import pose, split
 from coherently.solve import Global, Worlds
 from coherently.solve.budget import Budget
-from coherently.solve.component.newton.feasible import feasible_mixture
-from coherently.solve.worlds.examples import example_worlds
 from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
@@ -68,6 +66,9 @@ def _pinned(panel: Panel, idle: NDArray[np.integer]) -> list[Worlds]:
 
 def _mixture(part: Merged, variables: NDArray[np.int32]) -> Worlds:
     """Some worlds of a component whose mixture satisfies its limits."""
+    from coherently.solve.component.newton.feasible import feasible_mixture
+    from coherently.solve.worlds.examples import example_worlds
+
     oracle = Oracle(part)
     share, worlds = feasible_mixture(part, oracle, example_worlds(part, oracle, Budget()).worlds).distinct()
     return Worlds(variables, share, worlds.astype(np.bool_))

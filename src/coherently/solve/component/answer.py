@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from coherently.solve.facts import Proof, Route
 
 
+KEPT = 1e-9
+"""The amount by which probabilities may miss their pins, summed over all pins."""
+
+
 class Ended(Enum):
     """Why the work on a component ended."""
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from coherently.solve.component.answer import Answer, Ended
 from coherently.solve.component.nearest import Nearest
-from coherently.solve.component.newton.newton import Newton
 from coherently.solve.facts import Proof
 
 if TYPE_CHECKING:
@@ -35,16 +34,23 @@ def solve_component(
     takes over.
     """
     if not objective.is_quadratic or len(part.terms.limits):
-        return Newton(part, objective.terms(part), budget, seed).run(start)
+        return _by_newton(part, objective, budget, start, seed)
     answer = _by_columns(part, budget, seed)
     if answer.ended is not Ended.ROUNDING or answer.proof is not Proof.ALL_WORLDS:
         return answer
-    other = Newton(part, objective.terms(part), budget, seed).run(answer.worlds)
+    other = _by_newton(part, objective, budget, answer.worlds, seed)
     if other.gap >= answer.gap:
         return answer
     bound = min(other.objective, max(other.bound, answer.bound))
     proved = budget.is_enough(other.objective - bound, other.objective)
     return replace(other, bound=bound, ended=Ended.PROVED if proved else other.ended)
+
+
+def _by_newton(part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None, seed: int) -> Answer:
+    """The best mixture by Newton's method, whose modules are loaded when they are needed: plain panels start sooner."""
+    from coherently.solve.component.newton.newton import Newton
+
+    return Newton(part, objective.terms(part), budget, seed).run(start)
 
 
 def _by_columns(part: Merged, budget: Budget, seed: int) -> Answer:

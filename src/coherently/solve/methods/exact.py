@@ -11,9 +11,8 @@ import numpy as np
 from coherently.errors import MethodError
 from coherently.problem import drawn_together, split
 from coherently.solve.budget import Budget
-from coherently.solve.component.answer import Answer, Ended
+from coherently.solve.component.answer import KEPT, Answer, Ended
 from coherently.solve.component.mapping import Task, solve_all
-from coherently.solve.component.newton.feasible import KEPT
 from coherently.solve.component.objective import goal_of, objective_of
 from coherently.solve.facts import Coherence, Status
 from coherently.solve.measure import UNMOVED

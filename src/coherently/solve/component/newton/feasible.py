@@ -8,6 +8,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.solve.budget import Budget
+from coherently.solve.component.answer import KEPT
 from coherently.solve.component.newton.limits import InfeasiblePinsError, PinRows, pin_rows
 from coherently.solve.component.newton.support import Blend
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     Truth: TypeAlias = "NDArray[np.uint8]"
 
-KEPT = 1e-9
-"""The amount by which probabilities may miss their pins, summed over all pins."""
 USELESS = 1e-12
 """The smallest improvement for which a world is taken in."""
 PATIENCE = 60.0

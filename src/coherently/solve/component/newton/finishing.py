@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.solve.budget import NO_TIME
-from coherently.solve.component.answer import Answer, Ended
-from coherently.solve.component.newton.feasible import KEPT, feasible_mixture
+from coherently.solve.component.answer import KEPT, Answer, Ended
+from coherently.solve.component.newton.feasible import feasible_mixture
 from coherently.solve.component.newton.support import Blend, blend_of, fewest
 from coherently.solve.component.proving import find_degenerate, savings
 from coherently.solve.facts import Route
