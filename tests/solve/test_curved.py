@@ -138,6 +138,24 @@ def test_nothing_is_proved_where_an_event_may_hold_in_worlds_that_were_not_found
     assert example_worlds(part, Oracle(part), Budget()).doubtful.tolist() == [found < 0, False]
 
 
+def test_an_event_that_search_does_not_show_is_asked_of_the_oracle(monkeypatch):
+    monkeypatch.setattr("coherently.solve.worlds.grounds.MOST_STATES", 0)
+    panel = co.Panel.from_records([("A", "p & q", 0.8), ("A", "p", 0.5)], laws=["p | q | r"])
+    part = split(pose(panel).merged)[0].merged
+    never = np.array([[0, 1, 0], [1, 0, 0]], np.uint8)
+    monkeypatch.setattr(
+        examples._core,
+        "NearestMixture",
+        lambda *_: SimpleNamespace(search=lambda *_: True, worlds=lambda: (None, never)),
+    )
+    monkeypatch.setattr(Oracle, "search", lambda *_: (never[0], 0.0))
+    oracle = Oracle(part)
+    assert not oracle.is_exact
+    found = example_worlds(part, oracle, Budget())
+    assert holds(part, found.worlds)[:, 0].any()
+    assert not found.doubtful.any()
+
+
 def test_without_time_no_world_is_asked_for_and_what_is_not_shown_is_doubtful(monkeypatch):
     rows = [("A", f"a{i} & b{i} & c", 0.5) for i in range(20)]
     part = split(pose(co.Panel.from_records(rows, laws=["a0 | b0 | c"])).merged)[0].merged
