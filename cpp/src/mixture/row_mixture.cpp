@@ -167,12 +167,9 @@ bool RowMixture::absorb(Column column, double share) {
     return true;
 }
 
-// The slope of the model by the share of a column, as of the last call of `look`.
+// The slope of the model by the share of a column, as of the last call of `look`, from tables of `event_slope_`.
 double RowMixture::slope(const Column& column) const {
-    if (column.kind != Kind::world) return column.cost;
-    double slope = column.cost + constant_;
-    for (std::size_t j = 0; j < events_; ++j) slope += column.truth[j] ? event_slope_[j] : 0.0;
-    return slope;
+    return column.cost + (column.kind == Kind::world ? constant_ + from_tables(column) : 0.0);
 }
 
 // The column is sum_i a_i column_i in rows and pins, up to rounding, so the model is linear along the exchange of these
@@ -186,6 +183,7 @@ bool RowMixture::exchange(Column& column, double share) {
         const double* row = factor_[i].data();
         for (std::size_t j = 0; j < i; ++j) part[j] -= value * row[j];
     }
+    fill_tables(event_slope_);
     double fall = slope(column), sizes = std::abs(fall);
     for (std::size_t i = 0; i < k; ++i) {
         part[i] *= column.size / columns_[i].size;
@@ -326,6 +324,7 @@ void RowMixture::rebuild() {
         }
     }
     look_at(columns, shares);
+    fill_tables(event_slope_);
     // If the model has little curvature, prices are large compared to H, and steps lose their digits to rounding.
     double steepest = 0;
     for (const Column& column : columns) steepest = std::max(steepest, std::abs(slope(column)));
@@ -370,8 +369,7 @@ void RowMixture::look_at(const std::vector<Column>& columns, const std::vector<d
 void RowMixture::find_slopes() {
     fill_tables(event_slope_);
     slope_.resize(columns_.size());
-    for (std::size_t i = 0; i < columns_.size(); ++i)
-        slope_[i] = columns_[i].cost + (columns_[i].kind == Kind::world ? constant_ + from_tables(columns_[i]) : 0.0);
+    for (std::size_t i = 0; i < columns_.size(); ++i) slope_[i] = slope(columns_[i]);
 }
 
 // The step to the minimum on the columns within, with shares of any sign, and the prices.
@@ -379,7 +377,8 @@ void RowMixture::find_step() {
     const std::size_t k = columns_.size(), q = along_.size();
     step_ = slope_;
     solve(step_);
-    std::vector<double> right(q);
+    std::vector<double>& right = multiplier_;
+    right.resize(q);
     for (std::size_t p = 0; p < q; ++p) {
         along_[p].resize(k);
         right[p] = p == 0 ? 1.0 : 0.0;
@@ -450,9 +449,9 @@ bool RowMixture::add_slack() {
 
 void RowMixture::settle(int refinements) {
     std::size_t slacks = 0;
+    look();
+    find_slopes();
     for (std::size_t guard = 0; guard < most_pivots; ++guard) {
-        look();
-        find_slopes();
         find_step();
         const std::size_t k = columns_.size();
         // A column that pins keep at share 0 determines their prices: rounding must not drop it.
@@ -466,17 +465,27 @@ void RowMixture::settle(int refinements) {
         }
         for (std::size_t i = 0; i < k; ++i) share_[i] = std::max(0.0, share_[i] + length * step_[i]);
         if (leaving < k) {
+            advance_slopes(length);
+            slope_.erase(slope_.begin() + static_cast<std::ptrdiff_t>(leaving));
             remove(leaving);
             continue;
         }
+        look();
         if (slacks < 4 * pins_.size() && add_slack()) {
+            find_slopes();
             ++slacks;
             continue;
         }
         if (refinements-- <= 0) break;
+        find_slopes();
     }
-    look();
     price_events();
+}
+
+// The slopes after a part of a step, at whose end they would be the prices of what the columns add.
+void RowMixture::advance_slopes(double length) {
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+        slope_[i] += length * (dot(columns_[i].pins.data(), multiplier_.data(), multiplier_.size()) - slope_[i]);
 }
 
 void RowMixture::price_events() {

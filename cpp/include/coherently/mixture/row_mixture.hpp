@@ -95,6 +95,7 @@ private:
     void look();
     void look_at(const std::vector<Column>& columns, const std::vector<double>& shares);
     void find_slopes();
+    void advance_slopes(double length);
     void find_step();
     void solve_small(std::vector<double>& right);
     void price_events();
@@ -110,7 +111,7 @@ private:
     std::vector<Column> columns_;
     std::vector<std::vector<double>> factor_;  // of H, scaled; one row per column
     std::vector<double> share_, holds_, fails_, row_value_, slope_, event_slope_, scratch_, tables_, row_, products_,
-        step_, price_, gradient_;
+        step_, multiplier_, price_, gradient_;
     std::vector<std::vector<double>> along_;  // H^-1 E'
     double constant_ = 0, rho_ = 1, objective_ = 0, level_ = 0;
 };

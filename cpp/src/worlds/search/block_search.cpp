@@ -504,10 +504,12 @@ void BlockSearch::run(const World& from, std::size_t patience, double threshold,
 // some time (as the clause weights of Morris 1993, The breakout method).
 void BlockSearch::oscillate(std::size_t possible) {
     if (possible > 0 && possible < oscillation) return;
+    const std::vector<double> before = share_;
     for (std::size_t i = 0; i < open_laws_.size(); ++i) {
         if (possible > 0) share_[i] = std::max(least_share, cheaper * share_[i]);
         else if (!space_.obeys(walk_.world(), open_laws_[i])) share_[i] /= cheaper;
     }
+    if (share_ == before) return;
     apply_shares();
     walk_.start(World(walk_.world()));
     for (std::size_t b = 0; b < blocks_.size(); ++b) {

@@ -77,8 +77,9 @@ void Tournament::reset(std::size_t size) {
 void Tournament::set(std::size_t i, double value) {
     value_[i] = value;
     for (std::size_t node = (leaves_ + i) / 2; node > 0; node /= 2) {
-        const std::size_t a = winner_[2 * node], b = winner_[2 * node + 1];
-        winner_[node] = value_[b] < value_[a] ? b : a;
+        const std::size_t a = winner_[2 * node], b = winner_[2 * node + 1], winner = value_[b] < value_[a] ? b : a;
+        if (winner == winner_[node] && winner != i) return;  // nothing changes further up
+        winner_[node] = winner;
     }
 }
 

@@ -59,6 +59,8 @@ FIRST_MASS, LEAST_MASS, SMALLER = 1e-7, 1e-15, 0.01
 """The masses that smooth conditionals: the first, the last, and the factor from one to the next."""
 CLOSER, ROUGH = 1e-6, 0.03
 """Gap to which a model is minimised: as a part of the gap, or with search of the gain of the last step."""
+FIRST_WORTH = 1e-4
+"""The gain, relative to the weights, below which search ends at the model at the forecasts."""
 FINISHED = 1e-11
 """The relative gap at which nothing is left to gain if the best world is known for certain."""
 PATIENCE, FALLEN = 8, 1e-3
@@ -66,7 +68,7 @@ PATIENCE, FALLEN = 8, 1e-3
 objective by this part."""
 NEARER = 0.9
 """The part of a gap that steps by search must fall below to go on."""
-THOROUGH, EFFORT = 4, 8
+THOROUGH, EFFORT = 3, 8
 """How often the length of searches is doubled: before a proof is tried, and at most."""
 WHOLE = 1e-9
 """Maximum error of the sum of shares; beyond it, probabilities prove nothing and shares are scaled."""
@@ -132,13 +134,14 @@ class Newton:
     def _start(self, start: Truth | None) -> Blend:
         """The best mixture for the model at the forecasts, with a small share of worlds that show every event."""
         objective, floor = self.objective, self.budget.floor
+        worth = FIRST_WORTH * objective.total
         if start is not None:
             self.engine.include(np.ascontiguousarray(start, np.uint8))
-        blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, 1e-2 * floor)
+        blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, worth)
         if not self.engine.is_feasible():
             # Pins must be satisfied whatever the time: only a stop ends this.
             require_pins(self.engine, self.part, self.oracle, self.pins, replace(self.budget, deadline=math.inf))
-            blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, 1e-2 * floor)
+            blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, worth)
         self.first = blend  # its conditions may be impossible without need
         if not objective.is_steep and objective.certain.all():
             return blend
