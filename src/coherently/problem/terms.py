@@ -194,6 +194,9 @@ class Terms(Value):
         new[intervals.conditional] = place[about[intervals.conditional]]
         new[~intervals.conditional] = number[about[~intervals.conditional]]
         for mine, some, bound in zip(given_rows, rows_by_home(own_home, count), limit_rows, strict=True):
+            if not len(mine) + len(some) + len(bound):
+                yield NO_TERMS
+                continue
             yield Terms(
                 given.take(mine, number),
                 Intervals(
