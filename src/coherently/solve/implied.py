@@ -15,8 +15,7 @@ from coherently.solve.worlds.held import Pricing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Mask, Vector
     from coherently.problem import Loss, Merged
 
 ENOUGH = 1e-7
@@ -60,13 +59,7 @@ class Extremes:
 
 
 def extremes(
-    part: Merged,
-    worlds: NDArray[np.bool_],
-    weight: NDArray[np.float64],
-    loss: Loss,
-    budget: Budget,
-    *,
-    heed_absent: bool = False,
+    part: Merged, worlds: Mask, weight: Vector, loss: Loss, budget: Budget, *, heed_absent: bool = False
 ) -> Extremes:
     """Bound the last coordinate of `part`, given the probabilities of the others in a mixture of worlds (`rows_of`).
 
@@ -98,7 +91,7 @@ def extremes(
     return Extremes(*_tidy(max(low, near.low), min(-high, near.high)), certified=False, late=late)
 
 
-def _nearby(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss) -> Extremes:
+def _nearby(part: Merged, worlds: Mask, weight: Vector, loss: Loss) -> Extremes:
     """Bounds from the events about the variables of the last one only: weaker, but quick."""
     used = np.unique(part.functions.of(len(part) - 1)).astype(np.int64)
     others = np.append(0, np.cumsum(~np.isin(part.functions.variables, used)))
@@ -118,15 +111,7 @@ def _tidy(low: float, high: float) -> tuple[float, float]:
 class _Run:
     """The program, with the columns so far, and the oracle that prices others."""
 
-    def __init__(
-        self,
-        pricing: Pricing,
-        worlds: NDArray[np.bool_],
-        weight: NDArray[np.float64],
-        loss: Loss,
-        *,
-        heed_absent: bool,
-    ) -> None:
+    def __init__(self, pricing: Pricing, worlds: Mask, weight: Vector, loss: Loss, *, heed_absent: bool) -> None:
         self.part, self.pricing = pricing.part, pricing
         part = self.part
         truth = part.functions.hold(worlds)
@@ -158,7 +143,7 @@ class _Run:
                 stages.pop(0)
         return (value if value - bound <= CLOSE else bound), value
 
-    def _take(self, world: NDArray[np.bool_]) -> bool:
+    def _take(self, world: Mask) -> bool:
         """Add a world's column; false if it is there already."""
         if world.tobytes() in self.known:
             return False
@@ -175,17 +160,17 @@ class Rows:
     """
 
     matrix: Any
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    last: NDArray[np.float64]
+    low: Vector
+    high: Vector
+    last: Vector
 
-    def least(self, prices: NDArray[np.float64]) -> float:
+    def least(self, prices: Vector) -> float:
         """The least that the sums can be worth."""
         ends = np.where(prices > 0, self.low, np.where(prices < 0, self.high, 0.0))
         return float(np.sum(prices * ends))
 
 
-def rows_of(part: Merged, x: NDArray[np.float64], *, heed_absent: bool = False) -> Rows:
+def rows_of(part: Merged, x: Vector, *, heed_absent: bool = False) -> Rows:
     """What a result with the probabilities x for a part's coordinates fixes.
 
     - A forecast of positive weight has the probability of the result.
@@ -224,9 +209,7 @@ def rows_of(part: Merged, x: NDArray[np.float64], *, heed_absent: bool = False) 
     return Rows(matrix, np.minimum(least - constant, sums), np.maximum(most - constant, sums), last)
 
 
-def _claims(
-    part: Merged, weight: NDArray[np.float64], value: NDArray[np.float64], *, conditional: bool
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def _claims(part: Merged, weight: Vector, value: Vector, *, conditional: bool) -> tuple[Indices, Vector, Vector]:
     """The events and conditionals that forecasts fix or limit, with lower and upper ends."""
     intervals = part.terms.intervals
     mine = (intervals.conditional == conditional) & (intervals.weight > 0)
@@ -244,7 +227,7 @@ def _joined(sides: Sequence[Sides]) -> Sides:
     return Sides(np.concatenate([one.coordinate for one in sides]), np.concatenate([one.turned for one in sides]))
 
 
-def _ratio(joint: Sides, condition: Sides, factor: NDArray[np.float64], width: int) -> tuple[Any, NDArray[np.float64]]:
+def _ratio(joint: Sides, condition: Sides, factor: Vector, width: int) -> tuple[Any, Vector]:
     """P(E & H) - factor P(H) as sums over coordinates, with their constants."""
     from scipy import sparse
 
@@ -259,7 +242,7 @@ def _ratio(joint: Sides, condition: Sides, factor: NDArray[np.float64], width: i
     return matrix, constant
 
 
-def absent(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64]) -> bool:
+def absent(part: Merged, worlds: Mask, weight: Vector) -> bool:
     """Whether a forecast of positive weight is given an event that a mixture makes impossible."""
     given, intervals = part.terms.conditionals, part.terms.intervals
     x = np.clip(weight @ part.functions.hold(worlds), 0.0, 1.0)
@@ -271,7 +254,7 @@ def absent(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64])
 class _Program:
     """Mixtures whose rows lie within their limits; the last row is the sum of the weights."""
 
-    def __init__(self, rows: Rows, truth: NDArray[np.bool_]) -> None:
+    def __init__(self, rows: Rows, truth: Mask) -> None:
         import highspy
 
         self._rows = rows
@@ -290,7 +273,7 @@ class _Program:
         for row in truth:
             self.add(row)
 
-    def add(self, truth: NDArray[np.bool_]) -> None:
+    def add(self, truth: Mask) -> None:
         """Add a world, by the truth of the coordinates."""
         values = np.append(self._rows.matrix @ truth.astype(np.float64), 1.0)
         rows = np.flatnonzero(values).astype(np.int32)
@@ -304,7 +287,7 @@ class _Program:
         for column, true in enumerate(self._holds):
             self._solver.changeColCost(column, sign * true)
 
-    def solve(self, budget: Budget) -> tuple[float, NDArray[np.float64]] | None:
+    def solve(self, budget: Budget) -> tuple[float, Vector] | None:
         """The least value, and the prices of the rows; None if the budget is over or rounding makes the solver fail."""
         left = max(SHORTEST, budget.left())
         self._solver.setOptionValue("time_limit", self._solver.getRunTime() + left)

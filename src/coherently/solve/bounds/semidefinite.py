@@ -10,12 +10,10 @@ import numpy as np
 from coherently import _core
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
 
-    Vector = NDArray[np.float64]
 
 AMBITION = 0.6
 """Branching aims to close this part of the distance between the bound and the known answer."""

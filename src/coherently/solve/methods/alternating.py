@@ -31,8 +31,7 @@ from coherently.solve.relaxed.recovered import remark, written
 from coherently.solve.solution import Local, Trace, promised
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.problem import Attached, Design, Problem
 
 Correction: TypeAlias = Literal["none", "dykstra"]
@@ -268,35 +267,35 @@ class _Run:
             groups.starts, groups.members, groups.pattern, list(groups.patterns), self.weight
         )
         self.sweeps = -1
-        self.noted: list[NDArray[np.float64]] = []
+        self.noted: list[Vector] = []
         self.violations: list[float] = []
         self.note(self.start())
 
-    def start(self) -> NDArray[np.float64]:
+    def start(self) -> Vector:
         return np.where(self.weight > 0, self.target, 0.5)
 
-    def objective(self, x: NDArray[np.float64]) -> float:
+    def objective(self, x: Vector) -> float:
         return self.attached.objective(x) if self.corrected else distance(self.problem.merged, self.attached, x)
 
-    def known(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def known(self, x: Vector) -> Vector:
         """The answer without the coordinates that the loop ignores."""
         return x if self.corrected else np.where(self.weight > 0, x, np.nan)
 
-    def written(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def written(self, x: Vector) -> Vector:
         return written(self.problem, self.attached, self.known(x))
 
     def form(self) -> str | None:
         """What conditional forecasts lose."""
         return "linearised" if len(self.problem.merged.terms.conditionals) else None
 
-    def note_for(self, x: NDArray[np.float64]) -> str | None:
+    def note_for(self, x: Vector) -> str | None:
         said = remark(self.attached, self.known(x), corrected=self.corrected)
         if self.corrected or not len(self.problem.merged.terms.intervals):
             return said
         points = "Intervals entered as points: of each, the one nearest to the mean of the other forecasts."
         return f"{said} {points}" if said else points
 
-    def note(self, x: NDArray[np.float64]) -> None:
+    def note(self, x: Vector) -> None:
         self.sweeps += 1
         if self.traced:
             self.noted.append(x.copy())
@@ -311,7 +310,7 @@ class _Run:
             np.array(self.violations),
         )
 
-    def judge(self, x: NDArray[np.float64], increments: NDArray[np.float64]) -> Relaxed:
+    def judge(self, x: Vector, increments: Vector) -> Relaxed:
         """How good Dykstra's x is, by the bound that its increments give."""
         forces = -2 * self.weight[self.groups.members] * increments
         return Relaxed(x, self.objective(x), relaxed_bound(self.weight, self.target, self.groups, forces), self.sweeps)
@@ -322,7 +321,7 @@ def _wrap(
     found: Relaxed,
     design: str,
     violation: float,
-    value: NDArray[np.float64],
+    value: Vector,
     tolerance: float,
     *,
     interrupted: bool = False,
@@ -346,7 +345,7 @@ def _wrap(
     )
 
 
-def _without_rounding(found: Relaxed, weight: NDArray[np.float64], target: NDArray[np.float64]) -> Relaxed:
+def _without_rounding(found: Relaxed, weight: Vector, target: Vector) -> Relaxed:
     x = without_rounding(found.x, weight, target)
     still = bool(np.all((x == target)[weight > 0]))
     return replace(found, x=x, objective=0.0, lower_bound=0.0) if still else found

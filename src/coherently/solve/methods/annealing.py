@@ -19,8 +19,7 @@ from coherently.solve.solution import Global, Worlds
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Mask
     from coherently.problem import Merged, Problem
 
 MAX_COLUMNS = 100_000
@@ -218,7 +217,7 @@ def _slices(begin: int, end: int, merged: Merged) -> Iterator[tuple[int, int]]:
         yield begin, part
 
 
-def _distinct(truth: NDArray[np.bool_]) -> Worlds:
+def _distinct(truth: Mask) -> Worlds:
     """The distinct worlds; `truth` has one row per world, all equally likely."""
     _, first, count = np.unique(np.packbits(truth, axis=1), axis=0, return_index=True, return_counts=True)
     return Worlds(np.arange(truth.shape[1], dtype=np.int32), count / len(truth), truth[first])

@@ -17,6 +17,7 @@ from coherently.solve.solution import Component
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.arrays import Vector
     from coherently.problem import Problem
     from coherently.solve.budget import Budget
     from coherently.solve.solution import Global, Local, Solution
@@ -100,7 +101,7 @@ def _objectives(part: Problem, solution: Local, labels: NDArray[np.int32]) -> li
     return objectives
 
 
-def _distances(part: Problem, solution: Local) -> NDArray[np.float64]:
+def _distances(part: Problem, solution: Local) -> Vector:
     """What each coordinate adds to the objective."""
     merged = part.merged
     x = np.zeros(len(merged))
@@ -110,7 +111,7 @@ def _distances(part: Problem, solution: Local) -> NDArray[np.float64]:
     return np.where(weighty, merged.weight * lost, 0.0)
 
 
-def _join(local: Local, exact: Global, value: NDArray[np.float64]) -> Local:
+def _join(local: Local, exact: Global, value: Vector) -> Local:
     """Join the answers for large and other components; the weaker promise holds for the whole."""
     worse = local.status if exact.status is Status.OPTIMAL else exact.status
     return replace(

@@ -20,11 +20,10 @@ from coherently.solve.solution import Component, Global, Worlds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Mask, Vector
     from coherently.problem import Merged, Part, Problem
 
-    _Combined: TypeAlias = "tuple[NDArray[np.bool_], NDArray[np.float64], float]"
+    _Combined: TypeAlias = "tuple[Mask, Vector, float]"
 
 LARGEST_FRAME = 1024
 """Maximum number of worlds of a component: its frame."""
@@ -103,7 +102,7 @@ class DempsterShafer:
             note=_note([component.conflict or 0.0 for component in components], left),
         )
 
-    def _reliabilities(self, problem: Problem) -> NDArray[np.float64]:
+    def _reliabilities(self, problem: Problem) -> Vector:
         """The reliability of each forecast."""
         given = problem.forecasts
         if isinstance(self.reliability, Mapping):
@@ -145,7 +144,7 @@ def combine(first: Mapping[int, float], second: Mapping[int, float]) -> tuple[di
     return {both: mass / total for both, mass in found.items() if mass > 0.0}, conflict
 
 
-def pignistic(masses: Mapping[int, float], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def pignistic(masses: Mapping[int, float], counts: Vector) -> Vector:
     """Share the mass of each set equally among what its elements stand for: `counts` worlds each.
 
     >>> pignistic({0b01: 0.5, 0b11: 0.5}, np.array([1.0, 1.0])).tolist()
@@ -161,11 +160,11 @@ def pignistic(masses: Mapping[int, float], counts: NDArray[np.float64]) -> NDArr
         rows = np.frombuffer(octets, np.uint8).reshape(-1, length)
         members = np.unpackbits(rows, axis=1, count=size, bitorder="little") * counts
         probability += (mass[start : start + CHUNK] / members.sum(axis=1)) @ members
-    shared: NDArray[np.float64] = probability / probability.sum()
+    shared: Vector = probability / probability.sum()
     return shared
 
 
-def _evidence(problem: Problem, reliability: NDArray[np.float64]) -> NDArray[np.float64]:
+def _evidence(problem: Problem, reliability: Vector) -> Vector:
     """Combine all evidence about each coordinate: one row of logarithms of the mass for it, against it and open.
 
     The commonalities, of E with what is open and so on, are products over the forecasts. They are not normalised: 1
@@ -177,7 +176,7 @@ def _evidence(problem: Problem, reliability: NDArray[np.float64]) -> NDArray[np.
     return np.stack([np.bincount(own, log, count) for log in shared], axis=1)
 
 
-def _combine_all(parts: Sequence[Part], evidence: NDArray[np.float64], budget: Budget) -> tuple[list[_Combined], int]:
+def _combine_all(parts: Sequence[Part], evidence: Vector, budget: Budget) -> tuple[list[_Combined], int]:
     """The worlds of each component, and the number of components whose evidence a stop left out."""
     found: list[_Combined] = []
     for part in parts:
@@ -190,7 +189,7 @@ def _combine_all(parts: Sequence[Part], evidence: NDArray[np.float64], budget: B
     return found + [_component(part.merged, np.zeros((0, 3)), budget) for part in left], len(left)
 
 
-def _component(merged: Merged, evidence: NDArray[np.float64], budget: Budget) -> _Combined:
+def _component(merged: Merged, evidence: Vector, budget: Budget) -> _Combined:
     """The frame of worlds, their probabilities, and 1 - K, by the evidence until a stop."""
     truth = _frame(merged)
     every = (1 << len(truth)) - 1
@@ -218,7 +217,7 @@ def _component(merged: Merged, evidence: NDArray[np.float64], budget: Budget) ->
     return truth, pignistic(masses, multiplicity(merged, truth)), math.exp(log_open)
 
 
-def _frame(merged: Merged) -> NDArray[np.bool_]:
+def _frame(merged: Merged) -> Mask:
     """The possible worlds of a component, one row each."""
     worlds = possible_worlds(merged, 64 * LARGEST_FRAME)
     if worlds is None or len(worlds) > LARGEST_FRAME:
@@ -230,7 +229,7 @@ def _frame(merged: Merged) -> NDArray[np.bool_]:
     return worlds
 
 
-def _described(merged: Merged, x: NDArray[np.float64], conflict: float) -> Component:
+def _described(merged: Merged, x: Vector, conflict: float) -> Component:
     weighty = merged.weight > 0
     far = float(np.sum(merged.weight[weighty] * (x - merged.mean)[weighty] ** 2))
     facts = Coherence.GLOBAL, Route.DEMPSTER, Proof.NOT_NEGATIVE

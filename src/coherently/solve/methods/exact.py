@@ -21,12 +21,10 @@ from coherently.solve.solution import Component, Global, Worlds, promised
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.problem import Loss, Merged, Part, Problem
     from coherently.solve.component.objective import Objective
 
-    Vector: TypeAlias = "NDArray[np.float64]"
 
 Conditionals: TypeAlias = Literal["called_off", "linearised"]
 

@@ -14,6 +14,7 @@ from coherently.problem import States, TooManyStatesError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Truth, Vector
     from coherently.problem import LawFunctions, Merged, Space
 
 FEW_STATES = 256
@@ -32,10 +33,10 @@ class Sets:
     one set for each block, variable and law, and `laws` forbid moves that break others.
     """
 
-    variables: list[NDArray[np.int64]]
-    states: list[NDArray[np.uint8]]
+    variables: list[Indices]
+    states: list[Truth]
     laws: LawFunctions
-    worlds: NDArray[np.uint8]
+    worlds: Truth
 
     def slots(self) -> NDArray[np.int32]:
         """The number of each set, repeated once per bit in the number of its states."""
@@ -47,7 +48,7 @@ class Sets:
         return min(len(self.slots()), overlap)
 
 
-def _bits(states: NDArray[np.uint8]) -> int:
+def _bits(states: Truth) -> int:
     return max(1, int(np.ceil(np.log2(len(states)))))
 
 
@@ -56,7 +57,7 @@ def plan(merged: Merged, columns: int, seed: int) -> Sets:
     random = np.random.default_rng(seed)
     worlds = random.integers(0, 2, (columns, merged.n_variables), np.uint8)
     enumerated = States(merged.space, merged.n_variables)
-    sets: list[tuple[NDArray[np.int64], NDArray[np.uint8]]] = []
+    sets: list[tuple[Indices, Truth]] = []
     kept: list[int] = []
     for own, blocks, laws in _components(merged.space):
         try:
@@ -76,9 +77,7 @@ def plan(merged: Merged, columns: int, seed: int) -> Sets:
     return Sets([own for own, _ in sets], [rows for _, rows in sets], laws_left, worlds)
 
 
-def _joint(
-    states: States, own: NDArray[np.int64], blocks: list[int], laws: list[int]
-) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+def _joint(states: States, own: Indices, blocks: list[int], laws: list[int]) -> tuple[Indices, Truth]:
     """The variables that laws tie together, or a single block, with the possible states."""
     if laws:
         return own, states.of(own)
@@ -96,7 +95,7 @@ def _matters(merged: Merged) -> NDArray[np.integer]:
     return np.unique(merged.functions.variables[np.repeat(told, merged.sizes())])
 
 
-def _components(space: Space) -> list[tuple[NDArray[np.int64], list[int], list[int]]]:
+def _components(space: Space) -> list[tuple[Indices, list[int], list[int]]]:
     """The variables, blocks and laws that laws connect."""
     starts, members = space.rows()
     count = int(members.max(initial=-1)) + 1
@@ -110,9 +109,7 @@ def _components(space: Space) -> list[tuple[NDArray[np.int64], list[int], list[i
     return found
 
 
-def _small_sets(
-    states: States, own: NDArray[np.int64], laws: list[int]
-) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+def _small_sets(states: States, own: Indices, laws: list[int]) -> list[tuple[Indices, Truth]]:
     """Each block and variable, and for each law its variables and those of linked laws while their states are few."""
     found = {tuple(scope.tolist()): (scope, rows) for scope, rows in states.pieces(own)}
     for i in laws:
@@ -122,7 +119,7 @@ def _small_sets(
     return list(found.values())
 
 
-def _grown(states: States, law: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]] | None:
+def _grown(states: States, law: int) -> tuple[Indices, Truth] | None:
     """The variables of a law, and of laws linked to it, added one by one while their states are few."""
     best = None
     scope, waiting, seen = np.empty(0, np.int64), [law], {law}
@@ -143,7 +140,7 @@ def _grown(states: States, law: int) -> tuple[NDArray[np.int64], NDArray[np.uint
     return best
 
 
-def _world(space: Space, blocks: list[int], laws: list[int], count: int) -> NDArray[np.uint8]:
+def _world(space: Space, blocks: list[int], laws: list[int], count: int) -> Truth:
     """A world that obeys some blocks and laws."""
     some = space.laws.take(np.array(laws, np.int64))
     chosen = [space.blocks[i] for i in blocks]
@@ -165,7 +162,7 @@ def _refuse() -> NoReturn:
     raise ContradictionError("no world obeys the laws")
 
 
-def terms_of(merged: Merged) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+def terms_of(merged: Merged) -> tuple[NDArray[np.int32], Vector]:
     """Conditionals, intervals and pins in the form of the kernel."""
     terms = merged.terms
     given, inner, limits = terms.conditionals, terms.intervals, terms.limits
@@ -201,7 +198,7 @@ def terms_of(merged: Merged) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     return np.ascontiguousarray(about), np.ascontiguousarray(said)
 
 
-def losses(merged: Merged, x: NDArray[np.float64]) -> tuple[float, float, int]:
+def losses(merged: Merged, x: Vector) -> tuple[float, float, int]:
     """The cost of terms at some probabilities, the largest violation of a pin, and the impossible conditions."""
     about, said = terms_of(merged)
     value = np.append(x, 1.0)

@@ -18,8 +18,7 @@ from coherently.solve.methods.averages import middle_mean, neyman_roughgarden, n
 from coherently.solve.solution import Averages, Local, Method, Solution
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.problem import Problem
     from coherently.solve.budget import Budget
 
@@ -120,7 +119,7 @@ class Pool:
         value = self._average(problem)
         return _as_of_forecasts(problem, self.then.solve(pose_again(problem, value), budget), self)
 
-    def _average(self, problem: Problem) -> NDArray[np.float64]:
+    def _average(self, problem: Problem) -> Vector:
         given = problem.forecasts
         forecasts = given.unit, given.probability, given.weight, len(problem.weight)
         value = problem.mean
@@ -170,14 +169,14 @@ def _as_of_forecasts(problem: Problem, found: Solution, pool: Pool) -> Solution:
     )
 
 
-def _extremise(mean: NDArray[np.float64], exponent: float, prior: float) -> NDArray[np.float64]:
+def _extremise(mean: Vector, exponent: float, prior: float) -> Vector:
     """Multiply the log-odds relative to those of the prior."""
     base = math.log(prior / (1.0 - prior))
     odds = base + exponent * (np.log(mean / (1.0 - mean)) - base)
     return 0.5 * (1.0 + np.tanh(0.5 * odds))
 
 
-def _effective_numbers(problem: Problem) -> NDArray[np.float64]:
+def _effective_numbers(problem: Problem) -> Vector:
     """The effective number of forecasts of each unit (Kish 1965): (sum w)^2 / sum w^2."""
     given, count = problem.forecasts, len(problem.weight)
     squares = np.bincount(given.unit, given.weight**2, count)

@@ -14,8 +14,7 @@ from coherently.solve.component.metric import Metric
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Vector
     from coherently.panel.matrices import Covariance
     from coherently.problem import Problem
 
@@ -41,9 +40,9 @@ class Reports:
     z is x itself, or its log-odds; `precision` is a matrix, or its diagonal.
     """
 
-    coordinates: NDArray[np.int64]
-    centre: NDArray[np.float64]
-    precision: NDArray[np.float64]
+    coordinates: Indices
+    centre: Vector
+    precision: Vector
     log_odds: bool
 
     @property
@@ -51,16 +50,16 @@ class Reports:
         """Whether the reports are weighted means, event by event."""
         return self.precision.ndim == 1 and bool(np.all((self.centre >= 0) & (self.centre <= 1)))
 
-    def from_scale(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
+    def from_scale(self, z: Vector) -> Vector:
         """The probabilities that numbers on the scale stand for."""
         return 0.5 * (1.0 + np.tanh(0.5 * z)) if self.log_odds else z
 
-    def distance(self, x: NDArray[np.float64]) -> float:
+    def distance(self, x: Vector) -> float:
         """The form at some probabilities."""
         apart = to_scale(x[self.coordinates], log_odds=self.log_odds) - self.centre
         return float(apart @ (self.precision * apart if self.precision.ndim == 1 else self.precision @ apart))
 
-    def linearised(self, x: NDArray[np.float64]) -> Metric:
+    def linearised(self, x: Vector) -> Metric:
         """The same with log-odds replaced by their tangents at x."""
         own = x[self.coordinates]
         at = np.clip(own, CLIP, 1.0 - CLIP)
@@ -70,12 +69,12 @@ class Reports:
         return Metric.of(self.coordinates, centre, scaled)
 
 
-def to_scale(p: NDArray[np.float64], *, log_odds: bool) -> NDArray[np.float64]:
+def to_scale(p: Vector, *, log_odds: bool) -> Vector:
     """Probabilities, or the log-odds of clipped probabilities."""
     if not log_odds:
         return p
     p = np.clip(p, CLIP, 1.0 - CLIP)
-    odds: NDArray[np.float64] = np.log(p) - np.log1p(-p)
+    odds: Vector = np.log(p) - np.log1p(-p)
     return odds
 
 
@@ -100,9 +99,7 @@ def merge_reports(problem: Problem, errors: Errors) -> Reports:
     return Reports(told, _solve(some, pull[told]), some, log_odds)
 
 
-def _by_judges(
-    problem: Problem, z: NDArray[np.float64], covariance: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _by_judges(problem: Problem, z: Vector, covariance: Vector) -> tuple[Vector, Vector]:
     """The precision of each coordinate and its product with the mean; errors of different units are independent."""
     given, weight, count = problem.forecasts, problem.forecasts.weight, len(problem.merged)
     if covariance.ndim == 1:
@@ -127,9 +124,7 @@ def _by_judges(
     return precision, pull
 
 
-def _by_events(
-    problem: Problem, z: NDArray[np.float64], covariance: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _by_events(problem: Problem, z: Vector, covariance: Vector) -> tuple[Vector, Vector]:
     """The precision matrix of the coordinates, and its product with the means, from errors of the units' means."""
     count, units = len(problem.merged), len(problem.weight)
     told = np.flatnonzero(problem.weight > 0)
@@ -150,9 +145,7 @@ def _by_events(
     return precision, pull
 
 
-def _priors(
-    problem: Problem, prior: float | Mapping[str, float], *, log_odds: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _priors(problem: Problem, prior: float | Mapping[str, float], *, log_odds: bool) -> tuple[Vector, Vector]:
     """The sum and the number of the priors of each coordinate: an event and its complement may have one each."""
     given = dict.fromkeys(problem.texts, prior) if isinstance(prior, float | int) else prior
     unknown = set(given).difference(problem.texts)
@@ -165,9 +158,9 @@ def _priors(
     return np.bincount(own, z, count).astype(np.float64), np.bincount(own, minlength=count).astype(np.float64)
 
 
-def _solve(positive: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+def _solve(positive: Vector, right: Vector) -> Vector:
     """Solve a linear system whose matrix is positive definite."""
     from scipy.linalg import solve
 
-    answer: NDArray[np.float64] = solve(positive, right, assume_a="pos")
+    answer: Vector = solve(positive, right, assume_a="pos")
     return answer

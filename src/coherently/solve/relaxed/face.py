@@ -10,8 +10,7 @@ import numpy as np
 from coherently.solve.relaxed.lifted import System
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Mask
     from coherently.solve.relaxed.lifted import Lifted, Point
 
 PROXIMAL_MIXTURE = 1e-7
@@ -51,7 +50,7 @@ def land(problem: Lifted, point: Point) -> Point | None:
     return None
 
 
-def _on_face(problem: Lifted, point: Point, face: NDArray[np.bool_]) -> tuple[Point, float]:
+def _on_face(problem: Lifted, point: Point, face: Mask) -> tuple[Point, float]:
     """Solve with no slack on the face and no mixture off it; returns the point and its largest residual."""
     # The matrix may be singular: mixtures and forces need not be unique. Each correction is a step of the proximal
     # method of multipliers, the system of `lifted` with h = its proximal term on F, and give = 0 off F.

@@ -12,11 +12,10 @@ from coherently.solve.relaxed.face import land
 from coherently.solve.relaxed.lifted import Point, System, lift
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.problem.groups.simple import Groups
     from coherently.solve.budget import Budget
-    from coherently.solve.relaxed.lifted import Lifted, Vector
+    from coherently.solve.relaxed.lifted import Lifted
 
 PROXIMAL_MIXTURE = 1e-11
 """The proximal term of mixtures, times the squared width of the group. Its product with that of forces must stay
@@ -36,15 +35,15 @@ class Interior:
     is the objective at x minus that bound.
     """
 
-    x: NDArray[np.float64]
-    forces: NDArray[np.float64]
+    x: Vector
+    forces: Vector
     iterations: int
     gap: float
 
 
 def interior_point(
-    weight: NDArray[np.float64],
-    target: NDArray[np.float64],
+    weight: Vector,
+    target: Vector,
     groups: Groups,
     budget: Budget | None = None,
     *,

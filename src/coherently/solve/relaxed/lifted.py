@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Vector
     from coherently.problem.groups.simple import Groups
 
-Vector: TypeAlias = "NDArray[np.float64]"
 Positions: TypeAlias = "NDArray[np.signedinteger[Any]]"
-Residuals: TypeAlias = tuple[Vector, Vector, Vector, Vector]
+Residuals: TypeAlias = "tuple[Vector, Vector, Vector, Vector]"
 
 # Let V be the vertices of all groups, one row each, P x = x[members], and S sum the mixture m of each group. The
 # problem is

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from coherently import _core
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.problem import Design, Merged
     from coherently.solve.budget import Budget
 
@@ -24,7 +22,7 @@ QUICK = 200_000
 class Relaxed:
     """An answer to a relaxed problem: `x`, one entry per coordinate, and what is known of its quality."""
 
-    x: NDArray[np.float64]
+    x: Vector
     objective: float
     lower_bound: float
     sweeps: int
