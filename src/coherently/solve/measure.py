@@ -70,13 +70,11 @@ def distance(problem: Problem, x: Vector, conditionals: str | None = None) -> fl
     else:
         share = np.ones(len(given)) if conditionals == "ratio" else condition
         total += _sum(given.weight, lambda known: share[known] * divergence(value[known], given.mean[known]))
-    at = np.empty(len(intervals))
-    at[intervals.conditional] = value[intervals.about[intervals.conditional]]
-    at[~intervals.conditional] = x[intervals.about[~intervals.conditional]]
-    share = np.ones(len(intervals))
-    share[intervals.conditional] = condition[intervals.about[intervals.conditional]]
+    joint, condition = (side.probability(x) for side in merged.terms.of_intervals())
+    at = np.clip(np.divide(joint, condition, out=intervals.low.copy(), where=condition > 0), 0.0, 1.0)
     inside = np.clip(at, intervals.low, intervals.high)
-    return total + _sum(intervals.weight, lambda known: (share * divergence(at, inside))[known])
+    held = np.ones(len(intervals)) if conditionals == "ratio" else condition
+    return total + _sum(intervals.weight, lambda known: (held * divergence(at, inside))[known])
 
 
 def _sum(weight: Vector, lost: Callable[[Mask], Vector]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from coherently.errors import MethodError
 from coherently.problem import LARGEST_TABLE
 from coherently.solve.budget import Budget
 from coherently.solve.facts import Promise, Status
-from coherently.solve.methods.moves import losses, plan, terms_of
+from coherently.solve.measure import distance
+from coherently.solve.methods.moves import plan, terms_of
 from coherently.solve.solution import Global, Worlds
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ class Annealing:
     [0.425, 0.525, 0.275, 0.675]
     """
 
+    name: ClassVar[str] = "annealing"
+    # Random flips follow the order, and probabilities are multiples of 1/columns.
+    exceptions: ClassVar[frozenset[Promise]] = frozenset({Promise.IGNORES_ORDER, Promise.KEEPS_COHERENT})
+
     columns: int = 1000
     steps: int | None = None
     seed: int = 0
@@ -92,16 +97,6 @@ class Annealing:
         if not 0 <= self.time_limit < math.inf:
             raise MethodError(f"time_limit is {self.time_limit}; it must be a number of seconds, 0 or more")
 
-    @property
-    def name(self) -> str:
-        """The name of the method."""
-        return "annealing"
-
-    @property
-    def exceptions(self) -> frozenset[Promise]:
-        """Random flips follow the order, and probabilities are multiples of 1/columns."""
-        return frozenset({Promise.IGNORES_ORDER, Promise.KEEPS_COHERENT})
-
     def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
         """Answer the problem; a stop gives the answer so far."""
         merged, budget = problem.merged, (budget or Budget()).within(self.time_limit)
@@ -115,18 +110,19 @@ class Annealing:
         elif not cooled:
             status = Status.TIME_LIMIT
         value = annealer.counts() / self.columns
-        weighty = merged.weight > 0
-        objective = float(np.sum(merged.weight[weighty] * (value - merged.mean)[weighty] ** 2))
-        cost, broken, impossible = losses(merged, value)
+        given, limits = merged.terms.conditionals, merged.terms.limits
+        joint, condition = limits.joint.probability(value), limits.condition.probability(value)
+        broken = np.abs(joint - np.clip(joint, limits.low * condition, limits.high * condition)).max(initial=0.0)
+        impossible = int(np.count_nonzero((given.condition.probability(value) == 0) & (given.weight > 0)))
         return Global(
             problem.as_written(value),
             status,
-            objective=objective + cost,
+            objective=distance(problem, value, "ratio"),
             lower_bound=0.0,
-            violation=broken if len(merged.terms.limits) else None,
+            violation=float(broken) if len(limits) else None,
             worlds=(_distinct(annealer.worlds().view(np.bool_)),),
             note=_remark(broken, impossible, self.columns),
-            conditionals="ratio" if len(merged.terms.conditionals) else None,
+            conditionals="ratio" if len(given) else None,
         )
 
     def _start(self, merged: Merged) -> tuple[_core.Annealer, int]:

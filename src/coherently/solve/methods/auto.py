@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class Auto:
     ('optimal', 'global', 0.275)
     """
 
+    name: ClassVar[str] = "auto"
+
     tolerance: float = 1e-6
     time_limit: float = 10.0
     seed: int = 0
@@ -50,11 +52,6 @@ class Auto:
 
     def _exact(self) -> Exact:
         return Exact(self.tolerance, self.time_limit, self.seed, threads=self.threads)
-
-    @property
-    def name(self) -> str:
-        """The name of the method."""
-        return "auto"
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:
         """Answer the problem; a stop gives the answer so far."""

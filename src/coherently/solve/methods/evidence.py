@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -60,6 +60,12 @@ class DempsterShafer:
     'Conflict between the forecasts (K): 0.24064.'
     """
 
+    name: ClassVar[str] = "dempster-shafer"
+    # Evidence is about events only, adds up where it agrees, and weights are shares of the reliability.
+    exceptions: ClassVar[frozenset[Promise]] = frozenset(
+        {Promise.TAKES_MORE, Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS}
+    )
+
     reliability: float | Mapping[str, float] = 0.8
 
     def __post_init__(self) -> None:
@@ -67,16 +73,6 @@ class DempsterShafer:
         for name, value in given.items():
             if not 0 <= value <= 1:
                 raise MethodError(f"the reliability of {name} is {value}; it must be a number from 0 to 1")
-
-    @property
-    def name(self) -> str:
-        """The name of the method."""
-        return "dempster-shafer"
-
-    @property
-    def exceptions(self) -> frozenset[Promise]:
-        """Evidence is about events only, adds up where it agrees, and weights are shares of the reliability."""
-        return frozenset({Promise.TAKES_MORE, Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS})
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
         """Combine the evidence of each component."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -53,6 +53,8 @@ class Exact:
     [0.425, 0.525, 0.275, 0.675]
     """
 
+    name: ClassVar[str] = "exact"
+
     tolerance: float = 1e-6
     time_limit: float = 60.0
     seed: int = 0
@@ -70,11 +72,6 @@ class Exact:
             raise MethodError(f"threads is {self.threads}; it must be 0 (one per processor) or more")
         if self.conditionals not in ("called_off", "linearised"):
             raise MethodError(f"conditionals is {self.conditionals!r}; it may be called_off or linearised")
-
-    @property
-    def name(self) -> str:
-        """The name of the method."""
-        return "exact"
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
         """Answer the problem; a stop gives the answer so far."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -61,6 +61,8 @@ class Lindley:
     0.25
     """
 
+    name: ClassVar[str] = "lindley"
+
     covariance: object = None
     over: str = "judges"
     scale: str = "probability"
@@ -81,11 +83,6 @@ class Lindley:
             raise MethodError(f"prior_variance is {self.prior_variance}; it must be a number above 0")
         Exact(self.tolerance, self.time_limit)
         object.__setattr__(self, "covariance", read_covariance(self.covariance))
-
-    @property
-    def name(self) -> str:
-        """The name of the method."""
-        return "lindley"
 
     @property
     def exceptions(self) -> frozenset[Promise]:

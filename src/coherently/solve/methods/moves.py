@@ -163,51 +163,22 @@ def _refuse() -> NoReturn:
 
 
 def terms_of(merged: Merged) -> tuple[NDArray[np.int32], Vector]:
-    """Conditionals, intervals and pins in the form of the kernel."""
-    terms = merged.terms
-    given, inner, limits = terms.conditionals, terms.intervals, terms.limits
-    certain = np.full(len(inner), -1)
-    own = np.where(inner.conditional, inner.about, 0)
-    pick = inner.conditional & (len(given) > 0)
+    """Conditionals, intervals and pins in the form of the kernel.
 
-    def of(values: NDArray[np.generic], other: NDArray[np.generic]) -> NDArray[np.generic]:
-        return np.where(pick, values[own], other) if len(given) else other
-
-    nothing = np.zeros(len(inner), np.bool_)
-    rows = [
-        (given.joint.coordinate, given.condition.coordinate, given.joint.turned, given.condition.turned, 0),
-        (
-            of(given.joint.coordinate, inner.about),
-            of(given.condition.coordinate, certain),
-            of(given.joint.turned, nothing),
-            of(given.condition.turned, nothing),
-            0,
-        ),
-        (limits.joint.coordinate, limits.condition.coordinate, limits.joint.turned, limits.condition.turned, 1),
-    ]
-    about = np.concatenate([np.stack(np.broadcast_arrays(*row), axis=1).astype(np.int32) for row in rows])
+    One row each: the coordinates of E & H and H, whether these are turned, and whether it is a pin; the ends and the
+    weight.
+    """
+    given, inner, limits = merged.terms.conditionals, merged.terms.intervals, merged.terms.limits
     hard = PENALTY * (float(merged.weight.sum() + given.weight.sum() + inner.weight.sum()) or 1.0)
     mean = np.nan_to_num(given.mean)
-    said = np.concatenate(
-        [
-            np.stack([mean, mean, given.weight], axis=1),
-            np.stack([inner.low, inner.high, inner.weight], axis=1),
-            np.stack([limits.low, limits.high, np.full(len(limits), hard)], axis=1),
-        ]
-    )
-    return np.ascontiguousarray(about), np.ascontiguousarray(said)
-
-
-def losses(merged: Merged, x: Vector) -> tuple[float, float, int]:
-    """The cost of terms at some probabilities, the largest violation of a pin, and the impossible conditions."""
-    about, said = terms_of(merged)
-    value = np.append(x, 1.0)
-    joint, condition = (np.where(about[:, k + 2] == 1, 1.0 - value[about[:, k]], value[about[:, k]]) for k in (0, 1))
-    low, high, weight = said.T
-    hard = about[:, 4] == 1
-    possible = condition > 0
-    ratio = np.divide(joint, condition, out=low.copy(), where=possible)
-    cost = float(np.sum((weight * (ratio - np.clip(ratio, low, high)) ** 2)[~hard]))
-    broken = np.abs(joint - np.clip(joint, low * condition, high * condition))[hard]
-    given = merged.terms.conditionals
-    return cost, float(broken.max(initial=0.0)), int(np.count_nonzero(~possible[: len(given)] & (given.weight > 0)))
+    rows = [
+        (given.joint, given.condition, 0, mean, mean, given.weight),
+        (*merged.terms.of_intervals(), 0, inner.low, inner.high, inner.weight),
+        (limits.joint, limits.condition, 1, limits.low, limits.high, np.full(len(limits), hard)),
+    ]
+    about = [
+        np.stack(np.broadcast_arrays(joint.coordinate, condition.coordinate, joint.turned, condition.turned, pin), 1)
+        for joint, condition, pin, *_ in rows
+    ]
+    said = [np.stack(numbers, axis=1) for _, _, _, *numbers in rows]
+    return np.concatenate(about).astype(np.int32), np.concatenate(said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -149,6 +149,26 @@ class Pool:
         if len(problem.merged.terms.intervals):
             said.append(f"Intervals, of which pools use only the number: {len(problem.merged.terms.intervals):,}.")
         return " ".join(said) or None
+
+
+@dataclass(frozen=True, slots=True)
+class LinearAverage:
+    """The weighted mean of the forecasts of each event as written, p and ~p apart: the pool that everybody knows.
+
+    Averages of incoherent or partial forecasts are in general incoherent (Predd, Kulkarni, Poor and
+    Osherson 2006, section 3.3).
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4)])
+    >>> round(co.aggregate(panel, method=co.LinearAverage()).probability("p"), 6)
+    0.3
+    """
+
+    name: ClassVar[str] = "linear"
+
+    def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:
+        """Answer with the means that the problem already holds."""
+        return Pool("linear").solve(problem, budget)
 
 
 def _as_of_forecasts(problem: Problem, found: Solution, pool: Pool) -> Solution:
