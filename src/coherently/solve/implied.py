@@ -81,7 +81,7 @@ def extremes(
         pricing = None
     if pricing is None or not pricing.works:
         return _nearby(part, worlds, weight, loss)
-    run = _Run(pricing, worlds, weight, loss, heed_absent=heed_absent)
+    run = _Search(pricing, worlds, weight, loss, heed_absent=heed_absent)
     low, low_reached = run.least(1.0, budget.share(0.5))
     high, high_reached = run.least(-1.0, budget)
     if max(low_reached - low, high_reached - high) <= ENOUGH:
@@ -108,7 +108,7 @@ def _tidy(low: float, high: float) -> tuple[float, float]:
     return (low, high) if low <= high else (0.5 * (low + high),) * 2
 
 
-class _Run:
+class _Search:
     """The program, with the columns so far, and the oracle that prices others."""
 
     def __init__(self, pricing: Pricing, worlds: Mask, weight: Vector, loss: Loss, *, heed_absent: bool) -> None:
@@ -153,7 +153,7 @@ class _Run:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class Claims:
     """Sums of the coordinates' truths, less a constant, that a mixture must have between `low` and `high`.
 
     `last` is 1 for the last coordinate and 0 for the others.
@@ -170,7 +170,7 @@ class Rows:
         return float(np.sum(prices * ends))
 
 
-def rows_of(part: Merged, x: Vector, *, heed_absent: bool = False) -> Rows:
+def rows_of(part: Merged, x: Vector, *, heed_absent: bool = False) -> Claims:
     """What a result with the probabilities x for a part's coordinates fixes.
 
     - A forecast of positive weight has the probability of the result.
@@ -206,7 +206,7 @@ def rows_of(part: Merged, x: Vector, *, heed_absent: bool = False) -> Rows:
     sums = matrix @ x
     last = np.zeros(len(part))
     last[-1] = 1.0
-    return Rows(matrix, np.minimum(least - constant, sums), np.maximum(most - constant, sums), last)
+    return Claims(matrix, np.minimum(least - constant, sums), np.maximum(most - constant, sums), last)
 
 
 def _claims(part: Merged, weight: Vector, value: Vector, *, conditional: bool) -> tuple[Indices, Vector, Vector]:
@@ -254,7 +254,7 @@ def absent(part: Merged, worlds: Mask, weight: Vector) -> bool:
 class _Program:
     """Mixtures whose rows lie within their limits; the last row is the sum of the weights."""
 
-    def __init__(self, rows: Rows, truth: Mask) -> None:
+    def __init__(self, rows: Claims, truth: Mask) -> None:
         import highspy
 
         self._rows = rows

@@ -131,7 +131,7 @@ class AlternatingProjections:
     def solve(self, problem: Problem, budget: Budget | None = None) -> Local:
         """Answer the problem; a stop gives the answer so far."""
         merged, budget = problem.merged, budget or Budget()
-        brier = problem.loss.is_quadratic
+        brier, corrected = problem.loss.is_quadratic, self.correction == "dykstra"
         if not brier and not isinstance(problem.loss, KERNELS):
             known = ", ".join(kind.name for kind in KERNELS)
             raise MethodError(f"projections know the losses {known}, not {problem.loss.name}; use the method exact")
@@ -140,7 +140,7 @@ class AlternatingProjections:
                 f"projections know conditionals, intervals and pins under the loss brier, not {problem.loss.name}; use "
                 f"the method exact"
             )
-        if brier and self.correction == "dykstra" and not self.trace and fits(merged, self.groups):
+        if brier and corrected and not self.trace and fits(merged, self.groups):
             found = solve_pairwise(
                 merged, self.groups, self.tolerance, self.threads, auxiliary=self.auxiliary, budget=budget
             )
@@ -149,21 +149,21 @@ class AlternatingProjections:
             if _is_close(found, enough) or budget.is_over():
                 value, stopped = problem.as_written(found.x), budget.is_over()
                 return _wrap(problem, found, str(self.groups), 0.0, value, self.tolerance, interrupted=stopped)
-        if (self.correction == "none" or not brier) and np.any(merged.weight == 0) and not len(merged.terms):
+        if not (corrected and brier) and np.any(merged.weight == 0) and not len(merged.terms):
             return self._without_weightless(problem, budget)
-        if self.correction == "none":
+        if not corrected:
             merged = with_points(merged)
         design = find_design(self.groups)
         groups = with_auxiliary(design, merged) if self.auxiliary else design(merged)
         if not brier:
             if groups.auxiliary:
                 raise MethodError(f"events that nobody forecast need the loss brier, not {problem.loss.name}")
-            corrected = self.correction == "dykstra"
             return BregmanRun(problem, groups, corrected, self.tolerance).solve(self.sweeps, budget, traced=self.trace)
         attached = attach(merged, groups)
-        if self.correction == "none":
-            return self._loop(_Run(problem, without_weightless(attached), traced=self.trace, corrected=False), budget)
-        return self._dykstra(_Run(problem, attached, traced=self.trace, corrected=True), budget)
+        if corrected:
+            return self._dykstra(_Sweeps(problem, attached, traced=self.trace, corrected=True), budget)
+        run = _Sweeps(problem, without_weightless(attached), traced=self.trace, corrected=False)
+        return self._loop(run, budget)
 
     def _without_weightless(self, problem: Problem, budget: Budget) -> Local:
         """The loop ignores events whose forecasts have weight 0: they stay NaN and are in no group."""
@@ -172,7 +172,7 @@ class AlternatingProjections:
         trace = solution.trace and replace(solution.trace, value=way.back(solution.trace.value))
         return replace(solution, value=way.back(solution.value), trace=trace)
 
-    def _loop(self, run: _Run, budget: Budget) -> Local:
+    def _loop(self, run: _Sweeps, budget: Budget) -> Local:
         moved, violation, status = 0.0, math.inf, Status.SWEEP_LIMIT
         x = run.start()
         for sweep in range(self.sweeps):
@@ -203,7 +203,7 @@ class AlternatingProjections:
             conditionals=run.form(),
         )
 
-    def _dykstra(self, run: _Run, budget: Budget) -> Local:
+    def _dykstra(self, run: _Sweeps, budget: Budget) -> Local:
         groups = run.groups
         x, increments = run.start(), np.zeros(len(groups.members))
         vectors = sum(len(groups.patterns[i]) for i in groups.pattern.tolist())
@@ -242,21 +242,21 @@ class AlternatingProjections:
             found = replace(found, x=x, objective=run.objective(x))
         return self._finish(run, found, run.projector.violation(x), interrupted=budget.is_stopped)
 
-    def _interior(self, run: _Run, budget: Budget) -> Local:
+    def _interior(self, run: _Sweeps, budget: Budget) -> Local:
         inner = interior_point(run.weight, run.target, run.groups, budget)
         bound = relaxed_bound(run.weight, run.target, run.groups, inner.forces)
         x = run.attached.completed(inner.x)
         found = Relaxed(x, run.objective(x), bound, run.sweeps + inner.iterations)
         return self._finish(run, found, run.projector.violation(x), interrupted=budget.is_stopped)
 
-    def _finish(self, run: _Run, found: Relaxed, violation: float, *, interrupted: bool = False) -> Local:
+    def _finish(self, run: _Sweeps, found: Relaxed, violation: float, *, interrupted: bool = False) -> Local:
         found = _without_rounding(found, run.weight, run.target)
         what = run.problem, found, run.groups.design, violation, run.written(found.x), self.tolerance
         solution = _wrap(*what, interrupted=interrupted)
         return replace(solution, trace=run.trace(), note=run.note_for(found.x), conditionals=run.form())
 
 
-class _Run:
+class _Sweeps:
     """The projector of a problem's groups, auxiliary coordinates included, and the notes of a run."""
 
     def __init__(self, problem: Problem, attached: Attached, *, traced: bool, corrected: bool) -> None:

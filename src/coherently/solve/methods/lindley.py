@@ -17,7 +17,7 @@ from coherently.solve.component.metric import Metric, NearestByMetric
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance, probabilities
 from coherently.solve.methods.exact import Exact
-from coherently.solve.methods.reports import Errors, Reports, merge_reports
+from coherently.solve.methods.gaussian import Errors, Reports, merge_reports
 from coherently.solve.solution import Component, Global, Worlds
 from coherently.solve.worlds.oracle import Oracle
 
