@@ -20,25 +20,32 @@ if TYPE_CHECKING:
 
 ENOUGH = 1e-7
 """A bound is certified if some mixture of worlds comes this close to it."""
-CLOSE = 1e-9
-"""Differences below this are rounding errors."""
-PULLS = (100.0, 10.0, 1.0, 0.0)
-"""Penalties, tried in turn, on worlds that cannot be part of the answer."""
-TOLERANCES = (1e-2, 1e-4, 0.5 * ENOUGH)
-"""Tolerances of the oracle, each used as long as it finds new worlds."""
-FEW = 10
-"""If the whole component takes too long, fall back to the events about the asked event's variables only, if these are
-at most this many."""
-NEARBY = 1.0
-"""Maximum number of seconds for that fallback; it takes far less."""
-SHORTEST = 0.1
-"""Minimum number of seconds that a linear program gets."""
-FEASIBLE = 1e-10
-"""Feasibility tolerance of the program."""
 
 
-MET = 1e-6
-"""An interval missed by at most this counts as met: the loss, 1e-12 of its weight, is rounding."""
+@dataclass(frozen=True, slots=True)
+class ImpliedTuning:
+    """How worlds are priced, what counts as rounding, and when the search falls back to fewer events."""
+
+    close: float = 1e-9
+    """Differences below this are rounding errors."""
+    pulls: tuple[float, ...] = (100.0, 10.0, 1.0, 0.0)
+    """Penalties, tried in turn, on worlds that cannot be part of the answer."""
+    tolerances: tuple[float, ...] = (1e-2, 1e-4, 0.5 * ENOUGH)
+    """Tolerances of the oracle, each used as long as it finds new worlds."""
+    few: int = 10
+    """If the whole component takes too long, fall back to the events about the asked event's variables only, if these
+    are at most this many."""
+    nearby: float = 1.0
+    """Maximum number of seconds for that fallback; it takes far less."""
+    shortest: float = 0.1
+    """Minimum number of seconds that a linear program gets."""
+    feasible: float = 1e-10
+    """Feasibility tolerance of the program."""
+    met: float = 1e-6
+    """An interval missed by at most this counts as met: the loss, 1e-12 of its weight, is rounding."""
+
+
+TUNING = ImpliedTuning()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +103,10 @@ def _nearby(part: Merged, worlds: Mask, weight: Vector, loss: Loss) -> Extremes:
     used = np.unique(part.functions.of(len(part) - 1)).astype(np.int64)
     others = np.append(0, np.cumsum(~np.isin(part.functions.variables, used)))
     kept = np.diff(others[part.functions.starts]) == 0
-    if kept.all() or len(used) > FEW:
+    if kept.all() or len(used) > TUNING.few:
         return Extremes(0.0, 1.0, certified=False)
     part = replace(part, terms=part.terms.on(kept))
-    found = extremes(part.keep(kept).renumber(used), worlds[:, used], weight, loss, Budget().within(NEARBY))
+    found = extremes(part.keep(kept).renumber(used), worlds[:, used], weight, loss, Budget().within(TUNING.nearby))
     return replace(found, certified=False)
 
 
@@ -129,8 +136,8 @@ class _Search:
         """A lower bound on the sign times the probability of the last coordinate, and the least value reached."""
         bound, value = -np.inf, np.inf
         self.program.set_sign(sign)
-        pulls = PULLS if np.any(self.force) else PULLS[-1:]
-        stages = [(pull, tolerance) for pull in pulls for tolerance in TOLERANCES]
+        pulls = TUNING.pulls if np.any(self.force) else TUNING.pulls[-1:]
+        stages = [(pull, tolerance) for pull in pulls for tolerance in TUNING.tolerances]
         while stages and (solved := self.program.solve(budget)) is not None:
             value, duals = solved
             pull, tolerance = stages[0]
@@ -141,7 +148,7 @@ class _Search:
                 break
             if sum(map(self._take, found.worlds)) == 0:
                 stages.pop(0)
-        return (value if value - bound <= CLOSE else bound), value
+        return (value if value - bound <= TUNING.close else bound), value
 
     def _take(self, world: Mask) -> bool:
         """Add a world's column; false if it is there already."""
@@ -174,8 +181,8 @@ def rows_of(part: Merged, x: Vector, *, heed_absent: bool = False) -> Claims:
     """What a result with the probabilities x for a part's coordinates fixes.
 
     - A forecast of positive weight has the probability of the result.
-    - An interval of positive weight that is met, to within MET, may be met at any other point: that loses no more. One
-      that is missed is fixed like a number, since the loss outside of it is strictly convex.
+    - An interval of positive weight that is met, to within `met`, may be met at any other point: that loses no more.
+      One that is missed is fixed like a number, since the loss outside of it is strictly convex.
     - A forecast given an event that the answer makes impossible (of a probability of at most ABSENT) fixes nothing; if
       `heed_absent`, it stands as forecast in case the event is possible after all.
     - Limits hold.
@@ -216,7 +223,7 @@ def _claims(part: Merged, weight: Vector, value: Vector, *, conditional: bool) -
     about, low, high = intervals.about[mine], np.zeros(len(weight)), np.ones(len(weight))
     np.maximum.at(low, about, intervals.low[mine])
     np.minimum.at(high, about, intervals.high[mine])
-    fixed = (weight > 0) | (value < low - MET) | (value > high + MET)
+    fixed = (weight > 0) | (value < low - TUNING.met) | (value > high + TUNING.met)
     told = fixed.copy()
     told[about] = True
     index = np.flatnonzero(told)
@@ -261,7 +268,7 @@ class _Program:
         self._solver: Any = highspy.Highs()
         self._solver.silent()
         for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            self._solver.setOptionValue(option, FEASIBLE)
+            self._solver.setOptionValue(option, TUNING.feasible)
         self._solver.setOptionValue("threads", 1)
         self._solver.setOptionValue("presolve", "off")
         self._endless, self._optimal = highspy.kHighsInf, highspy.HighsModelStatus.kOptimal
@@ -289,7 +296,7 @@ class _Program:
 
     def solve(self, budget: Budget) -> tuple[float, Vector] | None:
         """The least value, and the prices of the rows; None if the budget is over or rounding makes the solver fail."""
-        left = max(SHORTEST, budget.left())
+        left = max(TUNING.shortest, budget.left())
         self._solver.setOptionValue("time_limit", self._solver.getRunTime() + left)
         self._solver.run()
         if self._solver.getModelStatus() != self._optimal:

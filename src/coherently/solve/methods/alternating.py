@@ -36,22 +36,30 @@ if TYPE_CHECKING:
 
 Correction: TypeAlias = Literal["none", "dykstra"]
 
-COHERENT = 1e-7
-"""Violations of a group up to this count as none, even if the tolerance is smaller."""
-PATIENCE = 200
-"""Number of sweeps of Dykstra's algorithm before the interior point method takes over."""
-LARGEST_INTERIOR = 300_000
-"""Maximum number of truth vectors, over all groups, for which the interior point method finishes the work."""
-FEW = 20_000
-"""Maximum number of truth vectors for which it does all of it."""
-WIDE = 64
-"""If a group has at least this many events, closed forms, or one projection if groups are disjoint, come first: the
-interior point method solves dense systems of this size."""
-SMALL = 5_000
-"""Up to this many coordinates the fast answer is accepted only at rounding accuracy, because a gap g leaves errors of
-sqrt(g)."""
-EXACT = 1e-13
-"""Relative gaps below this are rounding."""
+
+@dataclass(frozen=True, slots=True)
+class ProjectionTuning:
+    """When alternating projections count as done, and which way Dykstra's answer is found."""
+
+    coherent: float = 1e-7
+    """Violations of a group up to this count as none, even if the tolerance is smaller."""
+    patience: int = 200
+    """Number of sweeps of Dykstra's algorithm before the interior point method takes over."""
+    largest_interior: int = 300_000
+    """Maximum number of truth vectors, over all groups, for which the interior point method finishes the work."""
+    few: int = 20_000
+    """Maximum number of truth vectors for which it does all of it."""
+    wide: int = 64
+    """If a group has at least this many events, closed forms, or one projection if groups are disjoint, come first: the
+    interior point method solves dense systems of this size."""
+    small: int = 5_000
+    """Up to this many coordinates the fast answer is accepted only at rounding accuracy, because a gap g leaves errors
+    of sqrt(g)."""
+    exact: float = 1e-13
+    """Relative gaps below this are rounding."""
+
+
+TUNING = ProjectionTuning()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +153,7 @@ class AlternatingProjections:
                 merged, self.groups, self.tolerance, self.threads, auxiliary=self.auxiliary, budget=budget
             )
             found = _without_rounding(found, merged.weight, merged.mean)
-            enough = EXACT if len(merged) <= SMALL else max(EXACT, self.tolerance)
+            enough = TUNING.exact if len(merged) <= TUNING.small else max(TUNING.exact, self.tolerance)
             if _is_close(found, enough) or budget.is_over():
                 value, stopped = problem.as_written(found.x), budget.is_over()
                 return _wrap(problem, found, str(self.groups), 0.0, value, self.tolerance, interrupted=stopped)
@@ -187,7 +195,7 @@ class AlternatingProjections:
                 continue
             # Groups that pins keep from ever agreeing stop moving too, so the violation decides.
             violation = run.projector.violation(x)
-            if violation <= max(self.tolerance, COHERENT):
+            if violation <= max(self.tolerance, TUNING.coherent):
                 status = Status.CONVERGED
                 break
         return Local(
@@ -207,19 +215,19 @@ class AlternatingProjections:
         groups = run.groups
         x, increments = run.start(), np.zeros(len(groups.members))
         vectors = sum(len(groups.patterns[i]) for i in groups.pattern.tolist())
-        small = vectors <= LARGEST_INTERIOR
+        small = vectors <= TUNING.largest_interior
         weightless = bool(np.any(run.weight[groups.members] == 0))
         if weightless and not small:
             raise MethodError(
                 f"the design {groups.design} makes {vectors:,} truth vectors with events of no weight; "
-                f"{LARGEST_INTERIOR:,} is the maximum: choose the groups logical or pairs, without auxiliary"
+                f"{TUNING.largest_interior:,} is the maximum: choose the groups logical or pairs, without auxiliary"
             )
-        if not weightless and not self.trace and run.projector.violation(x) <= EXACT:
+        if not weightless and not self.trace and run.projector.violation(x) <= TUNING.exact:
             return self._finish(run, Relaxed(x, run.objective(x), 0.0, 0), 0.0)
         disjoint = len(np.unique(groups.members)) == len(groups.members)
-        wide = int(np.diff(groups.starts).max(initial=0)) > WIDE and (disjoint or run.projector.is_quick())
-        direct = weightless or (vectors <= FEW and not self.trace and not wide)
-        limit = 0 if direct else min(self.sweeps, PATIENCE) if small else self.sweeps
+        wide = int(np.diff(groups.starts).max(initial=0)) > TUNING.wide and (disjoint or run.projector.is_quick())
+        direct = weightless or (vectors <= TUNING.few and not self.trace and not wide)
+        limit = 0 if direct else min(self.sweeps, TUNING.patience) if small else self.sweeps
         for sweep in range(1, limit + 1):
             if budget.is_stopped:
                 break
@@ -228,7 +236,7 @@ class AlternatingProjections:
             budget.tell(sweep / self.sweeps)
             if sweep % 10 == 0 or sweep == 1:
                 found, violation = run.judge(x, increments), run.projector.violation(x)
-                if _is_close(found, EXACT) and violation <= EXACT:
+                if _is_close(found, TUNING.exact) and violation <= TUNING.exact:
                     return self._finish(run, found, violation)
                 strict = 0.1 * self.tolerance
                 if _is_close(found, strict) and violation <= strict and sweep > 1:
@@ -330,7 +338,7 @@ def _wrap(
     bound = min(found.lower_bound, found.objective)
     gap = found.objective - bound
     slack = 2 * math.sqrt(gap * problem.merged.weight.sum()) + gap
-    close = _is_close(found, max(tolerance, COHERENT)) and violation <= max(tolerance, COHERENT)
+    close = _is_close(found, max(tolerance, TUNING.coherent)) and violation <= max(tolerance, TUNING.coherent)
     status = Status.CONVERGED if close else Status.INTERRUPTED if interrupted else Status.SWEEP_LIMIT
     promise = promised(problem.scatter + (0.0 if found.objective == 0 else bound - slack))
     return Local(

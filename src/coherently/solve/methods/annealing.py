@@ -31,18 +31,27 @@ MAX_PASSES = 10**6
 """Maximum number of passes over all bits."""
 MAX_BITS = 500_000_000
 """Maximum number of columns times variables."""
-STEPS_PER_BIT = 500
-"""Default number of random flips per bit."""
-STAGES = 100
-"""Number of temperatures."""
-SAMPLES = 1000
-"""Number of flips that measure the unit of temperature."""
-WORK = 10_000_000
-"""Number of events evaluated between two looks at the budget."""
-ROUNDING = 1e-9
-"""Violations of a pin below this are rounding."""
-COOLING = 0.9
-"""The part of the time that cooling may take, so that the descent has the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnealingTuning:
+    """The schedule of annealing, as far as it is no option."""
+
+    steps_per_bit: int = 500
+    """Default number of random flips per bit."""
+    stages: int = 100
+    """Number of temperatures."""
+    samples: int = 1000
+    """Number of flips that measure the unit of temperature."""
+    work: int = 10_000_000
+    """Number of events evaluated between two looks at the budget."""
+    rounding: float = 1e-9
+    """Violations of a pin below this are rounding."""
+    cooling: float = 0.9
+    """The part of the time that cooling may take, so that the descent has the rest."""
+
+
+TUNING = AnnealingTuning()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +109,7 @@ class Annealing:
     def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
         """Answer the problem; a stop gives the answer so far."""
         merged, budget = problem.merged, (budget or Budget()).within(self.time_limit)
-        cooling = budget.share(COOLING)
+        cooling = budget.share(TUNING.cooling)
         self._check(problem)
         annealer, bits = self._start(merged)
         cooled = self._cool(annealer, merged, bits, cooling)
@@ -159,10 +168,10 @@ class Annealing:
 
     def _cool(self, annealer: _core.Annealer, merged: Merged, bits: int, budget: Budget) -> bool:
         """Take the steps; false if the budget was over before the last."""
-        steps = STEPS_PER_BIT * bits if self.steps is None else self.steps
-        temperature = self.temperature * annealer.roughness(SAMPLES)
-        for stage in range(STAGES):
-            begin, end = steps * stage // STAGES, steps * (stage + 1) // STAGES
+        steps = TUNING.steps_per_bit * bits if self.steps is None else self.steps
+        temperature = self.temperature * annealer.roughness(TUNING.samples)
+        for stage in range(TUNING.stages):
+            begin, end = steps * stage // TUNING.stages, steps * (stage + 1) // TUNING.stages
             for done, size in _slices(begin, end, merged):
                 if budget.is_over():
                     return False
@@ -187,7 +196,7 @@ class Annealing:
 def _remark(broken: float, impossible: int, columns: int) -> str | None:
     """A note on pins and conditionals."""
     said = []
-    if broken > ROUNDING:
+    if broken > TUNING.rounding:
         said.append(f"A pin is missed by {broken:.6g}, the most of all: probabilities are multiples of 1/{columns}.")
     if impossible:
         said.append(
@@ -206,7 +215,7 @@ def _slices(begin: int, end: int, merged: Merged) -> Iterator[tuple[int, int]]:
     """Cut steps into parts of about equal work: the end of each, and its size."""
     size = merged.sizes()
     seen = np.sum(size * np.minimum(size, LARGEST_TABLE)) / max(1, merged.n_variables)
-    most = max(1, int(WORK / max(1.0, seen)))
+    most = max(1, int(TUNING.work / max(1.0, seen)))
     while begin < end:
         part = min(most, end - begin)
         begin += part

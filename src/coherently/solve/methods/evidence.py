@@ -30,6 +30,7 @@ LARGEST_FRAME = 1024
 MOST_SETS = 100_000
 """Maximum number of sets of worlds with mass."""
 CHUNK = 4096
+"""Number of sets whose members are unpacked at a time."""
 
 
 @dataclass(frozen=True, slots=True)

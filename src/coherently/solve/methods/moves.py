@@ -17,12 +17,20 @@ if TYPE_CHECKING:
     from coherently.arrays import Indices, Truth, Vector
     from coherently.problem import LawFunctions, Merged, Space
 
-FEW_STATES = 256
-"""Maximum number of states of linked laws that are moved together."""
-MOST_LINKED = 12
-"""Maximum number of laws that are moved together."""
-PENALTY = 4.0
-"""Penalty of a pin, times the weight of all forecasts and its violation; in the descent, per world."""
+
+@dataclass(frozen=True, slots=True)
+class MoveTuning:
+    """Which variables are moved together, and what a broken pin costs."""
+
+    few_states: int = 256
+    """Maximum number of states of linked laws that are moved together."""
+    most_linked: int = 12
+    """Maximum number of laws that are moved together."""
+    penalty: float = 4.0
+    """Penalty of a pin, times the weight of all forecasts and its violation; in the descent, per world."""
+
+
+TUNING = MoveTuning()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +131,7 @@ def _grown(states: States, law: int) -> tuple[Indices, Truth] | None:
     """The variables of a law, and of laws linked to it, added one by one while their states are few."""
     best = None
     scope, waiting, seen = np.empty(0, np.int64), [law], {law}
-    for _ in range(MOST_LINKED):
+    for _ in range(TUNING.most_linked):
         if not waiting:
             break
         scope = np.union1d(scope, states.space.laws.of(waiting.pop(0))).astype(np.int64)
@@ -131,7 +139,7 @@ def _grown(states: States, law: int) -> tuple[Indices, Truth] | None:
             rows = states.of(scope)
         except TooManyStatesError:
             break
-        if best is not None and len(rows) > FEW_STATES:
+        if best is not None and len(rows) > TUNING.few_states:
             break
         best = (scope, rows)
         linked = [i for v in scope.tolist() for i in states.laws[v] if i not in seen]
@@ -169,7 +177,7 @@ def terms_of(merged: Merged) -> tuple[NDArray[np.int32], Vector]:
     weight.
     """
     given, inner, limits = merged.terms.conditionals, merged.terms.intervals, merged.terms.limits
-    hard = PENALTY * (float(merged.weight.sum() + given.weight.sum() + inner.weight.sum()) or 1.0)
+    hard = TUNING.penalty * (float(merged.weight.sum() + given.weight.sum() + inner.weight.sum()) or 1.0)
     mean = np.nan_to_num(given.mean)
     rows = [
         (given.joint, given.condition, 0, mean, mean, given.weight),

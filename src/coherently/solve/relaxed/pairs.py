@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
 
 MAX_ITERATIONS = 1000
+"""Maximum number of steps of the compiled Newton method."""
 QUICK = 200_000
 """Up to this many events the work is not interruptible: it takes a few hundredths of a second."""
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
 
 ATTEMPTS = 20
+"""Number of local searches for a world, each from another start."""
 
 
 def rounding_of(*terms: Vector) -> float:
