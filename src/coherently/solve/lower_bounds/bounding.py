@@ -19,7 +19,6 @@ from coherently.solve.relaxed.pairs import fits, solve_pairwise
 from coherently.solve.worlds.grounds import DENSE_VARIABLES
 
 if TYPE_CHECKING:
-    from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.worlds.grounds import Grounds
 
@@ -47,7 +46,9 @@ class ByPairs:
     def fits(self, grounds: Grounds) -> bool:
         """Whether events have at most two variables, and variables are few or each forecast by itself."""
         part = replace(grounds.part, space=FREE)
-        return fits(part, "pairs") and (part.n_variables <= DENSE_VARIABLES or _are_forecast(part))
+        # Where a variable is not forecast by itself, the relaxed problem may take long.
+        alone = int(np.count_nonzero(part.sizes() == 1))
+        return fits(part, "pairs") and (part.n_variables <= DENSE_VARIABLES or alone == part.n_variables)
 
     def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:  # noqa: ARG002
         """The lower bound of the relaxed problem."""
@@ -84,8 +85,3 @@ BOUNDS: tuple[BoundingRule, ...] = (ByPairs(), ByClusters())
 """The rules that are tried before search."""
 LATE_BOUNDS: tuple[BoundingRule, ...] = (BySemidefinite(),)
 """The rules for the time that is left if search did not end within its share."""
-
-
-def _are_forecast(part: Merged) -> bool:
-    """Whether every variable is forecast by itself; if not, the relaxed problem may take long."""
-    return int(np.count_nonzero(part.sizes() == 1)) == part.n_variables

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from coherently.solve.facts import Coherence, Proof, Route, Status
+from coherently.solve.measure import probabilities
 from coherently.solve.methods.alternating import AlternatingProjections
 from coherently.solve.methods.exact import Exact
 from coherently.solve.relaxed.pairs import fits
@@ -91,21 +92,14 @@ def locally(part: Problem, budget: Budget | None = None) -> Local:
 
 def _objectives(part: Problem, solution: Local, labels: NDArray[np.int32]) -> list[float]:
     """The objective of each component; NaN for several with conditionals, intervals or pins, where it is not known."""
-    count = int(labels.max()) + 1
-    if len(part.merged.terms):
+    count, merged = int(labels.max()) + 1, part.merged
+    if len(merged.terms):
         return [solution.objective or 0.0] if count == 1 else [math.nan] * count
-    objectives: list[float] = np.bincount(labels, _distances(part, solution)).tolist()
-    return objectives
-
-
-def _distances(part: Problem, solution: Local) -> Vector:
-    """What each coordinate adds to the objective."""
-    merged = part.merged
-    x = np.zeros(len(merged))
-    x[part.coordinate] = np.where(part.complemented, 1.0 - solution.value, solution.value)
     weighty = merged.weight > 0
-    lost = part.loss.divergence(np.where(weighty, x, 0.5), np.where(weighty, merged.mean, 0.5))
-    return np.where(weighty, merged.weight * lost, 0.0)
+    x = probabilities(part, solution)[weighty]
+    lost = merged.weight[weighty] * part.loss.divergence(x, merged.mean[weighty])
+    objectives: list[float] = np.bincount(labels[weighty], lost, count).tolist()
+    return objectives
 
 
 def _join(local: Local, exact: Global, value: Vector) -> Local:

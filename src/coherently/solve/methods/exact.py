@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from coherently.arrays import Vector
     from coherently.problem import Loss, Merged, Part, Problem
-    from coherently.solve.component.objective import Objective
 
 
 Conditionals: TypeAlias = Literal["called_off", "linearised"]
@@ -82,9 +81,6 @@ class Exact:
         self._answer(parts, problem.loss, budget)
         return self._solution(problem, parts)
 
-    def _objective(self, part: Merged, loss: Loss) -> Objective:
-        return objective_of(part, loss, linearised=self.conditionals == "linearised")
-
     def _answer(self, parts: list[_Solved], loss: Loss, budget: Budget) -> None:
         """Answer each component; after a stop those that were not started have only a first answer."""
         done, total = 0, len(parts)
@@ -130,7 +126,8 @@ class Exact:
         answer, objective = one.answer, one.answer.objective
         if one.is_drawn:
             sides = np.concatenate([answer.x, 1.0 - answer.x, [1.0]])
-            objective = self._objective(one.part.merged, loss).value(sides)
+            linearised = self.conditionals == "linearised"
+            objective = objective_of(one.part.merged, loss, linearised=linearised).value(sides)
         size = one.merged.n_variables, len(one.merged)
         return Component(*size, Coherence.GLOBAL, answer.route, answer.proof, objective, min(objective, answer.bound))
 

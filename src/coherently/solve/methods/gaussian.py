@@ -9,28 +9,18 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.panel import by_appearance
+from coherently.panel.matrices import read_covariance
 from coherently.solve.component.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coherently.arrays import Indices, Vector
-    from coherently.panel.matrices import Covariance
     from coherently.problem import Problem
+    from coherently.solve.methods.lindley import Lindley
 
 CLIP = 1e-4
 """For log-odds, probabilities are clipped to [CLIP, 1 - CLIP]."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Errors:
-    """The distribution of the errors and the prior: options of `coherently.solve.Lindley`."""
-
-    covariance: Covariance
-    over: str
-    scale: str
-    prior: float | Mapping[str, float] | None
-    prior_variance: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,19 +68,19 @@ def to_scale(p: Vector, *, log_odds: bool) -> Vector:
     return odds
 
 
-def merge_reports(problem: Problem, errors: Errors) -> Reports:
+def merge_reports(problem: Problem, method: Lindley) -> Reports:
     """Merge the forecasts of each event, and of its complement: precisions add up."""
-    log_odds = errors.scale == "log-odds"
+    log_odds, covariance = method.scale == "log-odds", read_covariance(method.covariance)
     z = to_scale(problem.turned(), log_odds=log_odds)
-    if errors.over == "events":
-        precision, pull = _by_events(problem, z, errors.covariance.of(problem.texts, "events"))
+    if method.over == "events":
+        precision, pull = _by_events(problem, z, covariance.of(problem.texts, "events"))
     else:
-        precision, pull = _by_judges(problem, z, errors.covariance.of(problem.forecasts.judges, "judges"))
-    if errors.prior is not None:
-        total, count = _priors(problem, errors.prior, log_odds=log_odds)
-        more = count / errors.prior_variance
+        precision, pull = _by_judges(problem, z, covariance.of(problem.forecasts.judges, "judges"))
+    if method.prior is not None:
+        total, count = _priors(problem, method.prior, log_odds=log_odds)
+        more = count / method.prior_variance
         precision = precision + (more if precision.ndim == 1 else np.diag(more))
-        pull = pull + total / errors.prior_variance
+        pull = pull + total / method.prior_variance
     diagonal = precision if precision.ndim == 1 else np.diag(precision)
     told = np.flatnonzero(diagonal > 0)
     if precision.ndim == 1:

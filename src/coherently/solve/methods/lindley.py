@@ -17,7 +17,7 @@ from coherently.solve.component.metric import Metric, NearestByMetric
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance, probabilities
 from coherently.solve.methods.exact import Exact
-from coherently.solve.methods.gaussian import Errors, Reports, merge_reports
+from coherently.solve.methods.gaussian import Reports, merge_reports
 from coherently.solve.solution import Component, Global, Worlds
 from coherently.solve.worlds.oracle import Oracle
 
@@ -98,10 +98,7 @@ class Lindley:
             )
         if len(problem.merged.terms):
             raise MethodError("lindley takes numbers for events: no conditionals, no intervals, no P(...) in laws")
-        covariance = read_covariance(self.covariance)
-        reports = merge_reports(
-            problem.in_weights(), Errors(covariance, self.over, self.scale, self.prior, self.prior_variance)
-        )
+        reports = merge_reports(problem.in_weights(), self)
         if self.scale == "probability" and reports.is_plain:
             return _by_precision(problem, self._weighted(problem, reports, budget))
         if len(reports.coordinates) > LARGEST:

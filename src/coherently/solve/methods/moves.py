@@ -48,16 +48,13 @@ class Sets:
 
     def slots(self) -> NDArray[np.int32]:
         """The number of each set, repeated once per bit in the number of its states."""
-        return np.repeat(np.arange(len(self.states), dtype=np.int32), list(map(_bits, self.states)))
+        bits = [max(1, int(np.ceil(np.log2(len(rows))))) for rows in self.states]
+        return np.repeat(np.arange(len(self.states), dtype=np.int32), bits)
 
     def bits(self) -> int:
         """The number of bits of a world; overlapping sets count at most once per variable."""
         overlap = len(set(np.concatenate([np.empty(0, np.int64), *self.variables]).tolist()))
         return min(len(self.slots()), overlap)
-
-
-def _bits(states: Truth) -> int:
-    return max(1, int(np.ceil(np.log2(len(states)))))
 
 
 def plan(merged: Merged, columns: int, seed: int) -> Sets:

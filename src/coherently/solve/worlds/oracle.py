@@ -60,7 +60,7 @@ class Oracle:
         world = core.search(ATTEMPTS, budget.left())
         if self.grounds.proof is Proof.SEMIDEFINITE:
             return self._branch(world, budget, tolerance)
-        found, bound = best_world(self.grounds.require_relaxation(), coefficients, budget, tolerance)
+        found, bound = best_world(self.grounds.required_relaxation, coefficients, budget, tolerance)
         if found is not None and core.value(found) < core.value(world):
             world = found
         return Least(world, core.value(world), min(bound, core.value(world)), False, Proof.PROGRAM)

@@ -39,7 +39,8 @@ def best_world(
     solver.setOptionValue("mip_rel_gap", 0.0)
     solver.setOptionValue("mip_abs_gap", max(tolerance, ROUNDING))
     solver.passModel(_program(relaxation, coefficients))
-    _run(solver, budget)
+    solver.HandleUserInterrupt = True
+    budget.watch(solver.run, solver.cancelSolve)
     info = solver.getInfo()
     bound = float(info.mip_dual_bound)
     if not info.valid or info.primal_solution_status == 0:
@@ -125,9 +126,3 @@ def _counts(part: Merged) -> Iterator[tuple[NDArray[np.int32], Vector, float, fl
         sign = np.where(literals, 1.0, -1.0)
         allowed = np.flatnonzero(numbers == laws.truth[i]) - np.count_nonzero(sign < 0)
         yield own, sign, float(allowed.min()), float(allowed.max())
-
-
-def _run(solver: Any, budget: Budget) -> None:
-    """Run HiGHS so that it can be stopped."""
-    solver.HandleUserInterrupt = True
-    budget.watch(solver.run, solver.cancelSolve)
