@@ -13,7 +13,6 @@ import pytest
 import coherently as co
 from coherently import _core
 from coherently.problem import find_loss, pose, split
-from coherently.solve.bounds.semidefinite import SpectralBound
 from coherently.solve.budget import Budget
 from coherently.solve.component import nearest as nearest_module
 from coherently.solve.component.nearest import Nearest
@@ -23,6 +22,7 @@ from coherently.solve.component.newton.newton import Newton
 from coherently.solve.component.newton.support import blend_of
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.proving import plane_below
+from coherently.solve.lower_bounds.semidefinite import SpectralBound
 from coherently.solve.relaxed.pairs import solve_pairwise
 from coherently.solve.relaxed.relaxation import Relaxation
 from coherently.solve.worlds import grounds as grounds_module

@@ -5,8 +5,8 @@ import pytest
 
 import coherently as co
 from coherently.problem import pose, split
-from coherently.solve.bounds.semidefinite import RelaxedNearest, SpectralBound
 from coherently.solve.budget import Budget
+from coherently.solve.lower_bounds.semidefinite import RelaxedNearest, SpectralBound
 from tests.solve.reference import truth
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from coherently.cli import INTERRUPTED
+from coherently.cli.choosing import Choice
 from coherently.cli.gathering import gathered
-from coherently.cli.methods import Choice
 from coherently.cli.options import (
     AsJson,
     ByRows,

@@ -134,6 +134,15 @@ class Terms(Value):
     def __len__(self) -> int:
         return len(self.conditionals) + len(self.intervals) + len(self.limits)
 
+    def of_intervals(self) -> tuple[Sides, Sides]:
+        """What each interval is about, as E & H and H: for an event, that event and the certain one."""
+        given, about = self.intervals.conditional, self.intervals.about
+        joint = Sides(about.copy(), np.zeros(len(about), np.bool_))
+        condition = Sides(np.full(len(about), -1, np.int32), np.zeros(len(about), np.bool_))
+        for side, own in ((joint, self.conditionals.joint), (condition, self.conditionals.condition)):
+            side.coordinate[given], side.turned[given] = own.coordinate[about[given]], own.turned[about[given]]
+        return joint, condition
+
     def ties(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Coordinates, and for each the number of a conditional or limit that ties it to others."""
         sides = [self.conditionals.joint, self.conditionals.condition, self.limits.joint, self.limits.condition]

@@ -13,7 +13,7 @@ from coherently.events import CERTAIN, NEVER
 from coherently.panel import text_table, to_frame
 from coherently.result import record
 from coherently.result.bounds import find_bounds
-from coherently.result.worlds import Mixture
+from coherently.result.mixture import Mixture
 from coherently.solve import Global, Local
 from coherently.values import Value
 

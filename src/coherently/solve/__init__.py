@@ -9,8 +9,7 @@ from coherently.solve.methods.auto import Auto
 from coherently.solve.methods.evidence import DempsterShafer
 from coherently.solve.methods.exact import Exact
 from coherently.solve.methods.lindley import Lindley
-from coherently.solve.methods.linear import LinearAverage
-from coherently.solve.methods.pools import Pool
+from coherently.solve.methods.pools import LinearAverage, Pool
 from coherently.solve.registry import METHODS, choose, promises_of, with_trace
 from coherently.solve.solution import Averages, Component, Global, Local, Method, Solution, Trace, Worlds
 

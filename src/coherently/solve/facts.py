@@ -5,14 +5,14 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Fact(StrEnum):
+class Worded(StrEnum):
     """A fact that equals its words, prints as them and is written to JSON as them."""
 
     def __repr__(self) -> str:
         return repr(self.value)
 
 
-class Status(Fact):
+class Status(Worded):
     """How a method ended: a word, and a sentence with what to do."""
 
     AVERAGED = ("averaged", "Each event was averaged on its own; the averages may contradict each other.")
@@ -48,7 +48,7 @@ class Status(Fact):
         return member
 
 
-class Coherence(Fact):
+class Coherence(Worded):
     """How far forecasts are coherent, the weakest first."""
 
     NONE = "none"
@@ -56,7 +56,7 @@ class Coherence(Fact):
     GLOBAL = "global"
 
 
-class Route(Fact):
+class Route(Worded):
     """How the answer of a component was found."""
 
     ENUMERATION = "enumeration"
@@ -68,7 +68,7 @@ class Route(Fact):
     PROJECTIONS = "alternating projections"
 
 
-class Proof(Fact):
+class Proof(Worded):
     """On what a lower bound rests."""
 
     NOTHING = "nothing"
@@ -86,7 +86,7 @@ class Proof(Fact):
     NOT_NEGATIVE = "no distance is below 0"
 
 
-class Promise(Fact):
+class Promise(Worded):
     """What a method promises for every panel, unless its `exceptions` list it."""
 
     IGNORES_ORDER = "neither the order of forecasts nor the names of variables change the answer"

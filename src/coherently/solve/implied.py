@@ -15,31 +15,37 @@ from coherently.solve.worlds.held import Pricing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Mask, Vector
     from coherently.problem import Loss, Merged
 
 ENOUGH = 1e-7
 """A bound is certified if some mixture of worlds comes this close to it."""
-CLOSE = 1e-9
-"""Differences below this are rounding errors."""
-PULLS = (100.0, 10.0, 1.0, 0.0)
-"""Penalties, tried in turn, on worlds that cannot be part of the answer."""
-TOLERANCES = (1e-2, 1e-4, 0.5 * ENOUGH)
-"""Tolerances of the oracle, each used as long as it finds new worlds."""
-FEW = 10
-"""If the whole component takes too long, fall back to the events about the asked event's variables only, if these are
-at most this many."""
-NEARBY = 1.0
-"""Maximum number of seconds for that fallback; it takes far less."""
-SHORTEST = 0.1
-"""Minimum number of seconds that a linear program gets."""
-FEASIBLE = 1e-10
-"""Feasibility tolerance of the program."""
 
 
-MET = 1e-6
-"""An interval missed by at most this counts as met: the loss, 1e-12 of its weight, is rounding."""
+@dataclass(frozen=True, slots=True)
+class ImpliedTuning:
+    """How worlds are priced, what counts as rounding, and when the search falls back to fewer events."""
+
+    close: float = 1e-9
+    """Differences below this are rounding errors."""
+    pulls: tuple[float, ...] = (100.0, 10.0, 1.0, 0.0)
+    """Penalties, tried in turn, on worlds that cannot be part of the answer."""
+    tolerances: tuple[float, ...] = (1e-2, 1e-4, 0.5 * ENOUGH)
+    """Tolerances of the oracle, each used as long as it finds new worlds."""
+    few: int = 10
+    """If the whole component takes too long, fall back to the events about the asked event's variables only, if these
+    are at most this many."""
+    nearby: float = 1.0
+    """Maximum number of seconds for that fallback; it takes far less."""
+    shortest: float = 0.1
+    """Minimum number of seconds that a linear program gets."""
+    feasible: float = 1e-10
+    """Feasibility tolerance of the program."""
+    met: float = 1e-6
+    """An interval missed by at most this counts as met: the loss, 1e-12 of its weight, is rounding."""
+
+
+TUNING = ImpliedTuning()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +66,7 @@ class Extremes:
 
 
 def extremes(
-    part: Merged,
-    worlds: NDArray[np.bool_],
-    weight: NDArray[np.float64],
-    loss: Loss,
-    budget: Budget,
-    *,
-    heed_absent: bool = False,
+    part: Merged, worlds: Mask, weight: Vector, loss: Loss, budget: Budget, *, heed_absent: bool = False
 ) -> Extremes:
     """Bound the last coordinate of `part`, given the probabilities of the others in a mixture of worlds (`rows_of`).
 
@@ -88,7 +88,7 @@ def extremes(
         pricing = None
     if pricing is None or not pricing.works:
         return _nearby(part, worlds, weight, loss)
-    run = _Run(pricing, worlds, weight, loss, heed_absent=heed_absent)
+    run = _Search(pricing, worlds, weight, loss, heed_absent=heed_absent)
     low, low_reached = run.least(1.0, budget.share(0.5))
     high, high_reached = run.least(-1.0, budget)
     if max(low_reached - low, high_reached - high) <= ENOUGH:
@@ -98,15 +98,15 @@ def extremes(
     return Extremes(*_tidy(max(low, near.low), min(-high, near.high)), certified=False, late=late)
 
 
-def _nearby(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss) -> Extremes:
+def _nearby(part: Merged, worlds: Mask, weight: Vector, loss: Loss) -> Extremes:
     """Bounds from the events about the variables of the last one only: weaker, but quick."""
     used = np.unique(part.functions.of(len(part) - 1)).astype(np.int64)
     others = np.append(0, np.cumsum(~np.isin(part.functions.variables, used)))
     kept = np.diff(others[part.functions.starts]) == 0
-    if kept.all() or len(used) > FEW:
+    if kept.all() or len(used) > TUNING.few:
         return Extremes(0.0, 1.0, certified=False)
     part = replace(part, terms=part.terms.on(kept))
-    found = extremes(part.keep(kept).renumber(used), worlds[:, used], weight, loss, Budget().within(NEARBY))
+    found = extremes(part.keep(kept).renumber(used), worlds[:, used], weight, loss, Budget().within(TUNING.nearby))
     return replace(found, certified=False)
 
 
@@ -115,18 +115,10 @@ def _tidy(low: float, high: float) -> tuple[float, float]:
     return (low, high) if low <= high else (0.5 * (low + high),) * 2
 
 
-class _Run:
+class _Search:
     """The program, with the columns so far, and the oracle that prices others."""
 
-    def __init__(
-        self,
-        pricing: Pricing,
-        worlds: NDArray[np.bool_],
-        weight: NDArray[np.float64],
-        loss: Loss,
-        *,
-        heed_absent: bool,
-    ) -> None:
+    def __init__(self, pricing: Pricing, worlds: Mask, weight: Vector, loss: Loss, *, heed_absent: bool) -> None:
         self.part, self.pricing = pricing.part, pricing
         part = self.part
         truth = part.functions.hold(worlds)
@@ -144,8 +136,8 @@ class _Run:
         """A lower bound on the sign times the probability of the last coordinate, and the least value reached."""
         bound, value = -np.inf, np.inf
         self.program.set_sign(sign)
-        pulls = PULLS if np.any(self.force) else PULLS[-1:]
-        stages = [(pull, tolerance) for pull in pulls for tolerance in TOLERANCES]
+        pulls = TUNING.pulls if np.any(self.force) else TUNING.pulls[-1:]
+        stages = [(pull, tolerance) for pull in pulls for tolerance in TUNING.tolerances]
         while stages and (solved := self.program.solve(budget)) is not None:
             value, duals = solved
             pull, tolerance = stages[0]
@@ -156,9 +148,9 @@ class _Run:
                 break
             if sum(map(self._take, found.worlds)) == 0:
                 stages.pop(0)
-        return (value if value - bound <= CLOSE else bound), value
+        return (value if value - bound <= TUNING.close else bound), value
 
-    def _take(self, world: NDArray[np.bool_]) -> bool:
+    def _take(self, world: Mask) -> bool:
         """Add a world's column; false if it is there already."""
         if world.tobytes() in self.known:
             return False
@@ -168,29 +160,29 @@ class _Run:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class Claims:
     """Sums of the coordinates' truths, less a constant, that a mixture must have between `low` and `high`.
 
     `last` is 1 for the last coordinate and 0 for the others.
     """
 
     matrix: Any
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    last: NDArray[np.float64]
+    low: Vector
+    high: Vector
+    last: Vector
 
-    def least(self, prices: NDArray[np.float64]) -> float:
+    def least(self, prices: Vector) -> float:
         """The least that the sums can be worth."""
         ends = np.where(prices > 0, self.low, np.where(prices < 0, self.high, 0.0))
         return float(np.sum(prices * ends))
 
 
-def rows_of(part: Merged, x: NDArray[np.float64], *, heed_absent: bool = False) -> Rows:
+def rows_of(part: Merged, x: Vector, *, heed_absent: bool = False) -> Claims:
     """What a result with the probabilities x for a part's coordinates fixes.
 
     - A forecast of positive weight has the probability of the result.
-    - An interval of positive weight that is met, to within MET, may be met at any other point: that loses no more. One
-      that is missed is fixed like a number, since the loss outside of it is strictly convex.
+    - An interval of positive weight that is met, to within `met`, may be met at any other point: that loses no more.
+      One that is missed is fixed like a number, since the loss outside of it is strictly convex.
     - A forecast given an event that the answer makes impossible (of a probability of at most ABSENT) fixes nothing; if
       `heed_absent`, it stands as forecast in case the event is possible after all.
     - Limits hold.
@@ -221,19 +213,17 @@ def rows_of(part: Merged, x: NDArray[np.float64], *, heed_absent: bool = False) 
     sums = matrix @ x
     last = np.zeros(len(part))
     last[-1] = 1.0
-    return Rows(matrix, np.minimum(least - constant, sums), np.maximum(most - constant, sums), last)
+    return Claims(matrix, np.minimum(least - constant, sums), np.maximum(most - constant, sums), last)
 
 
-def _claims(
-    part: Merged, weight: NDArray[np.float64], value: NDArray[np.float64], *, conditional: bool
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def _claims(part: Merged, weight: Vector, value: Vector, *, conditional: bool) -> tuple[Indices, Vector, Vector]:
     """The events and conditionals that forecasts fix or limit, with lower and upper ends."""
     intervals = part.terms.intervals
     mine = (intervals.conditional == conditional) & (intervals.weight > 0)
     about, low, high = intervals.about[mine], np.zeros(len(weight)), np.ones(len(weight))
     np.maximum.at(low, about, intervals.low[mine])
     np.minimum.at(high, about, intervals.high[mine])
-    fixed = (weight > 0) | (value < low - MET) | (value > high + MET)
+    fixed = (weight > 0) | (value < low - TUNING.met) | (value > high + TUNING.met)
     told = fixed.copy()
     told[about] = True
     index = np.flatnonzero(told)
@@ -244,7 +234,7 @@ def _joined(sides: Sequence[Sides]) -> Sides:
     return Sides(np.concatenate([one.coordinate for one in sides]), np.concatenate([one.turned for one in sides]))
 
 
-def _ratio(joint: Sides, condition: Sides, factor: NDArray[np.float64], width: int) -> tuple[Any, NDArray[np.float64]]:
+def _ratio(joint: Sides, condition: Sides, factor: Vector, width: int) -> tuple[Any, Vector]:
     """P(E & H) - factor P(H) as sums over coordinates, with their constants."""
     from scipy import sparse
 
@@ -259,7 +249,7 @@ def _ratio(joint: Sides, condition: Sides, factor: NDArray[np.float64], width: i
     return matrix, constant
 
 
-def absent(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64]) -> bool:
+def absent(part: Merged, worlds: Mask, weight: Vector) -> bool:
     """Whether a forecast of positive weight is given an event that a mixture makes impossible."""
     given, intervals = part.terms.conditionals, part.terms.intervals
     x = np.clip(weight @ part.functions.hold(worlds), 0.0, 1.0)
@@ -271,14 +261,14 @@ def absent(part: Merged, worlds: NDArray[np.bool_], weight: NDArray[np.float64])
 class _Program:
     """Mixtures whose rows lie within their limits; the last row is the sum of the weights."""
 
-    def __init__(self, rows: Rows, truth: NDArray[np.bool_]) -> None:
+    def __init__(self, rows: Claims, truth: Mask) -> None:
         import highspy
 
         self._rows = rows
         self._solver: Any = highspy.Highs()
         self._solver.silent()
         for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            self._solver.setOptionValue(option, FEASIBLE)
+            self._solver.setOptionValue(option, TUNING.feasible)
         self._solver.setOptionValue("threads", 1)
         self._solver.setOptionValue("presolve", "off")
         self._endless, self._optimal = highspy.kHighsInf, highspy.HighsModelStatus.kOptimal
@@ -290,7 +280,7 @@ class _Program:
         for row in truth:
             self.add(row)
 
-    def add(self, truth: NDArray[np.bool_]) -> None:
+    def add(self, truth: Mask) -> None:
         """Add a world, by the truth of the coordinates."""
         values = np.append(self._rows.matrix @ truth.astype(np.float64), 1.0)
         rows = np.flatnonzero(values).astype(np.int32)
@@ -304,9 +294,9 @@ class _Program:
         for column, true in enumerate(self._holds):
             self._solver.changeColCost(column, sign * true)
 
-    def solve(self, budget: Budget) -> tuple[float, NDArray[np.float64]] | None:
+    def solve(self, budget: Budget) -> tuple[float, Vector] | None:
         """The least value, and the prices of the rows; None if the budget is over or rounding makes the solver fail."""
-        left = max(SHORTEST, budget.left())
+        left = max(TUNING.shortest, budget.left())
         self._solver.setOptionValue("time_limit", self._solver.getRunTime() + left)
         self._solver.run()
         if self._solver.getModelStatus() != self._optimal:

@@ -11,8 +11,7 @@ from coherently.solve.solution import Global
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Mask, Vector
     from coherently.problem import Problem
     from coherently.solve.solution import Solution
 
@@ -20,9 +19,7 @@ UNMOVED = 1e-13
 """Changes of probabilities below this are rounding: sums of a few hundred shares, to 2^-53 each."""
 
 
-def without_rounding(
-    x: NDArray[np.float64], weight: NDArray[np.float64], mean: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def without_rounding(x: Vector, weight: Vector, mean: Vector) -> Vector:
     """The answer, or the forecasts themselves if it differs from them only by rounding: these lose in no world."""
     known = weight > 0
     if np.abs(x - mean)[known].max(initial=0.0) > UNMOVED:
@@ -30,7 +27,7 @@ def without_rounding(
     return np.where(known, mean, x)
 
 
-def probabilities(problem: Problem, solution: Solution) -> NDArray[np.float64]:
+def probabilities(problem: Problem, solution: Solution) -> Vector:
     """The probability of each coordinate: from the worlds if there are any, else from the events as written.
 
     Without worlds, P(E & H) follows from E given H and H; it is NaN if nobody forecast H.
@@ -58,7 +55,7 @@ def probabilities(problem: Problem, solution: Solution) -> NDArray[np.float64]:
     return x
 
 
-def distance(problem: Problem, x: NDArray[np.float64], conditionals: str | None = None) -> float:
+def distance(problem: Problem, x: Vector, conditionals: str | None = None) -> float:
     """The weighted distance of coordinates' probabilities from the merged forecasts, as the loss measures it.
 
     `conditionals` says what conditional forecasts lose, as in `coherently.solve.Solution` (default: called_off). Those
@@ -73,15 +70,13 @@ def distance(problem: Problem, x: NDArray[np.float64], conditionals: str | None 
     else:
         share = np.ones(len(given)) if conditionals == "ratio" else condition
         total += _sum(given.weight, lambda known: share[known] * divergence(value[known], given.mean[known]))
-    at = np.empty(len(intervals))
-    at[intervals.conditional] = value[intervals.about[intervals.conditional]]
-    at[~intervals.conditional] = x[intervals.about[~intervals.conditional]]
-    share = np.ones(len(intervals))
-    share[intervals.conditional] = condition[intervals.about[intervals.conditional]]
+    joint, condition = (side.probability(x) for side in merged.terms.of_intervals())
+    at = np.clip(np.divide(joint, condition, out=intervals.low.copy(), where=condition > 0), 0.0, 1.0)
     inside = np.clip(at, intervals.low, intervals.high)
-    return total + _sum(intervals.weight, lambda known: (share * divergence(at, inside))[known])
+    held = np.ones(len(intervals)) if conditionals == "ratio" else condition
+    return total + _sum(intervals.weight, lambda known: (held * divergence(at, inside))[known])
 
 
-def _sum(weight: NDArray[np.float64], lost: Callable[[NDArray[np.bool_]], NDArray[np.float64]]) -> float:
+def _sum(weight: Vector, lost: Callable[[Mask], Vector]) -> float:
     known = weight > 0
     return float(np.nansum(weight[known] * lost(known)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 from coherently.solve.facts import Coherence, Status
 from coherently.values import Value
@@ -91,12 +91,13 @@ class Solution(Value):
         """The same with sums of weights multiplied by the unit that weights were divided by."""
         if unit == 1:
             return self
-        components = tuple(
-            replace(c, objective=_times(c.objective, unit), lower_bound=_times(c.lower_bound, unit))
-            for c in self.components
-        )
-        names = ("objective", "lower_bound", "guaranteed_improvement")
-        sums: dict[str, Any] = {name: _times(getattr(self, name), unit) for name in names}
+
+        def told(of: object, *names: str) -> dict[str, Any]:
+            known = {name: value for name in names if (value := getattr(of, name)) is not None}
+            return {name: min(value * unit, sys.float_info.max) for name, value in known.items()}
+
+        components = tuple(replace(one, **told(one, "objective", "lower_bound")) for one in self.components)
+        sums = told(self, "objective", "lower_bound", "guaranteed_improvement")
         if isinstance(self, Local) and self.trace:
             sums["trace"] = replace(self.trace, objective=self.trace.objective * unit)
         return replace(self, components=components, **sums)
@@ -141,15 +142,6 @@ class Global(Solution):
     violation: float | None = None
     degenerate: tuple[int, ...] = ()
     standing: tuple[int, ...] = ()
-
-
-@overload
-def _times(value: float, unit: float) -> float: ...
-@overload
-def _times(value: float | None, unit: float) -> float | None: ...
-def _times(value: float | None, unit: float) -> float | None:
-    """A sum of weights, at most the largest double."""
-    return None if value is None else min(value * unit, sys.float_info.max)
 
 
 def promised(improvement: float) -> float | None:

@@ -55,7 +55,7 @@ class Attached:
         joint, condition = terms.conditionals.joint.probability(x), terms.conditionals.condition.probability(x)
         x[self.given[known]] = (joint + terms.conditionals.mean * (1.0 - condition))[known]
         if len(self.inner):
-            joint, condition = _about(self.merged, x)
+            joint, condition = (side.probability(x) for side in terms.of_intervals())
             low, high = terms.intervals.low, terms.intervals.high
             x[self.inner] = low + joint - np.clip(joint, low * condition, high * condition)
         return x
@@ -188,17 +188,6 @@ def _with_conditionals(merged: Merged, groups: list[Group], given: NDArray[np.in
 def _column(rows: NDArray[np.float64], members: list[int], sides: Sides, k: int) -> NDArray[np.float64]:
     truth = rows[:, members.index(int(sides.coordinate[k]))]
     return 1.0 - truth if sides.turned[k] else truth
-
-
-def _about(merged: Merged, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The probabilities of the joint events and the conditions of intervals."""
-    intervals, of = merged.terms.intervals, merged.terms.conditionals
-    given = intervals.conditional
-    joint, condition = np.empty(len(intervals)), np.ones(len(intervals))
-    joint[~given] = x[intervals.about[~given]]
-    joint[given] = of.joint.probability(x)[intervals.about[given]]
-    condition[given] = of.condition.probability(x)[intervals.about[given]]
-    return joint, condition
 
 
 def _of_intervals(merged: Merged, inner: NDArray[np.int64]) -> list[Group]:

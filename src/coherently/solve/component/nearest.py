@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
-from coherently.solve.bounds.rules import BOUNDS, LATE_BOUNDS
 from coherently.solve.facts import Proof, Route
+from coherently.solve.lower_bounds.bounding import BOUNDS, LATE_BOUNDS
 from coherently.solve.worlds.grounds import Grounds
 from coherently.solve.worlds.program import best_world
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.problem import Merged
-    from coherently.solve.bounds.rules import Rule
     from coherently.solve.budget import Budget
+    from coherently.solve.lower_bounds.bounding import BoundingRule
 
 EAGER_STATES = 2**14
 """With at most this many states of a junction tree, the best of all worlds is found each time."""
@@ -154,7 +154,7 @@ class _Run:
                 self.nearest.eliminated = True
                 return
 
-    def apply(self, rules: Sequence[Rule]) -> None:
+    def apply(self, rules: Sequence[BoundingRule]) -> None:
         """Bound by the rules that fit."""
         nearest = self.nearest
         for rule in rules:

@@ -31,28 +31,35 @@ from coherently.solve.relaxed.recovered import remark, written
 from coherently.solve.solution import Local, Trace, promised
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.problem import Attached, Design, Problem
 
 Correction: TypeAlias = Literal["none", "dykstra"]
 
-COHERENT = 1e-7
-"""Violations of a group up to this count as none, even if the tolerance is smaller."""
-PATIENCE = 200
-"""Number of sweeps of Dykstra's algorithm before the interior point method takes over."""
-LARGEST_INTERIOR = 300_000
-"""Maximum number of truth vectors, over all groups, for which the interior point method finishes the work."""
-FEW = 20_000
-"""Maximum number of truth vectors for which it does all of it."""
-WIDE = 64
-"""If a group has at least this many events, closed forms, or one projection if groups are disjoint, come first: the
-interior point method solves dense systems of this size."""
-SMALL = 5_000
-"""Up to this many coordinates the fast answer is accepted only at rounding accuracy, because a gap g leaves errors of
-sqrt(g)."""
-EXACT = 1e-13
-"""Relative gaps below this are rounding."""
+
+@dataclass(frozen=True, slots=True)
+class ProjectionTuning:
+    """When alternating projections count as done, and which way Dykstra's answer is found."""
+
+    coherent: float = 1e-7
+    """Violations of a group up to this count as none, even if the tolerance is smaller."""
+    patience: int = 200
+    """Number of sweeps of Dykstra's algorithm before the interior point method takes over."""
+    largest_interior: int = 300_000
+    """Maximum number of truth vectors, over all groups, for which the interior point method finishes the work."""
+    few: int = 20_000
+    """Maximum number of truth vectors for which it does all of it."""
+    wide: int = 64
+    """If a group has at least this many events, closed forms, or one projection if groups are disjoint, come first: the
+    interior point method solves dense systems of this size."""
+    small: int = 5_000
+    """Up to this many coordinates the fast answer is accepted only at rounding accuracy, because a gap g leaves errors
+    of sqrt(g)."""
+    exact: float = 1e-13
+    """Relative gaps below this are rounding."""
+
+
+TUNING = ProjectionTuning()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +139,7 @@ class AlternatingProjections:
     def solve(self, problem: Problem, budget: Budget | None = None) -> Local:
         """Answer the problem; a stop gives the answer so far."""
         merged, budget = problem.merged, budget or Budget()
-        brier = problem.loss.is_quadratic
+        brier, corrected = problem.loss.is_quadratic, self.correction == "dykstra"
         if not brier and not isinstance(problem.loss, KERNELS):
             known = ", ".join(kind.name for kind in KERNELS)
             raise MethodError(f"projections know the losses {known}, not {problem.loss.name}; use the method exact")
@@ -141,30 +148,30 @@ class AlternatingProjections:
                 f"projections know conditionals, intervals and pins under the loss brier, not {problem.loss.name}; use "
                 f"the method exact"
             )
-        if brier and self.correction == "dykstra" and not self.trace and fits(merged, self.groups):
+        if brier and corrected and not self.trace and fits(merged, self.groups):
             found = solve_pairwise(
                 merged, self.groups, self.tolerance, self.threads, auxiliary=self.auxiliary, budget=budget
             )
             found = _without_rounding(found, merged.weight, merged.mean)
-            enough = EXACT if len(merged) <= SMALL else max(EXACT, self.tolerance)
+            enough = TUNING.exact if len(merged) <= TUNING.small else max(TUNING.exact, self.tolerance)
             if _is_close(found, enough) or budget.is_over():
                 value, stopped = problem.as_written(found.x), budget.is_over()
                 return _wrap(problem, found, str(self.groups), 0.0, value, self.tolerance, interrupted=stopped)
-        if (self.correction == "none" or not brier) and np.any(merged.weight == 0) and not len(merged.terms):
+        if not (corrected and brier) and np.any(merged.weight == 0) and not len(merged.terms):
             return self._without_weightless(problem, budget)
-        if self.correction == "none":
+        if not corrected:
             merged = with_points(merged)
         design = find_design(self.groups)
         groups = with_auxiliary(design, merged) if self.auxiliary else design(merged)
         if not brier:
             if groups.auxiliary:
                 raise MethodError(f"events that nobody forecast need the loss brier, not {problem.loss.name}")
-            corrected = self.correction == "dykstra"
             return BregmanRun(problem, groups, corrected, self.tolerance).solve(self.sweeps, budget, traced=self.trace)
         attached = attach(merged, groups)
-        if self.correction == "none":
-            return self._loop(_Run(problem, without_weightless(attached), traced=self.trace, corrected=False), budget)
-        return self._dykstra(_Run(problem, attached, traced=self.trace, corrected=True), budget)
+        if corrected:
+            return self._dykstra(_Sweeps(problem, attached, traced=self.trace, corrected=True), budget)
+        run = _Sweeps(problem, without_weightless(attached), traced=self.trace, corrected=False)
+        return self._loop(run, budget)
 
     def _without_weightless(self, problem: Problem, budget: Budget) -> Local:
         """The loop ignores events whose forecasts have weight 0: they stay NaN and are in no group."""
@@ -173,7 +180,7 @@ class AlternatingProjections:
         trace = solution.trace and replace(solution.trace, value=way.back(solution.trace.value))
         return replace(solution, value=way.back(solution.value), trace=trace)
 
-    def _loop(self, run: _Run, budget: Budget) -> Local:
+    def _loop(self, run: _Sweeps, budget: Budget) -> Local:
         moved, violation, status = 0.0, math.inf, Status.SWEEP_LIMIT
         x = run.start()
         for sweep in range(self.sweeps):
@@ -188,7 +195,7 @@ class AlternatingProjections:
                 continue
             # Groups that pins keep from ever agreeing stop moving too, so the violation decides.
             violation = run.projector.violation(x)
-            if violation <= max(self.tolerance, COHERENT):
+            if violation <= max(self.tolerance, TUNING.coherent):
                 status = Status.CONVERGED
                 break
         return Local(
@@ -204,23 +211,23 @@ class AlternatingProjections:
             conditionals=run.form(),
         )
 
-    def _dykstra(self, run: _Run, budget: Budget) -> Local:
+    def _dykstra(self, run: _Sweeps, budget: Budget) -> Local:
         groups = run.groups
         x, increments = run.start(), np.zeros(len(groups.members))
         vectors = sum(len(groups.patterns[i]) for i in groups.pattern.tolist())
-        small = vectors <= LARGEST_INTERIOR
+        small = vectors <= TUNING.largest_interior
         weightless = bool(np.any(run.weight[groups.members] == 0))
         if weightless and not small:
             raise MethodError(
                 f"the design {groups.design} makes {vectors:,} truth vectors with events of no weight; "
-                f"{LARGEST_INTERIOR:,} is the maximum: choose the groups logical or pairs, without auxiliary"
+                f"{TUNING.largest_interior:,} is the maximum: choose the groups logical or pairs, without auxiliary"
             )
-        if not weightless and not self.trace and run.projector.violation(x) <= EXACT:
+        if not weightless and not self.trace and run.projector.violation(x) <= TUNING.exact:
             return self._finish(run, Relaxed(x, run.objective(x), 0.0, 0), 0.0)
         disjoint = len(np.unique(groups.members)) == len(groups.members)
-        wide = int(np.diff(groups.starts).max(initial=0)) > WIDE and (disjoint or run.projector.is_quick())
-        direct = weightless or (vectors <= FEW and not self.trace and not wide)
-        limit = 0 if direct else min(self.sweeps, PATIENCE) if small else self.sweeps
+        wide = int(np.diff(groups.starts).max(initial=0)) > TUNING.wide and (disjoint or run.projector.is_quick())
+        direct = weightless or (vectors <= TUNING.few and not self.trace and not wide)
+        limit = 0 if direct else min(self.sweeps, TUNING.patience) if small else self.sweeps
         for sweep in range(1, limit + 1):
             if budget.is_stopped:
                 break
@@ -229,7 +236,7 @@ class AlternatingProjections:
             budget.tell(sweep / self.sweeps)
             if sweep % 10 == 0 or sweep == 1:
                 found, violation = run.judge(x, increments), run.projector.violation(x)
-                if _is_close(found, EXACT) and violation <= EXACT:
+                if _is_close(found, TUNING.exact) and violation <= TUNING.exact:
                     return self._finish(run, found, violation)
                 strict = 0.1 * self.tolerance
                 if _is_close(found, strict) and violation <= strict and sweep > 1:
@@ -243,21 +250,21 @@ class AlternatingProjections:
             found = replace(found, x=x, objective=run.objective(x))
         return self._finish(run, found, run.projector.violation(x), interrupted=budget.is_stopped)
 
-    def _interior(self, run: _Run, budget: Budget) -> Local:
+    def _interior(self, run: _Sweeps, budget: Budget) -> Local:
         inner = interior_point(run.weight, run.target, run.groups, budget)
         bound = relaxed_bound(run.weight, run.target, run.groups, inner.forces)
         x = run.attached.completed(inner.x)
         found = Relaxed(x, run.objective(x), bound, run.sweeps + inner.iterations)
         return self._finish(run, found, run.projector.violation(x), interrupted=budget.is_stopped)
 
-    def _finish(self, run: _Run, found: Relaxed, violation: float, *, interrupted: bool = False) -> Local:
+    def _finish(self, run: _Sweeps, found: Relaxed, violation: float, *, interrupted: bool = False) -> Local:
         found = _without_rounding(found, run.weight, run.target)
         what = run.problem, found, run.groups.design, violation, run.written(found.x), self.tolerance
         solution = _wrap(*what, interrupted=interrupted)
         return replace(solution, trace=run.trace(), note=run.note_for(found.x), conditionals=run.form())
 
 
-class _Run:
+class _Sweeps:
     """The projector of a problem's groups, auxiliary coordinates included, and the notes of a run."""
 
     def __init__(self, problem: Problem, attached: Attached, *, traced: bool, corrected: bool) -> None:
@@ -268,35 +275,35 @@ class _Run:
             groups.starts, groups.members, groups.pattern, list(groups.patterns), self.weight
         )
         self.sweeps = -1
-        self.noted: list[NDArray[np.float64]] = []
+        self.noted: list[Vector] = []
         self.violations: list[float] = []
         self.note(self.start())
 
-    def start(self) -> NDArray[np.float64]:
+    def start(self) -> Vector:
         return np.where(self.weight > 0, self.target, 0.5)
 
-    def objective(self, x: NDArray[np.float64]) -> float:
+    def objective(self, x: Vector) -> float:
         return self.attached.objective(x) if self.corrected else distance(self.problem.merged, self.attached, x)
 
-    def known(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def known(self, x: Vector) -> Vector:
         """The answer without the coordinates that the loop ignores."""
         return x if self.corrected else np.where(self.weight > 0, x, np.nan)
 
-    def written(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def written(self, x: Vector) -> Vector:
         return written(self.problem, self.attached, self.known(x))
 
     def form(self) -> str | None:
         """What conditional forecasts lose."""
         return "linearised" if len(self.problem.merged.terms.conditionals) else None
 
-    def note_for(self, x: NDArray[np.float64]) -> str | None:
+    def note_for(self, x: Vector) -> str | None:
         said = remark(self.attached, self.known(x), corrected=self.corrected)
         if self.corrected or not len(self.problem.merged.terms.intervals):
             return said
         points = "Intervals entered as points: of each, the one nearest to the mean of the other forecasts."
         return f"{said} {points}" if said else points
 
-    def note(self, x: NDArray[np.float64]) -> None:
+    def note(self, x: Vector) -> None:
         self.sweeps += 1
         if self.traced:
             self.noted.append(x.copy())
@@ -311,7 +318,7 @@ class _Run:
             np.array(self.violations),
         )
 
-    def judge(self, x: NDArray[np.float64], increments: NDArray[np.float64]) -> Relaxed:
+    def judge(self, x: Vector, increments: Vector) -> Relaxed:
         """How good Dykstra's x is, by the bound that its increments give."""
         forces = -2 * self.weight[self.groups.members] * increments
         return Relaxed(x, self.objective(x), relaxed_bound(self.weight, self.target, self.groups, forces), self.sweeps)
@@ -322,7 +329,7 @@ def _wrap(
     found: Relaxed,
     design: str,
     violation: float,
-    value: NDArray[np.float64],
+    value: Vector,
     tolerance: float,
     *,
     interrupted: bool = False,
@@ -331,7 +338,7 @@ def _wrap(
     bound = min(found.lower_bound, found.objective)
     gap = found.objective - bound
     slack = 2 * math.sqrt(gap * problem.merged.weight.sum()) + gap
-    close = _is_close(found, max(tolerance, COHERENT)) and violation <= max(tolerance, COHERENT)
+    close = _is_close(found, max(tolerance, TUNING.coherent)) and violation <= max(tolerance, TUNING.coherent)
     status = Status.CONVERGED if close else Status.INTERRUPTED if interrupted else Status.SWEEP_LIMIT
     promise = promised(problem.scatter + (0.0 if found.objective == 0 else bound - slack))
     return Local(
@@ -346,7 +353,7 @@ def _wrap(
     )
 
 
-def _without_rounding(found: Relaxed, weight: NDArray[np.float64], target: NDArray[np.float64]) -> Relaxed:
+def _without_rounding(found: Relaxed, weight: Vector, target: Vector) -> Relaxed:
     x = without_rounding(found.x, weight, target)
     still = bool(np.all((x == target)[weight > 0]))
     return replace(found, x=x, objective=0.0, lower_bound=0.0) if still else found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,14 +13,14 @@ from coherently.errors import MethodError
 from coherently.problem import LARGEST_TABLE
 from coherently.solve.budget import Budget
 from coherently.solve.facts import Promise, Status
-from coherently.solve.methods.moves import losses, plan, terms_of
+from coherently.solve.measure import distance
+from coherently.solve.methods.moves import plan, terms_of
 from coherently.solve.solution import Global, Worlds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Mask
     from coherently.problem import Merged, Problem
 
 MAX_COLUMNS = 100_000
@@ -31,18 +31,27 @@ MAX_PASSES = 10**6
 """Maximum number of passes over all bits."""
 MAX_BITS = 500_000_000
 """Maximum number of columns times variables."""
-STEPS_PER_BIT = 500
-"""Default number of random flips per bit."""
-STAGES = 100
-"""Number of temperatures."""
-SAMPLES = 1000
-"""Number of flips that measure the unit of temperature."""
-WORK = 10_000_000
-"""Number of events evaluated between two looks at the budget."""
-ROUNDING = 1e-9
-"""Violations of a pin below this are rounding."""
-COOLING = 0.9
-"""The part of the time that cooling may take, so that the descent has the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnealingTuning:
+    """The schedule of annealing, as far as it is no option."""
+
+    steps_per_bit: int = 500
+    """Default number of random flips per bit."""
+    stages: int = 100
+    """Number of temperatures."""
+    samples: int = 1000
+    """Number of flips that measure the unit of temperature."""
+    work: int = 10_000_000
+    """Number of events evaluated between two looks at the budget."""
+    rounding: float = 1e-9
+    """Violations of a pin below this are rounding."""
+    cooling: float = 0.9
+    """The part of the time that cooling may take, so that the descent has the rest."""
+
+
+TUNING = AnnealingTuning()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,10 @@ class Annealing:
     [0.425, 0.525, 0.275, 0.675]
     """
 
+    name: ClassVar[str] = "annealing"
+    # Random flips follow the order, and probabilities are multiples of 1/columns.
+    exceptions: ClassVar[frozenset[Promise]] = frozenset({Promise.IGNORES_ORDER, Promise.KEEPS_COHERENT})
+
     columns: int = 1000
     steps: int | None = None
     seed: int = 0
@@ -93,20 +106,10 @@ class Annealing:
         if not 0 <= self.time_limit < math.inf:
             raise MethodError(f"time_limit is {self.time_limit}; it must be a number of seconds, 0 or more")
 
-    @property
-    def name(self) -> str:
-        """The name of the method."""
-        return "annealing"
-
-    @property
-    def exceptions(self) -> frozenset[Promise]:
-        """Random flips follow the order, and probabilities are multiples of 1/columns."""
-        return frozenset({Promise.IGNORES_ORDER, Promise.KEEPS_COHERENT})
-
     def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
         """Answer the problem; a stop gives the answer so far."""
         merged, budget = problem.merged, (budget or Budget()).within(self.time_limit)
-        cooling = budget.share(COOLING)
+        cooling = budget.share(TUNING.cooling)
         self._check(problem)
         annealer, bits = self._start(merged)
         cooled = self._cool(annealer, merged, bits, cooling)
@@ -116,18 +119,19 @@ class Annealing:
         elif not cooled:
             status = Status.TIME_LIMIT
         value = annealer.counts() / self.columns
-        weighty = merged.weight > 0
-        objective = float(np.sum(merged.weight[weighty] * (value - merged.mean)[weighty] ** 2))
-        cost, broken, impossible = losses(merged, value)
+        given, limits = merged.terms.conditionals, merged.terms.limits
+        joint, condition = limits.joint.probability(value), limits.condition.probability(value)
+        broken = np.abs(joint - np.clip(joint, limits.low * condition, limits.high * condition)).max(initial=0.0)
+        impossible = int(np.count_nonzero((given.condition.probability(value) == 0) & (given.weight > 0)))
         return Global(
             problem.as_written(value),
             status,
-            objective=objective + cost,
+            objective=distance(problem, value, "ratio"),
             lower_bound=0.0,
-            violation=broken if len(merged.terms.limits) else None,
+            violation=float(broken) if len(limits) else None,
             worlds=(_distinct(annealer.worlds().view(np.bool_)),),
             note=_remark(broken, impossible, self.columns),
-            conditionals="ratio" if len(merged.terms.conditionals) else None,
+            conditionals="ratio" if len(given) else None,
         )
 
     def _start(self, merged: Merged) -> tuple[_core.Annealer, int]:
@@ -164,10 +168,10 @@ class Annealing:
 
     def _cool(self, annealer: _core.Annealer, merged: Merged, bits: int, budget: Budget) -> bool:
         """Take the steps; false if the budget was over before the last."""
-        steps = STEPS_PER_BIT * bits if self.steps is None else self.steps
-        temperature = self.temperature * annealer.roughness(SAMPLES)
-        for stage in range(STAGES):
-            begin, end = steps * stage // STAGES, steps * (stage + 1) // STAGES
+        steps = TUNING.steps_per_bit * bits if self.steps is None else self.steps
+        temperature = self.temperature * annealer.roughness(TUNING.samples)
+        for stage in range(TUNING.stages):
+            begin, end = steps * stage // TUNING.stages, steps * (stage + 1) // TUNING.stages
             for done, size in _slices(begin, end, merged):
                 if budget.is_over():
                     return False
@@ -192,7 +196,7 @@ class Annealing:
 def _remark(broken: float, impossible: int, columns: int) -> str | None:
     """A note on pins and conditionals."""
     said = []
-    if broken > ROUNDING:
+    if broken > TUNING.rounding:
         said.append(f"A pin is missed by {broken:.6g}, the most of all: probabilities are multiples of 1/{columns}.")
     if impossible:
         said.append(
@@ -211,14 +215,14 @@ def _slices(begin: int, end: int, merged: Merged) -> Iterator[tuple[int, int]]:
     """Cut steps into parts of about equal work: the end of each, and its size."""
     size = merged.sizes()
     seen = np.sum(size * np.minimum(size, LARGEST_TABLE)) / max(1, merged.n_variables)
-    most = max(1, int(WORK / max(1.0, seen)))
+    most = max(1, int(TUNING.work / max(1.0, seen)))
     while begin < end:
         part = min(most, end - begin)
         begin += part
         yield begin, part
 
 
-def _distinct(truth: NDArray[np.bool_]) -> Worlds:
+def _distinct(truth: Mask) -> Worlds:
     """The distinct worlds; `truth` has one row per world, all equally likely."""
     _, first, count = np.unique(np.packbits(truth, axis=1), axis=0, return_index=True, return_counts=True)
     return Worlds(np.arange(truth.shape[1], dtype=np.int32), count / len(truth), truth[first])

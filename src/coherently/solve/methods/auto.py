@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from coherently.solve.facts import Coherence, Proof, Route, Status
+from coherently.solve.measure import probabilities
 from coherently.solve.methods.alternating import AlternatingProjections
 from coherently.solve.methods.exact import Exact
 from coherently.solve.relaxed.pairs import fits
@@ -17,6 +18,7 @@ from coherently.solve.solution import Component
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.arrays import Vector
     from coherently.problem import Problem
     from coherently.solve.budget import Budget
     from coherently.solve.solution import Global, Local, Solution
@@ -39,6 +41,8 @@ class Auto:
     ('optimal', 'global', 0.275)
     """
 
+    name: ClassVar[str] = "auto"
+
     tolerance: float = 1e-6
     time_limit: float = 10.0
     seed: int = 0
@@ -49,11 +53,6 @@ class Auto:
 
     def _exact(self) -> Exact:
         return Exact(self.tolerance, self.time_limit, self.seed, threads=self.threads)
-
-    @property
-    def name(self) -> str:
-        """The name of the method."""
-        return "auto"
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:
         """Answer the problem; a stop gives the answer so far."""
@@ -93,24 +92,17 @@ def locally(part: Problem, budget: Budget | None = None) -> Local:
 
 def _objectives(part: Problem, solution: Local, labels: NDArray[np.int32]) -> list[float]:
     """The objective of each component; NaN for several with conditionals, intervals or pins, where it is not known."""
-    count = int(labels.max()) + 1
-    if len(part.merged.terms):
+    count, merged = int(labels.max()) + 1, part.merged
+    if len(merged.terms):
         return [solution.objective or 0.0] if count == 1 else [math.nan] * count
-    objectives: list[float] = np.bincount(labels, _distances(part, solution)).tolist()
+    weighty = merged.weight > 0
+    x = probabilities(part, solution)[weighty]
+    lost = merged.weight[weighty] * part.loss.divergence(x, merged.mean[weighty])
+    objectives: list[float] = np.bincount(labels[weighty], lost, count).tolist()
     return objectives
 
 
-def _distances(part: Problem, solution: Local) -> NDArray[np.float64]:
-    """What each coordinate adds to the objective."""
-    merged = part.merged
-    x = np.zeros(len(merged))
-    x[part.coordinate] = np.where(part.complemented, 1.0 - solution.value, solution.value)
-    weighty = merged.weight > 0
-    lost = part.loss.divergence(np.where(weighty, x, 0.5), np.where(weighty, merged.mean, 0.5))
-    return np.where(weighty, merged.weight * lost, 0.0)
-
-
-def _join(local: Local, exact: Global, value: NDArray[np.float64]) -> Local:
+def _join(local: Local, exact: Global, value: Vector) -> Local:
     """Join the answers for large and other components; the weaker promise holds for the whole."""
     worse = local.status if exact.status is Status.OPTIMAL else exact.status
     return replace(

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Vector
+
 ROUNDING = 1e-9
 """Shares of the weight below this are rounding errors."""
 
 
-def weighted_median(
-    unit: NDArray[np.int32], p: NDArray[np.float64], weight: NDArray[np.float64], count: int
-) -> NDArray[np.float64]:
+def weighted_median(unit: NDArray[np.int32], p: Vector, weight: Vector, count: int) -> Vector:
     """The middle of all numbers with at most half of the weight below and at most half above; NaN without weight.
 
     >>> weighted_median(np.zeros(3, np.int32), np.array([0.9, 0.1, 0.2]), np.array([1.0, 1.0, 2.0]), 1).round(6).item()
@@ -35,9 +35,7 @@ def weighted_median(
     return 0.5 * (lower + np.where(np.isnan(upper), lower, upper))
 
 
-def middle_mean(
-    unit: NDArray[np.int32], p: NDArray[np.float64], weight: NDArray[np.float64], count: int, trim: float
-) -> NDArray[np.float64]:
+def middle_mean(unit: NDArray[np.int32], p: Vector, weight: Vector, count: int, trim: float) -> Vector:
     """The mean without the share `trim` of the weight at either end; a forecast at the cut counts in part.
 
     >>> middle_mean(np.zeros(5, np.int32), np.array([0.9, 0.1, 0.2, 0.3, 0.4]), np.ones(5), 1, 0.2).round(6).item()
@@ -47,11 +45,11 @@ def middle_mean(
     inside = np.maximum(0.0, np.minimum(high, 1.0 - trim) - np.maximum(low, trim))
     total = np.bincount(unit[order], inside, count)
     sums = np.bincount(unit[order], inside * p[order], count)
-    mean: NDArray[np.float64] = np.divide(sums, total, out=np.full(count, np.nan), where=total > 0)
+    mean: Vector = np.divide(sums, total, out=np.full(count, np.nan), where=total > 0)
     return mean
 
 
-def neyman_roughgarden(mean: NDArray[np.float64], number: NDArray[np.float64], prior: float) -> NDArray[np.float64]:
+def neyman_roughgarden(mean: Vector, number: Vector, prior: float) -> Vector:
     r"""The mean moved away from the prior by the factor that is best for `number` forecasts in the worst case.
 
     $$\pi + d (m - \pi), \quad d = \frac{n (\sqrt{3n^2 - 3n + 1} - 2)}{n^2 - n - 1} = \frac{3n}{s + 2}$$
@@ -68,7 +66,7 @@ def neyman_roughgarden(mean: NDArray[np.float64], number: NDArray[np.float64], p
     return np.clip(prior + factor * (mean - prior), 0.0, 1.0)
 
 
-def normalised(mean: NDArray[np.float64], partitions: Iterable[NDArray[np.int64]]) -> NDArray[np.float64]:
+def normalised(mean: Vector, partitions: Iterable[Indices]) -> Vector:
     """Divide the means of each partition by their sum; where all are 0, each gets the same share.
 
     A partition with a unit that has no mean stays as it is.
@@ -86,9 +84,7 @@ def normalised(mean: NDArray[np.float64], partitions: Iterable[NDArray[np.int64]
     return value
 
 
-def _places(
-    unit: NDArray[np.int32], p: NDArray[np.float64], weight: NDArray[np.float64], count: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def _places(unit: NDArray[np.int32], p: Vector, weight: Vector, count: int) -> tuple[Indices, Vector, Vector]:
     """Sort the forecasts of positive weight by unit and size; where each begins and ends in its unit's weight."""
     order = np.lexsort((p, unit))
     order = order[weight[order] > 0]

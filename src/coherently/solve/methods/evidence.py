@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -20,17 +20,17 @@ from coherently.solve.solution import Component, Global, Worlds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Mask, Vector
     from coherently.problem import Merged, Part, Problem
 
-    _Combined: TypeAlias = "tuple[NDArray[np.bool_], NDArray[np.float64], float]"
+    _Combined: TypeAlias = "tuple[Mask, Vector, float]"
 
 LARGEST_FRAME = 1024
 """Maximum number of worlds of a component: its frame."""
 MOST_SETS = 100_000
 """Maximum number of sets of worlds with mass."""
 CHUNK = 4096
+"""Number of sets whose members are unpacked at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,12 @@ class DempsterShafer:
     'Conflict between the forecasts (K): 0.24064.'
     """
 
+    name: ClassVar[str] = "dempster-shafer"
+    # Evidence is about events only, adds up where it agrees, and weights are shares of the reliability.
+    exceptions: ClassVar[frozenset[Promise]] = frozenset(
+        {Promise.TAKES_MORE, Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS}
+    )
+
     reliability: float | Mapping[str, float] = 0.8
 
     def __post_init__(self) -> None:
@@ -68,16 +74,6 @@ class DempsterShafer:
         for name, value in given.items():
             if not 0 <= value <= 1:
                 raise MethodError(f"the reliability of {name} is {value}; it must be a number from 0 to 1")
-
-    @property
-    def name(self) -> str:
-        """The name of the method."""
-        return "dempster-shafer"
-
-    @property
-    def exceptions(self) -> frozenset[Promise]:
-        """Evidence is about events only, adds up where it agrees, and weights are shares of the reliability."""
-        return frozenset({Promise.TAKES_MORE, Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS})
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
         """Combine the evidence of each component."""
@@ -103,7 +99,7 @@ class DempsterShafer:
             note=_note([component.conflict or 0.0 for component in components], left),
         )
 
-    def _reliabilities(self, problem: Problem) -> NDArray[np.float64]:
+    def _reliabilities(self, problem: Problem) -> Vector:
         """The reliability of each forecast."""
         given = problem.forecasts
         if isinstance(self.reliability, Mapping):
@@ -145,7 +141,7 @@ def combine(first: Mapping[int, float], second: Mapping[int, float]) -> tuple[di
     return {both: mass / total for both, mass in found.items() if mass > 0.0}, conflict
 
 
-def pignistic(masses: Mapping[int, float], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def pignistic(masses: Mapping[int, float], counts: Vector) -> Vector:
     """Share the mass of each set equally among what its elements stand for: `counts` worlds each.
 
     >>> pignistic({0b01: 0.5, 0b11: 0.5}, np.array([1.0, 1.0])).tolist()
@@ -161,11 +157,11 @@ def pignistic(masses: Mapping[int, float], counts: NDArray[np.float64]) -> NDArr
         rows = np.frombuffer(octets, np.uint8).reshape(-1, length)
         members = np.unpackbits(rows, axis=1, count=size, bitorder="little") * counts
         probability += (mass[start : start + CHUNK] / members.sum(axis=1)) @ members
-    shared: NDArray[np.float64] = probability / probability.sum()
+    shared: Vector = probability / probability.sum()
     return shared
 
 
-def _evidence(problem: Problem, reliability: NDArray[np.float64]) -> NDArray[np.float64]:
+def _evidence(problem: Problem, reliability: Vector) -> Vector:
     """Combine all evidence about each coordinate: one row of logarithms of the mass for it, against it and open.
 
     The commonalities, of E with what is open and so on, are products over the forecasts. They are not normalised: 1
@@ -177,7 +173,7 @@ def _evidence(problem: Problem, reliability: NDArray[np.float64]) -> NDArray[np.
     return np.stack([np.bincount(own, log, count) for log in shared], axis=1)
 
 
-def _combine_all(parts: Sequence[Part], evidence: NDArray[np.float64], budget: Budget) -> tuple[list[_Combined], int]:
+def _combine_all(parts: Sequence[Part], evidence: Vector, budget: Budget) -> tuple[list[_Combined], int]:
     """The worlds of each component, and the number of components whose evidence a stop left out."""
     found: list[_Combined] = []
     for part in parts:
@@ -190,7 +186,7 @@ def _combine_all(parts: Sequence[Part], evidence: NDArray[np.float64], budget: B
     return found + [_component(part.merged, np.zeros((0, 3)), budget) for part in left], len(left)
 
 
-def _component(merged: Merged, evidence: NDArray[np.float64], budget: Budget) -> _Combined:
+def _component(merged: Merged, evidence: Vector, budget: Budget) -> _Combined:
     """The frame of worlds, their probabilities, and 1 - K, by the evidence until a stop."""
     truth = _frame(merged)
     every = (1 << len(truth)) - 1
@@ -218,7 +214,7 @@ def _component(merged: Merged, evidence: NDArray[np.float64], budget: Budget) ->
     return truth, pignistic(masses, multiplicity(merged, truth)), math.exp(log_open)
 
 
-def _frame(merged: Merged) -> NDArray[np.bool_]:
+def _frame(merged: Merged) -> Mask:
     """The possible worlds of a component, one row each."""
     worlds = possible_worlds(merged, 64 * LARGEST_FRAME)
     if worlds is None or len(worlds) > LARGEST_FRAME:
@@ -230,7 +226,7 @@ def _frame(merged: Merged) -> NDArray[np.bool_]:
     return worlds
 
 
-def _described(merged: Merged, x: NDArray[np.float64], conflict: float) -> Component:
+def _described(merged: Merged, x: Vector, conflict: float) -> Component:
     weighty = merged.weight > 0
     far = float(np.sum(merged.weight[weighty] * (x - merged.mean)[weighty] ** 2))
     facts = Coherence.GLOBAL, Route.DEMPSTER, Proof.NOT_NEGATIVE

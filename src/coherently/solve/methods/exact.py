@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -21,12 +21,9 @@ from coherently.solve.solution import Component, Global, Worlds, promised
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.problem import Loss, Merged, Part, Problem
-    from coherently.solve.component.objective import Objective
 
-    Vector: TypeAlias = "NDArray[np.float64]"
 
 Conditionals: TypeAlias = Literal["called_off", "linearised"]
 
@@ -55,6 +52,8 @@ class Exact:
     [0.425, 0.525, 0.275, 0.675]
     """
 
+    name: ClassVar[str] = "exact"
+
     tolerance: float = 1e-6
     time_limit: float = 60.0
     seed: int = 0
@@ -73,11 +72,6 @@ class Exact:
         if self.conditionals not in ("called_off", "linearised"):
             raise MethodError(f"conditionals is {self.conditionals!r}; it may be called_off or linearised")
 
-    @property
-    def name(self) -> str:
-        """The name of the method."""
-        return "exact"
-
     def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
         """Answer the problem; a stop gives the answer so far."""
         if self.conditionals == "linearised" and not problem.loss.is_quadratic:
@@ -86,9 +80,6 @@ class Exact:
         parts = [_Solved(part, drawn_together(part.merged)) for part in split(problem.merged)]
         self._answer(parts, problem.loss, budget)
         return self._solution(problem, parts)
-
-    def _objective(self, part: Merged, loss: Loss) -> Objective:
-        return objective_of(part, loss, linearised=self.conditionals == "linearised")
 
     def _answer(self, parts: list[_Solved], loss: Loss, budget: Budget) -> None:
         """Answer each component; after a stop those that were not started have only a first answer."""
@@ -135,7 +126,8 @@ class Exact:
         answer, objective = one.answer, one.answer.objective
         if one.is_drawn:
             sides = np.concatenate([answer.x, 1.0 - answer.x, [1.0]])
-            objective = self._objective(one.part.merged, loss).value(sides)
+            linearised = self.conditionals == "linearised"
+            objective = objective_of(one.part.merged, loss, linearised=linearised).value(sides)
         size = one.merged.n_variables, len(one.merged)
         return Component(*size, Coherence.GLOBAL, answer.route, answer.proof, objective, min(objective, answer.bound))
 

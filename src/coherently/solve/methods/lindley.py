@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from coherently.solve.component.metric import Metric, NearestByMetric
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
 from coherently.solve.measure import distance, probabilities
 from coherently.solve.methods.exact import Exact
-from coherently.solve.methods.reports import Errors, Reports, merge_reports
+from coherently.solve.methods.gaussian import Reports, merge_reports
 from coherently.solve.solution import Component, Global, Worlds
 from coherently.solve.worlds.oracle import Oracle
 
@@ -61,6 +61,8 @@ class Lindley:
     0.25
     """
 
+    name: ClassVar[str] = "lindley"
+
     covariance: object = None
     over: str = "judges"
     scale: str = "probability"
@@ -83,11 +85,6 @@ class Lindley:
         object.__setattr__(self, "covariance", read_covariance(self.covariance))
 
     @property
-    def name(self) -> str:
-        """The name of the method."""
-        return "lindley"
-
-    @property
     def exceptions(self) -> frozenset[Promise]:
         """Reports are numbers for events, and a prior pulls them away from what judges agree on."""
         moved = frozenset() if self.prior is None else frozenset({Promise.KEEPS_COHERENT})
@@ -101,10 +98,7 @@ class Lindley:
             )
         if len(problem.merged.terms):
             raise MethodError("lindley takes numbers for events: no conditionals, no intervals, no P(...) in laws")
-        covariance = read_covariance(self.covariance)
-        reports = merge_reports(
-            problem.in_weights(), Errors(covariance, self.over, self.scale, self.prior, self.prior_variance)
-        )
+        reports = merge_reports(problem.in_weights(), self)
         if self.scale == "probability" and reports.is_plain:
             return _by_precision(problem, self._weighted(problem, reports, budget))
         if len(reports.coordinates) > LARGEST:

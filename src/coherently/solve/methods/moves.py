@@ -14,14 +14,23 @@ from coherently.problem import States, TooManyStatesError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Truth, Vector
     from coherently.problem import LawFunctions, Merged, Space
 
-FEW_STATES = 256
-"""Maximum number of states of linked laws that are moved together."""
-MOST_LINKED = 12
-"""Maximum number of laws that are moved together."""
-PENALTY = 4.0
-"""Penalty of a pin, times the weight of all forecasts and its violation; in the descent, per world."""
+
+@dataclass(frozen=True, slots=True)
+class MoveTuning:
+    """Which variables are moved together, and what a broken pin costs."""
+
+    few_states: int = 256
+    """Maximum number of states of linked laws that are moved together."""
+    most_linked: int = 12
+    """Maximum number of laws that are moved together."""
+    penalty: float = 4.0
+    """Penalty of a pin, times the weight of all forecasts and its violation; in the descent, per world."""
+
+
+TUNING = MoveTuning()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,14 +41,15 @@ class Sets:
     one set for each block, variable and law, and `laws` forbid moves that break others.
     """
 
-    variables: list[NDArray[np.int64]]
-    states: list[NDArray[np.uint8]]
+    variables: list[Indices]
+    states: list[Truth]
     laws: LawFunctions
-    worlds: NDArray[np.uint8]
+    worlds: Truth
 
     def slots(self) -> NDArray[np.int32]:
         """The number of each set, repeated once per bit in the number of its states."""
-        return np.repeat(np.arange(len(self.states), dtype=np.int32), list(map(_bits, self.states)))
+        bits = [max(1, int(np.ceil(np.log2(len(rows))))) for rows in self.states]
+        return np.repeat(np.arange(len(self.states), dtype=np.int32), bits)
 
     def bits(self) -> int:
         """The number of bits of a world; overlapping sets count at most once per variable."""
@@ -47,16 +57,12 @@ class Sets:
         return min(len(self.slots()), overlap)
 
 
-def _bits(states: NDArray[np.uint8]) -> int:
-    return max(1, int(np.ceil(np.log2(len(states)))))
-
-
 def plan(merged: Merged, columns: int, seed: int) -> Sets:
     """Find the sets to move, and the first worlds."""
     random = np.random.default_rng(seed)
     worlds = random.integers(0, 2, (columns, merged.n_variables), np.uint8)
     enumerated = States(merged.space, merged.n_variables)
-    sets: list[tuple[NDArray[np.int64], NDArray[np.uint8]]] = []
+    sets: list[tuple[Indices, Truth]] = []
     kept: list[int] = []
     for own, blocks, laws in _components(merged.space):
         try:
@@ -76,9 +82,7 @@ def plan(merged: Merged, columns: int, seed: int) -> Sets:
     return Sets([own for own, _ in sets], [rows for _, rows in sets], laws_left, worlds)
 
 
-def _joint(
-    states: States, own: NDArray[np.int64], blocks: list[int], laws: list[int]
-) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+def _joint(states: States, own: Indices, blocks: list[int], laws: list[int]) -> tuple[Indices, Truth]:
     """The variables that laws tie together, or a single block, with the possible states."""
     if laws:
         return own, states.of(own)
@@ -96,7 +100,7 @@ def _matters(merged: Merged) -> NDArray[np.integer]:
     return np.unique(merged.functions.variables[np.repeat(told, merged.sizes())])
 
 
-def _components(space: Space) -> list[tuple[NDArray[np.int64], list[int], list[int]]]:
+def _components(space: Space) -> list[tuple[Indices, list[int], list[int]]]:
     """The variables, blocks and laws that laws connect."""
     starts, members = space.rows()
     count = int(members.max(initial=-1)) + 1
@@ -110,9 +114,7 @@ def _components(space: Space) -> list[tuple[NDArray[np.int64], list[int], list[i
     return found
 
 
-def _small_sets(
-    states: States, own: NDArray[np.int64], laws: list[int]
-) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+def _small_sets(states: States, own: Indices, laws: list[int]) -> list[tuple[Indices, Truth]]:
     """Each block and variable, and for each law its variables and those of linked laws while their states are few."""
     found = {tuple(scope.tolist()): (scope, rows) for scope, rows in states.pieces(own)}
     for i in laws:
@@ -122,11 +124,11 @@ def _small_sets(
     return list(found.values())
 
 
-def _grown(states: States, law: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]] | None:
+def _grown(states: States, law: int) -> tuple[Indices, Truth] | None:
     """The variables of a law, and of laws linked to it, added one by one while their states are few."""
     best = None
     scope, waiting, seen = np.empty(0, np.int64), [law], {law}
-    for _ in range(MOST_LINKED):
+    for _ in range(TUNING.most_linked):
         if not waiting:
             break
         scope = np.union1d(scope, states.space.laws.of(waiting.pop(0))).astype(np.int64)
@@ -134,7 +136,7 @@ def _grown(states: States, law: int) -> tuple[NDArray[np.int64], NDArray[np.uint
             rows = states.of(scope)
         except TooManyStatesError:
             break
-        if best is not None and len(rows) > FEW_STATES:
+        if best is not None and len(rows) > TUNING.few_states:
             break
         best = (scope, rows)
         linked = [i for v in scope.tolist() for i in states.laws[v] if i not in seen]
@@ -143,7 +145,7 @@ def _grown(states: States, law: int) -> tuple[NDArray[np.int64], NDArray[np.uint
     return best
 
 
-def _world(space: Space, blocks: list[int], laws: list[int], count: int) -> NDArray[np.uint8]:
+def _world(space: Space, blocks: list[int], laws: list[int], count: int) -> Truth:
     """A world that obeys some blocks and laws."""
     some = space.laws.take(np.array(laws, np.int64))
     chosen = [space.blocks[i] for i in blocks]
@@ -165,52 +167,23 @@ def _refuse() -> NoReturn:
     raise ContradictionError("no world obeys the laws")
 
 
-def terms_of(merged: Merged) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Conditionals, intervals and pins in the form of the kernel."""
-    terms = merged.terms
-    given, inner, limits = terms.conditionals, terms.intervals, terms.limits
-    certain = np.full(len(inner), -1)
-    own = np.where(inner.conditional, inner.about, 0)
-    pick = inner.conditional & (len(given) > 0)
+def terms_of(merged: Merged) -> tuple[NDArray[np.int32], Vector]:
+    """Conditionals, intervals and pins in the form of the kernel.
 
-    def of(values: NDArray[np.generic], other: NDArray[np.generic]) -> NDArray[np.generic]:
-        return np.where(pick, values[own], other) if len(given) else other
-
-    nothing = np.zeros(len(inner), np.bool_)
-    rows = [
-        (given.joint.coordinate, given.condition.coordinate, given.joint.turned, given.condition.turned, 0),
-        (
-            of(given.joint.coordinate, inner.about),
-            of(given.condition.coordinate, certain),
-            of(given.joint.turned, nothing),
-            of(given.condition.turned, nothing),
-            0,
-        ),
-        (limits.joint.coordinate, limits.condition.coordinate, limits.joint.turned, limits.condition.turned, 1),
-    ]
-    about = np.concatenate([np.stack(np.broadcast_arrays(*row), axis=1).astype(np.int32) for row in rows])
-    hard = PENALTY * (float(merged.weight.sum() + given.weight.sum() + inner.weight.sum()) or 1.0)
+    One row each: the coordinates of E & H and H, whether these are turned, and whether it is a pin; the ends and the
+    weight.
+    """
+    given, inner, limits = merged.terms.conditionals, merged.terms.intervals, merged.terms.limits
+    hard = TUNING.penalty * (float(merged.weight.sum() + given.weight.sum() + inner.weight.sum()) or 1.0)
     mean = np.nan_to_num(given.mean)
-    said = np.concatenate(
-        [
-            np.stack([mean, mean, given.weight], axis=1),
-            np.stack([inner.low, inner.high, inner.weight], axis=1),
-            np.stack([limits.low, limits.high, np.full(len(limits), hard)], axis=1),
-        ]
-    )
-    return np.ascontiguousarray(about), np.ascontiguousarray(said)
-
-
-def losses(merged: Merged, x: NDArray[np.float64]) -> tuple[float, float, int]:
-    """The cost of terms at some probabilities, the largest violation of a pin, and the impossible conditions."""
-    about, said = terms_of(merged)
-    value = np.append(x, 1.0)
-    joint, condition = (np.where(about[:, k + 2] == 1, 1.0 - value[about[:, k]], value[about[:, k]]) for k in (0, 1))
-    low, high, weight = said.T
-    hard = about[:, 4] == 1
-    possible = condition > 0
-    ratio = np.divide(joint, condition, out=low.copy(), where=possible)
-    cost = float(np.sum((weight * (ratio - np.clip(ratio, low, high)) ** 2)[~hard]))
-    broken = np.abs(joint - np.clip(joint, low * condition, high * condition))[hard]
-    given = merged.terms.conditionals
-    return cost, float(broken.max(initial=0.0)), int(np.count_nonzero(~possible[: len(given)] & (given.weight > 0)))
+    rows = [
+        (given.joint, given.condition, 0, mean, mean, given.weight),
+        (*merged.terms.of_intervals(), 0, inner.low, inner.high, inner.weight),
+        (limits.joint, limits.condition, 1, limits.low, limits.high, np.full(len(limits), hard)),
+    ]
+    about = [
+        np.stack(np.broadcast_arrays(joint.coordinate, condition.coordinate, joint.turned, condition.turned, pin), 1)
+        for joint, condition, pin, *_ in rows
+    ]
+    said = [np.stack(numbers, axis=1) for _, _, _, *numbers in rows]
+    return np.concatenate(about).astype(np.int32), np.concatenate(said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from coherently.solve.methods.averages import middle_mean, neyman_roughgarden, n
 from coherently.solve.solution import Averages, Local, Method, Solution
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.problem import Problem
     from coherently.solve.budget import Budget
 
@@ -120,7 +119,7 @@ class Pool:
         value = self._average(problem)
         return _as_of_forecasts(problem, self.then.solve(pose_again(problem, value), budget), self)
 
-    def _average(self, problem: Problem) -> NDArray[np.float64]:
+    def _average(self, problem: Problem) -> Vector:
         given = problem.forecasts
         forecasts = given.unit, given.probability, given.weight, len(problem.weight)
         value = problem.mean
@@ -152,6 +151,26 @@ class Pool:
         return " ".join(said) or None
 
 
+@dataclass(frozen=True, slots=True)
+class LinearAverage:
+    """The weighted mean of the forecasts of each event as written, p and ~p apart: the pool that everybody knows.
+
+    Averages of incoherent or partial forecasts are in general incoherent (Predd, Kulkarni, Poor and
+    Osherson 2006, section 3.3).
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4)])
+    >>> round(co.aggregate(panel, method=co.LinearAverage()).probability("p"), 6)
+    0.3
+    """
+
+    name: ClassVar[str] = "linear"
+
+    def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:
+        """Answer with the means that the problem already holds."""
+        return Pool("linear").solve(problem, budget)
+
+
 def _as_of_forecasts(problem: Problem, found: Solution, pool: Pool) -> Solution:
     """The answer for the averages as one to the problem itself: nearness to them proves nothing about it."""
     if isinstance(found, Local):
@@ -170,14 +189,14 @@ def _as_of_forecasts(problem: Problem, found: Solution, pool: Pool) -> Solution:
     )
 
 
-def _extremise(mean: NDArray[np.float64], exponent: float, prior: float) -> NDArray[np.float64]:
+def _extremise(mean: Vector, exponent: float, prior: float) -> Vector:
     """Multiply the log-odds relative to those of the prior."""
     base = math.log(prior / (1.0 - prior))
     odds = base + exponent * (np.log(mean / (1.0 - mean)) - base)
     return 0.5 * (1.0 + np.tanh(0.5 * odds))
 
 
-def _effective_numbers(problem: Problem) -> NDArray[np.float64]:
+def _effective_numbers(problem: Problem) -> Vector:
     """The effective number of forecasts of each unit (Kish 1965): (sum w)^2 / sum w^2."""
     given, count = problem.forecasts, len(problem.weight)
     squares = np.bincount(given.unit, given.weight**2, count)

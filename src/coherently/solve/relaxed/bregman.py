@@ -13,8 +13,7 @@ from coherently.solve.relaxed.certificate import least_on_rows
 from coherently.solve.solution import Local, Trace
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.problem import Groups, Problem
     from coherently.solve.budget import Budget
 
@@ -64,7 +63,7 @@ class BregmanRun:
             trace=self._trace(noted) if traced else None,
         )
 
-    def _is_done(self, moved: float, x: NDArray[np.float64], increments: NDArray[np.float64], violation: float) -> bool:
+    def _is_done(self, moved: float, x: Vector, increments: Vector, violation: float) -> bool:
         if moved > self.tolerance or violation > self.tolerance:
             return False
         if not self.corrected:
@@ -72,18 +71,18 @@ class BregmanRun:
         objective = self._objective(x)
         return abs(objective - self._bound(x, increments)) <= self.tolerance * max(1.0, objective)
 
-    def _objective(self, x: NDArray[np.float64]) -> float:
+    def _objective(self, x: Vector) -> float:
         merged = self.problem.merged
         return float(np.sum(merged.weight * self.problem.loss.divergence(x, merged.mean)))
 
-    def _bound(self, x: NDArray[np.float64], increments: NDArray[np.float64]) -> float:
+    def _bound(self, x: Vector, increments: Vector) -> float:
         """The Lagrangian at Dykstra's increments, whose minimiser is x itself."""
         merged, groups = self.problem.merged, self.groups
         forces = -merged.weight[groups.members] * increments
         pull = np.bincount(groups.members, forces, len(x))
         return self._objective(x) - float(pull @ x) + least_on_rows(groups, forces)
 
-    def _trace(self, noted: list[tuple[NDArray[np.float64], float]]) -> Trace:
+    def _trace(self, noted: list[tuple[Vector, float]]) -> Trace:
         return Trace(
             np.stack([self.problem.as_written(x) for x, _ in noted]),
             np.array([self._objective(x) for x, _ in noted]),

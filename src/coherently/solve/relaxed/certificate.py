@@ -9,17 +9,11 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Vector
     from coherently.problem.groups.simple import Groups
 
 
-def relaxed_bound(
-    weight: NDArray[np.float64],
-    target: NDArray[np.float64],
-    groups: Groups,
-    forces: NDArray[np.float64],
-) -> float:
+def relaxed_bound(weight: Vector, target: Vector, groups: Groups, forces: Vector) -> float:
     """Bound min sum N (x - q)^2 over x in [0, 1]^m with each group in its hull, from below.
 
     For any real forces e, one entry per membership, with F_j the sum of those on coordinate j,
@@ -49,14 +43,12 @@ def relaxed_bound(
     return float(np.sum(weight * (t - center) ** 2 - pull * t)) + least_on_rows(groups, forces)
 
 
-def least_on_rows(groups: Groups, forces: NDArray[np.float64]) -> float:
+def least_on_rows(groups: Groups, forces: Vector) -> float:
     """The sum over groups of the least <e_g, v> on a row v of the pattern."""
     return float(sum(np.sum(np.min(rows @ forces[slots][:, :, None], axis=1)) for rows, _, slots in by_shape(groups)))
 
 
-def by_shape(
-    groups: Groups,
-) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]]:
+def by_shape(groups: Groups) -> Iterator[tuple[Vector, Indices, Indices]]:
     """Take together the groups whose patterns have the same numbers of rows and columns.
 
     Gives the patterns, one matrix per group; the groups; and their memberships, as positions in `groups.members`,

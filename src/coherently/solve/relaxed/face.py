@@ -7,23 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.solve.relaxed.lifted import System
+from coherently.solve.relaxed.lifted import TUNING, System
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Mask
     from coherently.solve.relaxed.lifted import Lifted, Point
-
-PROXIMAL_MIXTURE = 1e-7
-"""The proximal term of mixtures, times the squared width of the group: it makes the solution unique."""
-CORRECTIONS = 12
-"""Maximum number of corrections on one face: each leaves about a thousandth of the residuals."""
-SETTLING = 2
-"""The residual may grow during the first corrections, up to this one: forces have to move."""
-ROUNDS = 3
-"""Maximum number of faces to try."""
-NEGLIGIBLE = 1e-12
-"""Feasibility tolerance for mixtures, slacks and equations (weights scaled to at most 1)."""
 
 
 def land(problem: Lifted, point: Point) -> Point | None:
@@ -41,30 +29,30 @@ def land(problem: Lifted, point: Point) -> Point | None:
     # The solution is optimal if m >= 0 on F and s = V f + l >= 0 off F; vertices that break this change sides. The
     # vertex of the largest mixture in each group stays on F, so that S m = 1 can be solved.
     face = point.mixture > point.slack
-    for _ in range(ROUNDS):
+    for _ in range(TUNING.rounds):
         face |= point.mixture >= problem.spread(np.maximum.reduceat(point.mixture, problem.starts))
         point, error = _on_face(problem, point, face)
-        wrong = (point.mixture < -NEGLIGIBLE) | (point.slack < -NEGLIGIBLE)
+        wrong = (point.mixture < -TUNING.negligible) | (point.slack < -TUNING.negligible)
         if not wrong.any():
-            return point if error <= NEGLIGIBLE else None
+            return point if error <= TUNING.negligible else None
         face ^= wrong
     return None
 
 
-def _on_face(problem: Lifted, point: Point, face: NDArray[np.bool_]) -> tuple[Point, float]:
+def _on_face(problem: Lifted, point: Point, face: Mask) -> tuple[Point, float]:
     """Solve with no slack on the face and no mixture off it; returns the point and its largest residual."""
     # The matrix may be singular: mixtures and forces need not be unique. Each correction is a step of the proximal
     # method of multipliers, the system of `lifted` with h = its proximal term on F, and give = 0 off F.
-    system = System(problem, np.where(face, 1.0 / (PROXIMAL_MIXTURE * problem.width**2.0), 0.0))
+    system = System(problem, np.where(face, 1.0 / (TUNING.proximal_face * problem.width**2.0), 0.0))
     point = replace(point, mixture=np.where(face, point.mixture, 0.0), slack=np.zeros_like(point.slack))
     least = np.inf
-    for count in range(CORRECTIONS):
+    for count in range(TUNING.corrections):
         right = problem.residuals(point)
         right[1][~face] = 0.0
         error = max(float(np.max(np.abs(part), initial=0.0)) for part in right)
         if error < 0.5 * least:
             best, least = point, error
-        elif count > SETTLING:
+        elif count > TUNING.settling:
             break
         point = point.plus(system.solve(*right))
     slack = problem.vertices @ best.forces + problem.spread(best.level)

@@ -9,23 +9,13 @@ import numpy as np
 
 from coherently.solve.relaxed.certificate import relaxed_bound
 from coherently.solve.relaxed.face import land
-from coherently.solve.relaxed.lifted import Point, System, lift
+from coherently.solve.relaxed.lifted import TUNING, Point, System, lift
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.problem.groups.simple import Groups
     from coherently.solve.budget import Budget
-    from coherently.solve.relaxed.lifted import Lifted, Vector
-
-PROXIMAL_MIXTURE = 1e-11
-"""The proximal term of mixtures, times the squared width of the group. Its product with that of forces must stay
-above the rounding error."""
-REFINEMENTS = 3
-LEAST_BARRIER = 1e-24
-PATIENCE = 10
-LANDING = 1e-6
-"""The error at which the face of the optimum is first tried; it is tried again whenever the error has halved."""
+    from coherently.solve.relaxed.lifted import Lifted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,15 +26,15 @@ class Interior:
     is the objective at x minus that bound.
     """
 
-    x: NDArray[np.float64]
-    forces: NDArray[np.float64]
+    x: Vector
+    forces: Vector
     iterations: int
     gap: float
 
 
 def interior_point(
-    weight: NDArray[np.float64],
-    target: NDArray[np.float64],
+    weight: Vector,
+    target: Vector,
     groups: Groups,
     budget: Budget | None = None,
     *,
@@ -66,7 +56,7 @@ def interior_point(
     task = _Task(weight, target, groups, scale, lift(weight / scale, center, groups))
     point = _start(task.problem)
     least = previous = np.inf
-    landing = LANDING
+    landing = TUNING.landing
     for iteration in range(max_iterations + 1):
         found, error = task.judge(point, iteration)
         if error <= landing:
@@ -76,7 +66,7 @@ def interior_point(
                 return finished
         if error < least:
             best, least = found, error
-        if iteration - best.iterations > PATIENCE or (least <= tolerance and error > 0.5 * previous):
+        if iteration - best.iterations > TUNING.patience or (least <= tolerance and error > 0.5 * previous):
             break
         if budget is not None and budget.is_over():
             break
@@ -135,14 +125,14 @@ def _start(problem: Lifted) -> Point:
 
 def _advance(problem: Lifted, point: Point) -> Point:
     """Take a predictor and corrector step (Mehrotra 1992), the same in primal and dual."""
-    proximal = PROXIMAL_MIXTURE * problem.width**2.0
+    proximal = TUNING.proximal_mixture * problem.width**2.0
     system = System(problem, 1.0 / (point.slack / point.mixture + proximal))
     product = point.mixture * point.slack
     barrier = float(np.mean(product))
     guess = _step(system, point, -product)
     tried = point.plus(guess, _room(point, guess))
     centering = (float(np.mean(tried.mixture * tried.slack)) / barrier) ** 3
-    aim = max(centering * barrier, LEAST_BARRIER)
+    aim = max(centering * barrier, TUNING.least_barrier)
     step = _step(system, point, aim - product - guess.mixture * guess.slack)
     return point.plus(step, (1.0 - np.clip(barrier, 1e-6, 1e-2)) * _room(point, step))
 
@@ -152,7 +142,7 @@ def _step(system: System, point: Point, complementarity: Vector) -> Point:
     at_x, at_mixture, *others = system.problem.residuals(point)
     right = (at_x, at_mixture + complementarity / point.mixture, *others)
     step = system.solve(*right)
-    for _ in range(REFINEMENTS):
+    for _ in range(TUNING.refinements):
         left = system.apply(step)
         step = step.plus(system.solve(*(b - a for a, b in zip(left, right, strict=True))))
     slack = (complementarity - point.slack * step.mixture) / point.mixture

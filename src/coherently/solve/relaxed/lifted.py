@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Vector
     from coherently.problem.groups.simple import Groups
 
-Vector: TypeAlias = "NDArray[np.float64]"
 Positions: TypeAlias = "NDArray[np.signedinteger[Any]]"
-Residuals: TypeAlias = tuple[Vector, Vector, Vector, Vector]
+Residuals: TypeAlias = "tuple[Vector, Vector, Vector, Vector]"
 
 # Let V be the vertices of all groups, one row each, P x = x[members], and S sum the mixture m of each group. The
 # problem is
@@ -36,10 +36,42 @@ Residuals: TypeAlias = tuple[Vector, Vector, Vector, Vector]
 # `Lifted.residuals` has the four equations. Both solvers (`interior`, `face`) linearise them and differ only in what
 # they put for ds = -h dm + ..., so `System` serves both.
 #
-# Proximal terms of coordinates and forces, for weights up to 1, in the sense of the proximal method of multipliers.
-# With one of mixtures they keep every eliminated matrix invertible, however redundant the groups are. As they weigh the
-# step and right sides are the true residuals, they vanish at the solution (Friedlander and Orban 2012).
-PROXIMAL_X, PROXIMAL_FORCE = 1e-12, 1e-4
+# Proximal terms, for weights up to 1, in the sense of the proximal method of multipliers, keep every eliminated matrix
+# invertible, however redundant the groups are. As they weigh the step and right sides are the true residuals, they
+# vanish at the solution (Friedlander and Orban 2012).
+
+
+@dataclass(frozen=True, slots=True)
+class InteriorTuning:
+    """Proximal terms and limits of the interior point method, and of its landing on a face."""
+
+    proximal_x: float = 1e-12
+    """The proximal term of coordinates."""
+    proximal_force: float = 1e-4
+    """The proximal term of forces."""
+    proximal_mixture: float = 1e-11
+    """That of mixtures, times the squared width of the group; times that of forces it must exceed rounding errors."""
+    refinements: int = 3
+    """The number of iterative refinements of each step."""
+    least_barrier: float = 1e-24
+    """The smallest mean of mixture times slack that a step aims at."""
+    patience: int = 10
+    """The number of iterations without a better answer after which the iteration ends."""
+    landing: float = 1e-6
+    """The error at which the face of the optimum is first tried; it is tried again whenever the error has halved."""
+    proximal_face: float = 1e-7
+    """The proximal term of mixtures on a face, times the squared width of the group: it makes the solution unique."""
+    corrections: int = 12
+    """Maximum number of corrections on one face: each leaves about a thousandth of the residuals."""
+    settling: int = 2
+    """The residual may grow during the first corrections, up to this one: forces have to move."""
+    rounds: int = 3
+    """Maximum number of faces to try."""
+    negligible: float = 1e-12
+    """Feasibility tolerance for mixtures, slacks and equations on a face (weights scaled to at most 1)."""
+
+
+TUNING = InteriorTuning()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,7 +200,7 @@ class System:
         from scipy.sparse.linalg import splu
 
         self.problem, self.give = problem, give
-        self.curvature = problem.curvature + PROXIMAL_X
+        self.curvature = problem.curvature + TUNING.proximal_x
         self.total_give = problem.total(give)
         inverses = [_inverse(vertices, give[rows]) for vertices, _, rows in problem.blocks]
         slots = [at for _, at, _ in problem.blocks]
@@ -185,7 +217,7 @@ class System:
         return (
             self.curvature * step.x - problem.pull(step.forces),
             problem.vertices @ step.forces + problem.spread(step.level) + step.mixture / self.give,
-            problem.transposed @ step.mixture - step.x[problem.members] - PROXIMAL_FORCE * step.forces,
+            problem.transposed @ step.mixture - step.x[problem.members] - TUNING.proximal_force * step.forces,
             problem.total(step.mixture),
         )
 
@@ -210,4 +242,4 @@ def _inverse(vertices: Vector, give: Vector) -> Vector:
     mean = give[:, None] @ vertices / give.sum(axis=1)[:, None, None]
     centered = vertices - mean
     covariance = (centered * give[:, :, None]).transpose(0, 2, 1) @ centered
-    return np.linalg.inv(covariance + PROXIMAL_FORCE * np.eye(vertices.shape[2]))
+    return np.linalg.inv(covariance + TUNING.proximal_force * np.eye(vertices.shape[2]))

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from coherently import _core
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.problem import Design, Merged
     from coherently.solve.budget import Budget
 
 MAX_ITERATIONS = 1000
+"""Maximum number of steps of the compiled Newton method."""
 QUICK = 200_000
 """Up to this many events the work is not interruptible: it takes a few hundredths of a second."""
 
@@ -24,7 +23,7 @@ QUICK = 200_000
 class Relaxed:
     """An answer to a relaxed problem: `x`, one entry per coordinate, and what is known of its quality."""
 
-    x: NDArray[np.float64]
+    x: Vector
     objective: float
     lower_bound: float
     sweeps: int

@@ -9,12 +9,11 @@ import numpy as np
 from coherently.problem import ABSENT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Mask, Vector
     from coherently.problem import Attached, Problem
 
 
-def written(problem: Problem, attached: Attached, x: NDArray[np.float64]) -> NDArray[np.float64]:
+def written(problem: Problem, attached: Attached, x: Vector) -> Vector:
     """The answer for each unit; coordinates that have no value are NaN in x."""
     if not problem.conditional.any():
         return problem.as_written(x)
@@ -25,7 +24,7 @@ def written(problem: Problem, attached: Attached, x: NDArray[np.float64]) -> NDA
     return np.where(problem.complemented, 1.0 - answer, answer)
 
 
-def conditional(attached: Attached, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def conditional(attached: Attached, x: Vector) -> tuple[Vector, Mask]:
     """The conditional probabilities, and which of them are the forecasts because nothing else is known.
 
     P(E & H) / P(H) if both are known. If one is, the other follows from the price of the bet that is called off,
@@ -44,7 +43,7 @@ def conditional(attached: Attached, x: NDArray[np.float64]) -> tuple[NDArray[np.
     return value, ~found
 
 
-def remark(attached: Attached, x: NDArray[np.float64], *, corrected: bool) -> str | None:
+def remark(attached: Attached, x: Vector, *, corrected: bool) -> str | None:
     """A note on conditionals, intervals and pins."""
     terms = attached.merged.terms
     said = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from coherently.problem import decode
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.arrays import Mask, Truth
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.worlds.oracle import Oracle
 
-    Truth: TypeAlias = "NDArray[np.uint8]"
 
 _EFFORT = (0, 1e-4)  # doublings of the length of a search, and the improvement at which it ends
 
@@ -25,7 +25,7 @@ class Examples(NamedTuple):
     """Worlds, and the doubtful events: they never hold, or never fail, here, but might in other worlds."""
 
     worlds: Truth
-    doubtful: NDArray[np.bool_]
+    doubtful: Mask
 
 
 def example_worlds(part: Merged, oracle: Oracle, budget: Budget) -> Examples:
@@ -45,7 +45,7 @@ def example_worlds(part: Merged, oracle: Oracle, budget: Budget) -> Examples:
     worlds = core.worlds()[1]
     found = [worlds]
     truth = part.functions.hold(worlds)
-    seen: dict[bool, NDArray[np.bool_]] = {True: np.asarray(truth.any(axis=0)), False: np.asarray(~truth.all(axis=0))}
+    seen: dict[bool, Mask] = {True: np.asarray(truth.any(axis=0)), False: np.asarray(~truth.all(axis=0))}
     for holds, shown in seen.items():
         for j in np.flatnonzero(~shown).tolist():
             if shown[j]:

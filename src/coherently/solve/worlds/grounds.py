@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,6 @@ class Grounds:
     def __init__(self, part: Merged) -> None:
         self.part = part
         self.space, self.reduced = core_space(part)
-        self._relaxation: Relaxation | None = None
 
     @cached_property
     def cost(self) -> float:
@@ -58,16 +58,14 @@ class Grounds:
     @cached_property
     def relaxation(self) -> Relaxation | None:
         """The clusters; None if an event has too many variables, or there are too many clusters."""
-        try:
-            return self.require_relaxation()
-        except MethodError:
-            return None
+        with suppress(MethodError):
+            return self.required_relaxation
+        return None
 
-    def require_relaxation(self) -> Relaxation:
+    @cached_property
+    def required_relaxation(self) -> Relaxation:
         """The clusters; an error says why there are none."""
-        if self._relaxation is None:
-            self._relaxation = Relaxation(self.part, self.space)
-        return self._relaxation
+        return Relaxation(self.part, self.space)
 
     @property
     def proof(self) -> Proof:

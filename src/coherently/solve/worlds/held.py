@@ -11,8 +11,7 @@ from coherently.solve.worlds.grounds import DENSE_VARIABLES
 from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Mask, Vector
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
 
@@ -23,7 +22,7 @@ FEW = 5
 class Priced(NamedTuple):
     """Worlds, the best first, and a lower bound for all worlds."""
 
-    worlds: list[NDArray[np.bool_]]
+    worlds: list[Mask]
     bound: float
 
 
@@ -49,14 +48,14 @@ class Pricing:
             self.held = part.functions.of(len(part) - 1).astype(np.int64)
             self.works, self.oracle = True, Oracle(_with_singles(part, self.held))
 
-    def least(self, coefficients: NDArray[np.float64], budget: Budget, tolerance: float) -> Priced:
+    def least(self, coefficients: Vector, budget: Budget, tolerance: float) -> Priced:
         """The best worlds found; their bound may be lower by the tolerance, or by more if the budget is over."""
         if not len(self.held):
             found = self.oracle.least(coefficients, budget, tolerance)
             return Priced([found.world.astype(np.bool_)], found.bound)
         plain, last = coefficients[:-1], float(coefficients[-1])
         price = self._prices(plain)
-        ends: list[tuple[float, NDArray[np.bool_]]] = []
+        ends: list[tuple[float, Mask]] = []
         bound = np.inf
         count = 2 ** len(self.held)
         for number in range(count):
@@ -71,18 +70,18 @@ class Pricing:
         ends.sort(key=lambda end: end[0])
         return Priced([world for _, world in ends], bound)
 
-    def _prices(self, plain: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _prices(self, plain: Vector) -> Vector:
         """For each held variable, more than the sum of the coefficients of its events."""
         part = self.part
         load = np.repeat(np.abs(plain), part.sizes()[:-1])
         total = np.bincount(part.functions.variables[: part.functions.starts[-2]], load, part.n_variables).astype(
             np.float64
         )
-        prices: NDArray[np.float64] = 1.0 + 1.01 * total[self.held]
+        prices: Vector = 1.0 + 1.01 * total[self.held]
         return prices
 
 
-def _with_singles(part: Merged, variables: NDArray[np.int64]) -> Merged:
+def _with_singles(part: Merged, variables: Indices) -> Merged:
     """The part without its last event, and with some single variables in its place."""
     single = np.array([2], np.uint64)
     found = part.keep(np.arange(len(part)) < len(part) - 1)

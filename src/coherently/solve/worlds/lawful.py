@@ -11,8 +11,7 @@ from coherently.errors import MethodError
 from coherently.problem import broken_symmetry
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices
     from coherently.problem import Merged, Space
 
 
@@ -71,5 +70,5 @@ def without_witness(space: Space, n_variables: int) -> _core.Space:
     )
 
 
-def _starts(sizes: list[int]) -> NDArray[np.int64]:
+def _starts(sizes: list[int]) -> Indices:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

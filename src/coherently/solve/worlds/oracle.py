@@ -13,15 +13,15 @@ from coherently.solve.worlds.grounds import Grounds
 from coherently.solve.worlds.program import best_world
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Truth, Vector
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
 
 ATTEMPTS = 20
+"""Number of local searches for a world, each from another start."""
 
 
-def rounding_of(*terms: NDArray[np.float64]) -> float:
+def rounding_of(*terms: Vector) -> float:
     """A bound on the rounding error of a sum of such terms, each times a probability, and of the same sum in a world.
 
     Pairwise sums of n terms are off by at most log2(n) + 1 halves of a unit in the last place of the sum of their
@@ -34,7 +34,7 @@ def rounding_of(*terms: NDArray[np.float64]) -> float:
 class Least:
     """A world, its sum, and a lower bound for all worlds; `exact` if dynamic programming covered all of them."""
 
-    world: NDArray[np.uint8]
+    world: Truth
     value: float
     bound: float
     exact: bool
@@ -49,7 +49,7 @@ class Oracle:
         self.space, self.is_exact = self.grounds.space, self.grounds.is_eliminable
         self._core = _core.WorldOracle(part.handle, seed, self.space)
 
-    def least(self, coefficients: NDArray[np.float64], budget: Budget, tolerance: float = 0.0) -> Least:
+    def least(self, coefficients: Vector, budget: Budget, tolerance: float = 0.0) -> Least:
         """The best world; without dynamic programming the bound may be lower by the tolerance, or more at the end."""
         core = self._core
         core.set(np.ascontiguousarray(coefficients, np.float64))
@@ -60,18 +60,18 @@ class Oracle:
         world = core.search(ATTEMPTS, budget.left())
         if self.grounds.proof is Proof.SEMIDEFINITE:
             return self._branch(world, budget, tolerance)
-        found, bound = best_world(self.grounds.require_relaxation(), coefficients, budget, tolerance)
+        found, bound = best_world(self.grounds.required_relaxation, coefficients, budget, tolerance)
         if found is not None and core.value(found) < core.value(world):
             world = found
         return Least(world, core.value(world), min(bound, core.value(world)), False, Proof.PROGRAM)
 
-    def search(self, coefficients: NDArray[np.float64], budget: Budget) -> tuple[NDArray[np.uint8], float]:
+    def search(self, coefficients: Vector, budget: Budget) -> tuple[Truth, float]:
         """A good world and its sum, by local search only."""
         self._core.set(np.ascontiguousarray(coefficients, np.float64))
         world = self._core.search(ATTEMPTS, budget.left())
         return world, self._core.value(world)
 
-    def _best(self, world: NDArray[np.uint8], better: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    def _best(self, world: Truth, better: Truth) -> Truth:
         """The best of some worlds; the present one if all of them break laws, whose penalties then rise."""
         if self.space is not None:
             better = better[self.space.allows(better).astype(np.bool_)]
@@ -80,7 +80,7 @@ class Oracle:
                 return world
         return min(better, key=self._core.value)
 
-    def _branch(self, world: NDArray[np.uint8], budget: Budget, tolerance: float) -> Least:
+    def _branch(self, world: Truth, budget: Budget, tolerance: float) -> Least:
         core, outcome = self._core, "better"
         while outcome == "better":
             core.start_proof(core.value(world) - tolerance)

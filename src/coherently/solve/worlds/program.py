@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Truth, Vector
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.relaxed.relaxation import Relaxation
@@ -23,8 +24,8 @@ ROUNDING = 1e-6
 
 
 def best_world(
-    relaxation: Relaxation, coefficients: NDArray[np.float64], budget: Budget, tolerance: float = 0.0
-) -> tuple[NDArray[np.uint8] | None, float]:
+    relaxation: Relaxation, coefficients: Vector, budget: Budget, tolerance: float = 0.0
+) -> tuple[Truth | None, float]:
     """The world found of the least sum of coefficients of events that hold, and a lower bound on that sum.
 
     The bound may be lower by the tolerance, or by more if the budget is over.
@@ -38,7 +39,8 @@ def best_world(
     solver.setOptionValue("mip_rel_gap", 0.0)
     solver.setOptionValue("mip_abs_gap", max(tolerance, ROUNDING))
     solver.passModel(_program(relaxation, coefficients))
-    _run(solver, budget)
+    solver.HandleUserInterrupt = True
+    budget.watch(solver.run, solver.cancelSolve)
     info = solver.getInfo()
     bound = float(info.mip_dual_bound)
     if not info.valid or info.primal_solution_status == 0:
@@ -48,7 +50,7 @@ def best_world(
     return world if relaxation.space is None or relaxation.space.allows(world[None])[0] else None, bound
 
 
-def _singles(part: Merged) -> NDArray[np.int64]:
+def _singles(part: Merged) -> Indices:
     """The coordinate of each single variable: a forecast one or, for the others, the first auxiliary ones."""
     alone = np.flatnonzero(part.sizes() == 1)
     found = np.full(part.n_variables, -1, np.int64)
@@ -58,7 +60,7 @@ def _singles(part: Merged) -> NDArray[np.int64]:
     return found
 
 
-def _program(relaxation: Relaxation, coefficients: NDArray[np.float64]) -> Any:
+def _program(relaxation: Relaxation, coefficients: Vector) -> Any:
     """Mixtures of each cluster's truth vectors that agree on their coordinates; variables are 0 or 1."""
     import highspy
 
@@ -80,7 +82,7 @@ def _program(relaxation: Relaxation, coefficients: NDArray[np.float64]) -> Any:
     return program
 
 
-def _constraints(relaxation: Relaxation) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+def _constraints(relaxation: Relaxation) -> tuple[Any, Vector, Vector]:
     """Columns: the coordinates, then the mixtures. Rows: sum of vertices = x, one per membership; then sums of 1.
 
     Last are the laws on how many of many variables hold, which have no cluster.
@@ -113,7 +115,7 @@ def _constraints(relaxation: Relaxation) -> tuple[Any, NDArray[np.float64], NDAr
     return matrix, low, high
 
 
-def _counts(part: Merged) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64], float, float]]:
+def _counts(part: Merged) -> Iterator[tuple[NDArray[np.int32], Vector, float, float]]:
     """The laws on how many of many literals hold: variables, signs, and limits of their signed sum.
 
     If the allowed numbers have gaps, the limits allow the gaps, too.
@@ -124,9 +126,3 @@ def _counts(part: Merged) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float6
         sign = np.where(literals, 1.0, -1.0)
         allowed = np.flatnonzero(numbers == laws.truth[i]) - np.count_nonzero(sign < 0)
         yield own, sign, float(allowed.min()), float(allowed.max())
-
-
-def _run(solver: Any, budget: Budget) -> None:
-    """Run HiGHS so that it can be stopped."""
-    solver.HandleUserInterrupt = True
-    budget.watch(solver.run, solver.cancelSolve)

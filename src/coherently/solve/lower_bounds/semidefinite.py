@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,20 +11,26 @@ import numpy as np
 from coherently import _core
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
 
-    Vector = NDArray[np.float64]
 
-AMBITION = 0.6
-"""Branching aims to close this part of the distance between the bound and the known answer."""
-NEAR = 1e-3
-"""Vectors of more entries are tried if the relative gap of the relaxed problem is larger than this."""
-LOOKING, LEAST = 0.5, 0.01
-"""The part of the time that is kept for the bound at the nearest point, and its minimum in seconds."""
-SLICE = 0.05
+@dataclass(frozen=True, slots=True)
+class SemidefiniteTuning:
+    """How the time for the bound is shared, and how far branching aims."""
+
+    ambition: float = 0.6
+    """Branching aims to close this part of the distance between the bound and the known answer."""
+    near: float = 1e-3
+    """Vectors of more entries are tried if the relative gap of the relaxed problem is larger than this."""
+    looking: float = 0.5
+    """The part of the time that is kept for the bound at the nearest point."""
+    least: float = 0.01
+    """The minimum number of seconds for that bound."""
+
+
+TUNING = SemidefiniteTuning()
 
 
 class SpectralBound:
@@ -55,9 +62,9 @@ class SpectralBound:
         """The best bound found within the budget, given the objective of a known answer."""
         relaxed = RelaxedNearest(self.part)
         while not budget.is_over():
-            x = relaxed.settle(budget.share(1.0 - LOOKING))
-            self._look(x, 0.0, seconds=max(LEAST, 0.5 * budget.left()))
-            if self.bound >= (1 - NEAR) * relaxed.objective(x) or not relaxed.widen():
+            x = relaxed.settle(budget.share(1.0 - TUNING.looking))
+            self._look(x, 0.0, seconds=max(TUNING.least, 0.5 * budget.left()))
+            if self.bound >= (1 - TUNING.near) * relaxed.objective(x) or not relaxed.widen():
                 self._branch(x, budget, objective)
                 break
         return self.bound
@@ -84,7 +91,7 @@ class SpectralBound:
         outcome = "proved"
         while outcome != "better" and self.bound < objective and (seconds := budget.slice()) > 0:
             if outcome == "proved":
-                aim = math.sqrt(self.bound) + AMBITION * (math.sqrt(objective) - math.sqrt(self.bound))
+                aim = math.sqrt(self.bound) + TUNING.ambition * (math.sqrt(objective) - math.sqrt(self.bound))
                 self._look(x, math.sqrt(square) * aim - square)
             outcome = self.oracle.prove(seconds)
             self._note(gradient, x)

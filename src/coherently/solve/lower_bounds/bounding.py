@@ -13,31 +13,30 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from coherently.problem import FREE
-from coherently.solve.bounds.semidefinite import SpectralBound
 from coherently.solve.facts import Proof
+from coherently.solve.lower_bounds.semidefinite import SpectralBound
 from coherently.solve.relaxed.pairs import fits, solve_pairwise
 from coherently.solve.worlds.grounds import DENSE_VARIABLES
 
 if TYPE_CHECKING:
-    from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.worlds.grounds import Grounds
 
 
-class Bound(NamedTuple):
+class LowerBound(NamedTuple):
     """A lower bound on what coherent forecasts of a component lose, and on what it rests."""
 
     value: float
     proof: Proof
 
 
-class Rule(Protocol):
+class BoundingRule(Protocol):
     """A way to bound a component's objective from below."""
 
     def fits(self, grounds: Grounds) -> bool:
         """Whether the rule applies and is worth its time."""
 
-    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> Bound:
+    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:
         """The bound, given the objective of a known answer."""
 
 
@@ -47,12 +46,14 @@ class ByPairs:
     def fits(self, grounds: Grounds) -> bool:
         """Whether events have at most two variables, and variables are few or each forecast by itself."""
         part = replace(grounds.part, space=FREE)
-        return fits(part, "pairs") and (part.n_variables <= DENSE_VARIABLES or _are_forecast(part))
+        # Where a variable is not forecast by itself, the relaxed problem may take long.
+        alone = int(np.count_nonzero(part.sizes() == 1))
+        return fits(part, "pairs") and (part.n_variables <= DENSE_VARIABLES or alone == part.n_variables)
 
-    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> Bound:  # noqa: ARG002
+    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:  # noqa: ARG002
         """The lower bound of the relaxed problem."""
         part = replace(grounds.part, space=FREE)
-        return Bound(solve_pairwise(part, "pairs", 1e-9, auxiliary=True, budget=budget).lower_bound, Proof.PAIRS)
+        return LowerBound(solve_pairwise(part, "pairs", 1e-9, auxiliary=True, budget=budget).lower_bound, Proof.PAIRS)
 
 
 class ByClusters:
@@ -62,10 +63,10 @@ class ByClusters:
         """Whether clusters can be made, and the component is not dense."""
         return not grounds.is_dense and grounds.relaxation is not None
 
-    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> Bound:  # noqa: ARG002
+    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:  # noqa: ARG002
         """The lower bound of the relaxed problem."""
         assert grounds.relaxation is not None
-        return Bound(grounds.relaxation.bound(budget), Proof.CLUSTERS)
+        return LowerBound(grounds.relaxation.bound(budget), Proof.CLUSTERS)
 
 
 class BySemidefinite:
@@ -75,17 +76,12 @@ class BySemidefinite:
         """Whether the component is dense."""
         return grounds.is_dense
 
-    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> Bound:
+    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:
         """The best bound in the time that is left."""
-        return Bound(SpectralBound(grounds.part).raise_within(budget, objective), Proof.SEMIDEFINITE)
+        return LowerBound(SpectralBound(grounds.part).raise_within(budget, objective), Proof.SEMIDEFINITE)
 
 
-BOUNDS: tuple[Rule, ...] = (ByPairs(), ByClusters())
+BOUNDS: tuple[BoundingRule, ...] = (ByPairs(), ByClusters())
 """The rules that are tried before search."""
-LATE_BOUNDS: tuple[Rule, ...] = (BySemidefinite(),)
+LATE_BOUNDS: tuple[BoundingRule, ...] = (BySemidefinite(),)
 """The rules for the time that is left if search did not end within its share."""
-
-
-def _are_forecast(part: Merged) -> bool:
-    """Whether every variable is forecast by itself; if not, the relaxed problem may take long."""
-    return int(np.count_nonzero(part.sizes() == 1)) == part.n_variables

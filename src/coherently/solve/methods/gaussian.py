@@ -9,29 +9,18 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.panel import by_appearance
+from coherently.panel.matrices import read_covariance
 from coherently.solve.component.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
-    from coherently.panel.matrices import Covariance
+    from coherently.arrays import Indices, Vector
     from coherently.problem import Problem
+    from coherently.solve.methods.lindley import Lindley
 
 CLIP = 1e-4
 """For log-odds, probabilities are clipped to [CLIP, 1 - CLIP]."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Errors:
-    """The distribution of the errors and the prior: options of `coherently.solve.Lindley`."""
-
-    covariance: Covariance
-    over: str
-    scale: str
-    prior: float | Mapping[str, float] | None
-    prior_variance: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,9 +30,9 @@ class Reports:
     z is x itself, or its log-odds; `precision` is a matrix, or its diagonal.
     """
 
-    coordinates: NDArray[np.int64]
-    centre: NDArray[np.float64]
-    precision: NDArray[np.float64]
+    coordinates: Indices
+    centre: Vector
+    precision: Vector
     log_odds: bool
 
     @property
@@ -51,16 +40,16 @@ class Reports:
         """Whether the reports are weighted means, event by event."""
         return self.precision.ndim == 1 and bool(np.all((self.centre >= 0) & (self.centre <= 1)))
 
-    def from_scale(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
+    def from_scale(self, z: Vector) -> Vector:
         """The probabilities that numbers on the scale stand for."""
         return 0.5 * (1.0 + np.tanh(0.5 * z)) if self.log_odds else z
 
-    def distance(self, x: NDArray[np.float64]) -> float:
+    def distance(self, x: Vector) -> float:
         """The form at some probabilities."""
         apart = to_scale(x[self.coordinates], log_odds=self.log_odds) - self.centre
         return float(apart @ (self.precision * apart if self.precision.ndim == 1 else self.precision @ apart))
 
-    def linearised(self, x: NDArray[np.float64]) -> Metric:
+    def linearised(self, x: Vector) -> Metric:
         """The same with log-odds replaced by their tangents at x."""
         own = x[self.coordinates]
         at = np.clip(own, CLIP, 1.0 - CLIP)
@@ -70,28 +59,28 @@ class Reports:
         return Metric.of(self.coordinates, centre, scaled)
 
 
-def to_scale(p: NDArray[np.float64], *, log_odds: bool) -> NDArray[np.float64]:
+def to_scale(p: Vector, *, log_odds: bool) -> Vector:
     """Probabilities, or the log-odds of clipped probabilities."""
     if not log_odds:
         return p
     p = np.clip(p, CLIP, 1.0 - CLIP)
-    odds: NDArray[np.float64] = np.log(p) - np.log1p(-p)
+    odds: Vector = np.log(p) - np.log1p(-p)
     return odds
 
 
-def merge_reports(problem: Problem, errors: Errors) -> Reports:
+def merge_reports(problem: Problem, method: Lindley) -> Reports:
     """Merge the forecasts of each event, and of its complement: precisions add up."""
-    log_odds = errors.scale == "log-odds"
+    log_odds, covariance = method.scale == "log-odds", read_covariance(method.covariance)
     z = to_scale(problem.turned(), log_odds=log_odds)
-    if errors.over == "events":
-        precision, pull = _by_events(problem, z, errors.covariance.of(problem.texts, "events"))
+    if method.over == "events":
+        precision, pull = _by_events(problem, z, covariance.of(problem.texts, "events"))
     else:
-        precision, pull = _by_judges(problem, z, errors.covariance.of(problem.forecasts.judges, "judges"))
-    if errors.prior is not None:
-        total, count = _priors(problem, errors.prior, log_odds=log_odds)
-        more = count / errors.prior_variance
+        precision, pull = _by_judges(problem, z, covariance.of(problem.forecasts.judges, "judges"))
+    if method.prior is not None:
+        total, count = _priors(problem, method.prior, log_odds=log_odds)
+        more = count / method.prior_variance
         precision = precision + (more if precision.ndim == 1 else np.diag(more))
-        pull = pull + total / errors.prior_variance
+        pull = pull + total / method.prior_variance
     diagonal = precision if precision.ndim == 1 else np.diag(precision)
     told = np.flatnonzero(diagonal > 0)
     if precision.ndim == 1:
@@ -100,9 +89,7 @@ def merge_reports(problem: Problem, errors: Errors) -> Reports:
     return Reports(told, _solve(some, pull[told]), some, log_odds)
 
 
-def _by_judges(
-    problem: Problem, z: NDArray[np.float64], covariance: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _by_judges(problem: Problem, z: Vector, covariance: Vector) -> tuple[Vector, Vector]:
     """The precision of each coordinate and its product with the mean; errors of different units are independent."""
     given, weight, count = problem.forecasts, problem.forecasts.weight, len(problem.merged)
     if covariance.ndim == 1:
@@ -127,9 +114,7 @@ def _by_judges(
     return precision, pull
 
 
-def _by_events(
-    problem: Problem, z: NDArray[np.float64], covariance: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _by_events(problem: Problem, z: Vector, covariance: Vector) -> tuple[Vector, Vector]:
     """The precision matrix of the coordinates, and its product with the means, from errors of the units' means."""
     count, units = len(problem.merged), len(problem.weight)
     told = np.flatnonzero(problem.weight > 0)
@@ -150,9 +135,7 @@ def _by_events(
     return precision, pull
 
 
-def _priors(
-    problem: Problem, prior: float | Mapping[str, float], *, log_odds: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _priors(problem: Problem, prior: float | Mapping[str, float], *, log_odds: bool) -> tuple[Vector, Vector]:
     """The sum and the number of the priors of each coordinate: an event and its complement may have one each."""
     given = dict.fromkeys(problem.texts, prior) if isinstance(prior, float | int) else prior
     unknown = set(given).difference(problem.texts)
@@ -165,9 +148,9 @@ def _priors(
     return np.bincount(own, z, count).astype(np.float64), np.bincount(own, minlength=count).astype(np.float64)
 
 
-def _solve(positive: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+def _solve(positive: Vector, right: Vector) -> Vector:
     """Solve a linear system whose matrix is positive definite."""
     from scipy.linalg import solve
 
-    answer: NDArray[np.float64] = solve(positive, right, assume_a="pos")
+    answer: Vector = solve(positive, right, assume_a="pos")
     return answer
