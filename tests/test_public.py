@@ -1,7 +1,9 @@
 """What is exported is documented, and nothing else is."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import coherently as co
 
@@ -21,3 +23,12 @@ def test_importing_rooms_does_not_hide_functions():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True"
+
+
+def test_public_names_are_listed_once_and_the_other_lists_agree():
+    tree = ast.parse(Path(co.__file__).read_text("utf-8"))
+    typed = next(node for node in tree.body if isinstance(node, ast.If))
+    imported = {node.module: [name.name for name in node.names] for node in typed.body}
+    plot = imported.pop("coherently")
+    assert imported == co._ROOMS
+    assert sorted([*plot, *(name for names in co._ROOMS.values() for name in names)]) == co.__all__

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import coherently as co
-from coherently.books import proving
+from coherently.books import exact_stakes
 from coherently.books.bets import bets_at_forecasts, decimal, truth_of
 from coherently.books.distance import nearest_of
-from coherently.books.proving import FLOAT_MARGIN, Plan, accept, prove
+from coherently.books.exact_stakes import FLOAT_MARGIN, Plan, accept, prove
 from coherently.solve.budget import Budget
 from coherently.solve.component import nearest as nearest_module
 from coherently.solve.worlds import grounds as grounds_module
@@ -116,7 +116,7 @@ def test_a_bound_that_is_not_exact_counts_for_what_it_proves(monkeypatch, seed, 
             return Least(worlds[place], float(values[place]), float(values.min()) - short * scale, False, "floats")
 
     bets = bets_at_forecasts(one_judge(seed))
-    monkeypatch.setattr(proving, "Oracle", Careful)
+    monkeypatch.setattr(exact_stakes, "Oracle", Careful)
     for answer in nearest_of(bets, Budget()):
         if answer.coherent or not answer.is_mixture:
             continue

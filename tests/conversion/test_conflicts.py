@@ -6,7 +6,7 @@ import json
 import pytest
 
 import coherently as co
-from coherently.conversion.groups import recognise
+from coherently.conversion.grouping import recognise
 
 DUE = "2025-03-02"
 FORECASTS = {

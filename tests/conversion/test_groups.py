@@ -1,6 +1,6 @@
 import pytest
 
-from coherently.conversion.groups import recognise
+from coherently.conversion.grouping import recognise
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -33,3 +34,33 @@ def test_no_class_has_more_than_200_lines():
         if isinstance(node, ast.ClassDef) and node.end_lineno - node.lineno >= 200
     ]
     assert not long
+
+
+EVERY = sorted((ROOT / "src/coherently").rglob("*.py"))
+FIXED_MODULES = {"check", "score", "bounds"}
+"""Modules that have the names of commands, which DESIGN.md fixes."""
+OPEN = {"Run", "Task", "Bound", "Fact", "Plane", "bounds", "worlds", "report"}
+"""Names of `solve` that are still to change, or that another room shares with it."""
+
+
+def class_names():
+    trees = [ast.parse(path.read_text("utf-8")) for path in EVERY]
+    return [node.name.strip("_") for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+
+
+def module_names():
+    """A module may have the name of the folder that it is in, or its singular."""
+    modules = [
+        path.stem
+        for path in EVERY
+        if path.stem not in ("__init__", "__main__") and path.parent.name not in (path.stem, f"{path.stem}s")
+    ]
+    return modules + [path.parent.name for path in EVERY if path.stem == "__init__"]
+
+
+@pytest.mark.parametrize("names", [class_names, module_names])
+def test_no_class_or_module_name_is_used_twice_or_beside_its_plural(names):
+    every = Counter(names())
+    twice = {name for name, count in every.items() if count > 1}
+    plural = {name for name in every if {f"{name}s", f"{name[:-1]}ies"} & every.keys()}
+    assert twice | plural <= (OPEN | FIXED_MODULES if names is module_names else OPEN)

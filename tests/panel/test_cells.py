@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coherently.errors import PanelError
 from coherently.panel import cells
-from coherently.panel.table import Table
+from coherently.panel.cell_table import Table
 
 NAN = float("nan")
 

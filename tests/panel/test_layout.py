@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from coherently.errors import PanelError
+from coherently.panel.cell_table import Table
 from coherently.panel.layout import ROLES, SHAPES, Long, Wide, find_roles, pick, recognise
-from coherently.panel.table import Table
 
 
 def table(header):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coherently.errors import SHOWN, PanelError
-from coherently.panel.table import Problems, Table, append_records, check_header
+from coherently.panel.cell_table import ProblemList, Table, append_records, check_header
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ def test_a_table_without_rows_is_refused():
 
 
 def test_no_problem_raises_nothing():
-    problems = Problems()
+    problems = ProblemList()
     problems.add([], str, ["never said"])
     problems.check()
 
 
 @given(st.lists(st.lists(st.integers(0, 10**6)).map(sorted), min_size=1))
 def test_problems_show_the_lowest_rows_and_count_all(batches):
-    problems = Problems()
+    problems = ProblemList()
     for batch in batches:
         problems.add(batch, lambda row: f"row {row}", ["mend it"])
     rows = sorted(row for batch in batches for row in batch)
@@ -55,12 +55,12 @@ def test_only_the_problems_that_are_shown_are_described():
         described.append(row)
         return str(row)
 
-    Problems().add(range(1_000_000), describe)
+    ProblemList().add(range(1_000_000), describe)
     assert described == list(range(SHOWN))
 
 
 def test_a_remedy_is_said_once():
-    problems = Problems()
+    problems = ProblemList()
     problems.add([3], str, ["b", "a"])
     problems.add([1], str, ["a"])
     with pytest.raises(PanelError, match=r"^1\n3\nb\na$"):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from coherently.errors import MethodError, PanelError
 from coherently.scoring.calibration import calibration
-from coherently.scoring.rules import brier
+from coherently.scoring.scoring_rules import brier
 
 probabilities = st.one_of(st.floats(0, 1), st.integers(0, 20).map(lambda i: i / 20))
 resolved = st.lists(st.tuples(probabilities, st.integers(0, 1)), min_size=1, max_size=60)

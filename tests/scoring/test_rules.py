@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherently.scoring.rules import RULES, brier, by_group, log_score, slope
+from coherently.scoring.scoring_rules import RULES, brier, by_group, log_score, slope
 
 NAN = float("nan")
 

@@ -6,7 +6,7 @@ import pytest
 from coherently.problem import find_loss
 from coherently.verifier import optimum
 from coherently.verifier.costs import Costs
-from coherently.verifier.optimum import Program, bracket
+from coherently.verifier.optimum import ConvexProgram, bracket
 from tests.kernels.draw import draw, nearest
 
 LOSSES = ["brier", "log", "spherical"]
@@ -35,7 +35,7 @@ def program_of(seed, loss, *, limits=True, conditional=True):
     inside = rng.dirichlet(np.ones(len(truth)))
     rows = truth[:, :2] - inside @ truth[:, :2] if limits else np.empty((len(truth), 0))
     equal = np.array([False, True]) if limits else np.empty(0, bool)
-    return rng, Program(costs, joint, given, rows, equal, np.zeros(len(truth), np.int64)), inside
+    return rng, ConvexProgram(costs, joint, given, rows, equal, np.zeros(len(truth), np.int64)), inside
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -76,12 +76,12 @@ def test_a_limit_that_does_not_bind_proves_nothing(loss):
     found = optimum._search(program)
     # Every world has 1 left of the limit: at a negative price it would lift the bound by as much.
     slack = np.ones((len(program.joint), 1))
-    free = Program(program.costs, program.joint, program.given, slack, np.array([False]), program.simplex)
+    free = ConvexProgram(program.costs, program.joint, program.given, slack, np.array([False]), program.simplex)
     for price in (-5.0, -1.0, -1e-3, 0.0, 1e-3, 1.0):
         assert free.proved(*found.events, np.array([price]))[0] <= found.bracket.high + 1e-9
     # An equation may have a price of either sign.
     none = np.zeros((len(program.joint), 1))
-    tied = Program(program.costs, program.joint, program.given, none, np.array([True]), program.simplex)
+    tied = ConvexProgram(program.costs, program.joint, program.given, none, np.array([True]), program.simplex)
     for price in (-1.0, 1.0):
         assert tied.proved(*found.events, np.array([price]))[0] == pytest.approx(found.bracket.low, abs=1e-9)
 

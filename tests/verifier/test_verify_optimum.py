@@ -8,7 +8,7 @@ import pytest
 
 from coherently.problem import BRIER, Log, find_loss
 from coherently.verifier.costs import Costs
-from coherently.verifier.optimum import Program, bracket
+from coherently.verifier.optimum import ConvexProgram, bracket
 
 LOSSES = {"brier": BRIER, "log": Log(), "spherical": find_loss("spherical")}
 KINDS = ("plain", "pins", "conditional", "linear")
@@ -38,7 +38,7 @@ def random_program(seed, loss, kind):
         limits = np.column_stack([events[:, 0] - share[0], events[:, 1] - 0.9 * share[1]])
         equal = np.array([True, False])
     costs = random_costs(rng, terms, LOSSES[loss], conditional=conditional, linear=kind == "linear")
-    return Program(costs, joint, given, limits, equal, np.zeros(worlds, np.int64))
+    return ConvexProgram(costs, joint, given, limits, equal, np.zeros(worlds, np.int64))
 
 
 def least(program):
@@ -101,7 +101,7 @@ def test_columns_that_join_lead_to_the_same(monkeypatch):
     joint = (rng.random((3000, 12)) < 0.5).astype(float)
     p = rng.random(12)
     costs = Costs(BRIER, np.ones(12), p, p, np.zeros(12, bool))
-    program = Program(
+    program = ConvexProgram(
         costs, joint, np.ones_like(joint), np.empty((3000, 0)), np.empty(0, bool), np.zeros(3000, np.int64)
     )
     whole = bracket(program)
@@ -152,7 +152,7 @@ def test_inequalities_have_no_negative_prices():
     one = np.ones(1)
     costs = Costs(BRIER, one, one, one, np.zeros(1, bool))
     worlds, limit = np.array([[1.0], [0.0]]), np.array([[0.5], [-0.5]])
-    program = Program(costs, worlds, np.ones((2, 1)), limit, np.zeros(1, bool), np.zeros(2, np.int64))
+    program = ConvexProgram(costs, worlds, np.ones((2, 1)), limit, np.zeros(1, bool), np.zeros(2, np.int64))
     u = np.array([0.9])
     assert program.proved(u, one, np.array([-0.1]))[0] == pytest.approx(-0.01)
     assert replace(program, equal=np.ones(1, bool)).proved(u, one, np.array([-0.1]))[0] == pytest.approx(0.04)
@@ -164,6 +164,6 @@ def test_what_misses_a_limit_is_not_reached():
     one, half = np.ones(1), np.full(1, 0.5)
     costs = Costs(BRIER, one, half, half, np.zeros(1, bool))
     worlds = np.array([[1.0], [0.0]])
-    program = Program(costs, worlds, np.ones((2, 1)), worlds - 0.3, np.ones(1, bool), np.zeros(2, np.int64))
+    program = ConvexProgram(costs, worlds, np.ones((2, 1)), worlds - 0.3, np.ones(1, bool), np.zeros(2, np.int64))
     assert bracket(program).low == pytest.approx(0.04, abs=1e-10)
     assert bracket(program).high == pytest.approx(0.04, abs=1e-10)

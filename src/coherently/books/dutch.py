@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from coherently.books.bets import Key
     from coherently.books.distance import NearestPrices
-    from coherently.books.proving import ProvedStakes
+    from coherently.books.exact_stakes import ProvedStakes
     from coherently.events import Events
     from coherently.events import Value as VariableValue
     from coherently.panel import Panel
@@ -40,7 +40,7 @@ TIME_LIMIT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Bet:
+class Trade:
     """One trade: `stake` units of a bet that pays 1 if the event comes true, sold (or bought, if negative) at `price`.
 
     Both are exact; `number` is the place of the bet among all that were offered. A bet on "E given H" is called off
@@ -63,7 +63,7 @@ class Book(Value, Told):
     that rests. If there is no book, `verdict` says why, or that none was proved and none ruled out.
     """
 
-    bets: tuple[Bet, ...]
+    bets: tuple[Trade, ...]
     exact_sure_profit: Fraction
     worst_world: dict[str, VariableValue]
     proof: str
@@ -278,11 +278,11 @@ def _worst_world(events: Events, proofs: Sequence[ProvedStakes]) -> dict[str, Va
     return events.worlds(row, np.concatenate([proof.cluster.variables for proof in proofs]))[0]
 
 
-def _trades(bets: Bets, keys: Sequence[Key], proof: ProvedStakes, terms: TradingTerms) -> list[Bet]:
+def _trades(bets: Bets, keys: Sequence[Key], proof: ProvedStakes, terms: TradingTerms) -> list[Trade]:
     own = proof.cluster.bets
     prices = terms.exact(bets, own, np.array([float(stake) for stake in proof.stakes]))
     return [
-        Bet(keys[i], bets.text(i), stake, price, i)
+        Trade(keys[i], bets.text(i), stake, price, i)
         for i, stake, price in zip(own.tolist(), proof.stakes, prices, strict=True)
         if stake
     ]

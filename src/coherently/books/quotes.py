@@ -47,7 +47,7 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Settled:
+class SettledQuotes:
     """A mixture of worlds whose prices are as near to the quotes as possible; no squared distance is below `least`."""
 
     share: NDArray[np.float64]
@@ -64,7 +64,7 @@ def prices_in(bets: Bets, cluster: Cluster, share: NDArray[np.float64], worlds: 
     return Prices(np.clip(value, bets.bid[own], bets.ask[own]), value, chance)
 
 
-def settle(bets: Bets, cluster: Cluster, budget: Budget) -> Settled | None:
+def settle(bets: Bets, cluster: Cluster, budget: Budget) -> SettledQuotes | None:
     """Coherent prices within all quotes, or nearest to them; None if this method or the time does not suffice.
 
     A linear program finds coherent prices within all quotes, or the stakes of a book. For the bets with a stake so
@@ -76,15 +76,15 @@ def settle(bets: Bets, cluster: Cluster, budget: Budget) -> Settled | None:
     market = Market(bets, cluster)
     bid, ask = bets.bid[cluster.bets], bets.ask[cluster.bets]
     sign, low, high, least = np.zeros(len(bid)), bid, ask, 0.0
-    last: Settled | None = None
+    last: SettledQuotes | None = None
     for _ in range(ROUNDS):
         found = market.best(low, high, budget)
         if found.reason:
             return last if least else None
         square = prices_in(bets, cluster, found.share, found.worlds).square
         if square - least <= ACCURACY * square or (found.most <= MARGIN and least == 0.0):
-            return Settled(found.share, found.worlds, least)
-        last = Settled(found.share, found.worlds, least)
+            return SettledQuotes(found.share, found.worlds, least)
+        last = SettledQuotes(found.share, found.worlds, least)
         new = (found.stakes != 0) & (sign == 0)
         if not new.any() or cluster.conditional[new].any():
             return None

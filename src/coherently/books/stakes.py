@@ -11,8 +11,8 @@ import numpy as np
 from coherently.books import distance
 from coherently.books.bets import decimal
 from coherently.books.distance import ABSENT, NOISE
+from coherently.books.exact_stakes import Plan, accept, prove
 from coherently.books.market import LATE, MARGIN, Stakes, best_stakes
-from coherently.books.proving import Plan, accept, prove
 from coherently.books.relations.broken import moved_most, violated
 from coherently.books.trading import TradingTerms
 from coherently.solve.worlds.oracle import Oracle
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from coherently.books.bets import Bets, Cluster
     from coherently.books.distance import NearestPrices
-    from coherently.books.proving import ProvedStakes
+    from coherently.books.exact_stakes import ProvedStakes
     from coherently.solve.budget import Budget
 
 

@@ -138,12 +138,12 @@ class Judges(Value, Mapping[str, Finding]):
             "judge": list(self.panel.judges),
             "forecasts": self.forecasts,
             "status": [str(verdict.status) for verdict in every],
-            "coherent": [verdict.status.coherent for verdict in every],
+            "coherent": [verdict.coherent for verdict in every],
             "distance": np.array([verdict.distance for verdict in every]),
-            "distance_low": np.array([verdict.low for verdict in every]),
-            "distance_high": np.array([verdict.high for verdict in every]),
+            "distance_low": np.array([verdict.distance_low for verdict in every]),
+            "distance_high": np.array([verdict.distance_high for verdict in every]),
             "proved": [verdict.proved for verdict in every],
-            "guaranteed_improvement": np.array([np.nan if v.saved is None else v.saved for v in every]),
+            "guaranteed_improvement": np.array([v.guaranteed_improvement for v in every], np.float64),
         }
 
 
@@ -312,7 +312,15 @@ def _judged(bets: Bets, slack: NDArray[np.float64], answers: Sequence[NearestPri
 
 def _finding(name: str, bets: Bets, slack: NDArray[np.float64], case: Case, allowance: Allowance) -> Finding:
     tolerance = float(slack.max(initial=0.0))
-    return Finding(name, len(bets), tolerance, case.verdict, bets, case.answers, case.alone, slack, allowance)
+    known = case.verdict
+    return Finding(
+        known.status,
+        known.least,
+        known.most,
+        known.guaranteed_improvement,
+        known.proofs,
+        *(name, len(bets), tolerance, bets, case.answers, case.alone, slack, allowance),
+    )
 
 
 def _notes(judges: Judges) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from coherently.books.dutch import make_book
 from coherently.books.relations.broken import irreducible, moved_most, violated
 from coherently.books.trading import TradingTerms
 from coherently.checks.rounding import is_within_slack
-from coherently.checks.verdicts import CheckStatus
+from coherently.checks.verdicts import CheckStatus, Verdict
 from coherently.checks.wording import contradiction_words, set_words
 from coherently.values import Told, Value
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from coherently.books.distance import NearestPrices
     from coherently.books.dutch import Book
     from coherently.checks.allowance import Allowance
-    from coherently.checks.verdicts import Verdict
     from coherently.solve.budget import Budget
 
 SHOWN = 5
@@ -47,20 +46,18 @@ class Contradiction(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Finding(Value, Told):
+class Finding(Verdict, Value, Told):
     """Whether the forecasts of one judge, or the panel's means, are coherent.
 
     `status` is "coherent", "incoherent", "rounding" (incoherent by no more than the decimals of the numbers explain:
     each may be off by `tolerance`) or "undecided" (within the time limit). The distance is the root of the sum of
     squared differences from the nearest coherent forecasts, over the forecasts as given, each counted once: repeats and
     complements are not merged. With bids and asks it is the distance between those and the nearest coherent prices.
-    `verdict` holds its bounds, and `proof` says on what they rest.
     """
 
     name: str
     forecasts: int
     tolerance: float
-    verdict: Verdict
     _bets: Bets
     _answers: Sequence[NearestPrices]
     _alone: Sequence[Alone]
@@ -69,46 +66,6 @@ class Finding(Value, Told):
 
     def __repr__(self) -> str:
         return f"<Finding: {self.name} is {self.status}, distance {self.distance:.6g}>"
-
-    @property
-    def status(self) -> CheckStatus:
-        """What is known: coherent, incoherent, rounding or undecided."""
-        return self.verdict.status
-
-    @property
-    def coherent(self) -> bool | None:
-        """Whether the forecasts are coherent, but for rounding; None where that was not decided in time."""
-        return self.status.coherent
-
-    @property
-    def distance(self) -> float:
-        """The distance from the nearest coherent forecasts found: an upper bound if not `proved`."""
-        return self.verdict.distance
-
-    @property
-    def distance_low(self) -> float:
-        """A proved lower bound on the distance."""
-        return self.verdict.low
-
-    @property
-    def distance_high(self) -> float:
-        """An upper bound on the distance; infinite if no coherent forecasts were found."""
-        return self.verdict.high
-
-    @property
-    def proved(self) -> bool:
-        """Whether the distance is known, and not only its bounds."""
-        return self.verdict.proved
-
-    @property
-    def guaranteed_improvement(self) -> float | None:
-        """The summed Brier penalty that the nearest coherent forecasts save whatever happens; None where not known."""
-        return self.verdict.saved
-
-    @property
-    def proof(self) -> str:
-        """On what the distance rests."""
-        return "; ".join(self.verdict.proofs)
 
     @property
     def contradictions(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from coherently.books.distance import TOLERANCE
-from coherently.books.relations.broken import Rules, proved_square, violated
+from coherently.books.relations.broken import Constraints, proved_square, violated
 from coherently.checks.rounding import cannot_explain, explains, is_within_slack
 
 if TYPE_CHECKING:
@@ -47,36 +47,47 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is known: the squared distance is at least `least` and at most `most`; `saved` is saved in every world.
+    """What is known of forecasts: the squared distance from coherent ones is at least `least` and at most `most`.
 
-    `most` is infinite if no coherent prices were found, `saved` is None if nothing is known.
+    `most` is infinite if no coherent forecasts were found. `guaranteed_improvement` is the summed Brier penalty that
+    the nearest coherent forecasts save whatever happens, None where not known. `proofs` says on what distances rest.
     """
 
     status: CheckStatus
     least: float
     most: float
-    saved: float | None
+    guaranteed_improvement: float | None
     proofs: tuple[str, ...]
 
     @property
-    def low(self) -> float:
-        """The least distance that is possible."""
+    def coherent(self) -> bool | None:
+        """Whether the forecasts are coherent, but for rounding; None where that was not decided in time."""
+        return self.status.coherent
+
+    @property
+    def distance_low(self) -> float:
+        """A proved lower bound on the distance."""
         return math.sqrt(self.least)
 
     @property
-    def high(self) -> float:
-        """The distance of the nearest coherent prices that were found."""
+    def distance_high(self) -> float:
+        """An upper bound on the distance; infinite if no coherent forecasts were found."""
         return math.sqrt(self.most)
 
     @property
     def distance(self) -> float:
-        """The distance as far as it is known: `high`, or `low` where no coherent prices were found."""
-        return self.high if math.isfinite(self.most) else self.low
+        """The distance from the nearest coherent forecasts found: an upper bound if not `proved`; else a lower one."""
+        return self.distance_high if math.isfinite(self.most) else self.distance_low
 
     @property
     def proved(self) -> bool:
-        """Whether the distance is known."""
-        return self.high - self.low <= PROVED * self.high + TOLERANCE
+        """Whether the distance is known, and not only its bounds."""
+        return self.distance_high - self.distance_low <= PROVED * self.distance_high + TOLERANCE
+
+    @property
+    def proof(self) -> str:
+        """On what the distance rests."""
+        return "; ".join(self.proofs)
 
     @property
     def finished(self) -> bool:
@@ -87,7 +98,7 @@ class Verdict:
     def rank(self) -> tuple[int, float]:
         """The key that sorts contradictions first and the greatest distance first; what is not finished comes last."""
         place = list(CheckStatus).index(self.status) + len(CheckStatus) * (not self.finished)
-        return place, -(self.distance if self.proved else self.low)
+        return place, -(self.distance if self.proved else self.distance_low)
 
 
 FINE = Verdict(CheckStatus.COHERENT, 0.0, 0.0, 0.0, ())
@@ -102,9 +113,9 @@ class Court:
         self.quoted = bets.quoted
 
     @cached_property
-    def rules(self) -> Rules:
+    def rules(self) -> Constraints:
         """What laws and declarations say."""
-        return Rules(self.bets.merged.space)
+        return Constraints(self.bets.merged.space)
 
     def verdict(self, answer: NearestPrices) -> Verdict:
         """The verdict on a cluster."""
@@ -148,7 +159,7 @@ def together(verdicts: Iterable[Verdict]) -> Verdict:
         for s in (CheckStatus.INCOHERENT, CheckStatus.UNDECIDED, CheckStatus.ROUNDING)
         if any(v.status is s for v in found)
     )
-    saved = [verdict.saved for verdict in found if verdict.saved is not None]
+    saved = [v.guaranteed_improvement for v in found if v.guaranteed_improvement is not None]
     return Verdict(
         status,
         sum(verdict.least for verdict in found),

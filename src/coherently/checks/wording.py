@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from coherently.books.relations.literals import Relation
 
 
-class _Price(NamedTuple):
+class _NamedPrice(NamedTuple):
     """A forecast, or the bid or the ask of a bet with quotes, with its name."""
 
     name: str
@@ -58,7 +58,7 @@ def set_words(bets: Bets, found: Sequence[int]) -> str:
     return f"these {len(found)} forecasts cannot hold together: {listing([_claim(bets, bet) for bet in found])}"
 
 
-def _pair(bets: Bets, pair: Sequence[int], plain: list[_Price], negated: list[_Price]) -> str:
+def _pair(bets: Bets, pair: Sequence[int], plain: list[_NamedPrice], negated: list[_NamedPrice]) -> str:
     first, second = bets.side[list(pair)].tolist()
     if len(plain) == 1:
         high, low = apart(plain[0].value, negated[0].value)
@@ -71,7 +71,7 @@ def _pair(bets: Bets, pair: Sequence[int], plain: list[_Price], negated: list[_P
     return f"{_listing(both)} sum to {number(_total(both))}, {why}"
 
 
-def _several(plain: list[_Price], negated: list[_Price]) -> str:
+def _several(plain: list[_NamedPrice], negated: list[_NamedPrice]) -> str:
     if not negated:
         return f"{_listing(plain)} sum to {number(_total(plain))}, though they cannot all happen"
     if not plain:
@@ -84,7 +84,7 @@ def _several(plain: list[_Price], negated: list[_Price]) -> str:
     return f"{_plus(plain)}{f' - {less}' if less else ''} = {high} is above {_plus(negated)} = {bound}"
 
 
-def _at_most_one(plain: list[_Price], negated: list[_Price]) -> str:
+def _at_most_one(plain: list[_NamedPrice], negated: list[_NamedPrice]) -> str:
     """P(A) + P(B) + P(C) <= 1, where some of them are complements of what was written."""
     if not negated:
         return f"{_listing(plain)} sum to {number(_total(plain))}, though they exclude each other"
@@ -105,11 +105,11 @@ def _sums(bets: Bets, relation: Relation) -> str:
     return f"{_plus(more)} = {high}, but {_plus(less)} = {low}"
 
 
-def _price(bets: Bets, bet: int, *, sold: bool) -> _Price:
+def _price(bets: Bets, bet: int, *, sold: bool) -> _NamedPrice:
     """The selling or the buying price of a bet."""
     text = bets.text(bet)
     word = ("bid" if sold else "ask") if bets.quoted[bet] else "P"
-    return _Price(f"{word}({bets.panel.labels.get(text, text)})", float((bets.bid if sold else bets.ask)[bet]))
+    return _NamedPrice(f"{word}({bets.panel.labels.get(text, text)})", float((bets.bid if sold else bets.ask)[bet]))
 
 
 def _claim(bets: Bets, bet: int) -> str:
@@ -122,13 +122,13 @@ def _claim(bets: Bets, bet: int) -> str:
     )
 
 
-def _listing(prices: Sequence[_Price]) -> str:
+def _listing(prices: Sequence[_NamedPrice]) -> str:
     return listing([str(price) for price in prices])
 
 
-def _plus(prices: Sequence[_Price]) -> str:
+def _plus(prices: Sequence[_NamedPrice]) -> str:
     return " + ".join(price.name for price in prices)
 
 
-def _total(prices: Sequence[_Price]) -> float:
+def _total(prices: Sequence[_NamedPrice]) -> float:
     return sum(price.value for price in prices)

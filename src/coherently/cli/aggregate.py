@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from coherently.cli import INTERRUPTED
-from coherently.cli.choosing import Choice
 from coherently.cli.gathering import gathered
+from coherently.cli.method_options import MethodChoice
 from coherently.cli.options import (
     AsJson,
     ByRows,
@@ -22,10 +22,10 @@ from coherently.cli.options import (
     WeightingWord,
     WeightsFile,
 )
-from coherently.cli.reading import Source
-from coherently.cli.reports import check_report, write_result
+from coherently.cli.reading import PanelSource
+from coherently.cli.report_files import check_report, write_result
 from coherently.cli.terminal import progress_bar, say, show, show_json
-from coherently.cli.weighting import choose_weights
+from coherently.cli.weight_options import choose_weights
 
 if TYPE_CHECKING:
     from coherently.result import Result
@@ -37,7 +37,7 @@ LARGEST_TRACE = 5_000
 @gathered
 def aggregate(
     *,
-    choice: Choice,
+    choice: MethodChoice,
     trace: TraceFile = None,
     output: Output = None,
     report: ReportFile = None,
@@ -48,7 +48,7 @@ def aggregate(
     weights: WeightsFile = None,
     weighting: WeightingWord = None,
     history: HistoryFile = None,
-    source: Source,
+    source: PanelSource,
 ) -> None:
     """Combine a panel's forecasts into one coherent set."""
     from coherently.panel import check_output

@@ -13,7 +13,7 @@ from coherently.cli.options import (
     Seed,
     Tolerance,
 )
-from coherently.cli.reading import Source
+from coherently.cli.reading import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @gathered
 def bounds(
-    source: Source,
+    source: PanelSource,
     events: Annotated[
         list[str], typer.Argument(metavar="EVENT...", show_default=False, help="Events, whether forecast or not.")
     ],

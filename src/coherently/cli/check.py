@@ -14,8 +14,8 @@ from coherently.cli.options import (
     ReportFile,
     Threads,
 )
-from coherently.cli.reading import Source
-from coherently.cli.reports import check_report, write_report
+from coherently.cli.reading import PanelSource
+from coherently.cli.report_files import check_report, write_report
 from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def check(
     report: ReportFile = None,
     as_json: AsJson = False,
     labels: LabelsFile = None,
-    source: Source,
+    source: PanelSource,
 ) -> None:
     """Find who contradicts what: each judge and the panel's means.
 

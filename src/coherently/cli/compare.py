@@ -14,7 +14,7 @@ from coherently.cli.options import (
     AsJson,
     OutcomesFile,
 )
-from coherently.cli.reading import Source
+from coherently.cli.reading import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def compare(
     as_json: AsJson = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")] = False,
     html: Annotated[bool, typer.Option("--html", help="Print a page in HTML.")] = False,
-    source: Source,
+    source: PanelSource,
 ) -> None:
     """Compare raw, individual, averaged and coherent forecasts with what came true, as the paper does."""
     from coherently.scoring import compare as run

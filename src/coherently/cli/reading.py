@@ -26,7 +26,7 @@ STANDARD_INPUT = Path("/dev/stdin")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PanelSource:
     """The panel's file, and how it is read."""
 
     panel_file: PanelFile

@@ -12,7 +12,7 @@ from coherently.cli.options import (
     OutcomesFile,
     Output,
 )
-from coherently.cli.reading import Source
+from coherently.cli.reading import PanelSource
 from coherently.cli.terminal import say, show, show_json
 
 
@@ -23,7 +23,7 @@ def score(
     clip: Annotated[float, typer.Option("--clip", help="Log score: clip probabilities to [CLIP, 1 - CLIP].")] = 1e-4,
     output: Output = None,
     as_json: AsJson = False,
-    source: Source,
+    source: PanelSource,
 ) -> None:
     """Score each judge against what came true: Brier, log score, slope, calibration."""
     from coherently.panel import check_output, write_table

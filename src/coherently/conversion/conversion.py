@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from coherently.conversion.download import Options
+from coherently.conversion.download import ConversionOptions
 from coherently.conversion.draft import plural
 from coherently.conversion.forecastbench import read_forecastbench
 from coherently.conversion.metaculus import FILES, read_metaculus
@@ -82,14 +82,14 @@ def convert(
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise PanelError(f"unknown format {format!r}; the formats are {', '.join(FORMATS)}.{hint}")
     paths = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    options = Options(thresholds, every, aggregates, tuple(map(str, partitions)), tuple(map(str, exclusive)))
+    options = ConversionOptions(thresholds, every, aggregates, tuple(map(str, partitions)), tuple(map(str, exclusive)))
     draft = _read(format, paths, options)
     if not draft.forecasts:
         raise PanelError("the sources have no forecast that can be used" + "".join(f"\n{note}" for note in draft.notes))
     return _write(draft, Path(output), force=force)
 
 
-def _read(format_: str, paths: Sequence[str | os.PathLike[str]], options: Options) -> Draft:
+def _read(format_: str, paths: Sequence[str | os.PathLike[str]], options: ConversionOptions) -> Draft:
     if format_ == "metaculus":
         return read_metaculus(open_sources(paths, FILES.__contains__, " and ".join(FILES)), options)
     if format_ == "forecastbench":

@@ -38,7 +38,7 @@ CELL_LIMIT: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ConversionOptions:
     """What the user decides.
 
     How many thresholds a quantity has, whether every forecast counts or only each forecaster's last, whether aggregates
@@ -57,7 +57,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DownloadTable:
     """The rows of a file, by column."""
 
     name: str
@@ -77,7 +77,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DownloadRow:
     """A forecast of a forecaster, or of a method of aggregation."""
 
     place: str
@@ -91,7 +91,7 @@ class Row:
         return self.cells["Question ID"]
 
 
-def read_table(source: Source) -> Table:
+def read_table(source: Source) -> DownloadTable:
     """Read one of the files."""
     csv.field_size_limit(max(csv.field_size_limit(), CELL_LIMIT))
     reader = csv.DictReader(io.StringIO(source.text, newline=""), restval="", restkey="")
@@ -103,10 +103,12 @@ def read_table(source: Source) -> Table:
         raise PanelError(f"{source.name} line {reader.line_num}: {error}") from error
     if not rows:
         raise PanelError(f"{source.name} has a header but no rows")
-    return Table(source.name, rows)
+    return DownloadTable(source.name, rows)
 
 
-def rows_that_count(draft: Draft, tables: Sequence[Table], questions: Container[str], options: Options) -> list[Row]:
+def rows_that_count(
+    draft: Draft, tables: Sequence[DownloadTable], questions: Container[str], options: ConversionOptions
+) -> list[DownloadRow]:
     """Give each forecaster's last forecast of each question, or all; aggregates if asked for or without others."""
     rows = []
     orphans: Counter[str] = Counter()
@@ -115,7 +117,7 @@ def rows_that_count(draft: Draft, tables: Sequence[Table], questions: Container[
         judge_of = _judge_reader(table)
         for index, cells in enumerate(table.rows):
             if cells["Question ID"] in questions:
-                rows.append(Row(table.place(index), *judge_of(cells), cells))
+                rows.append(DownloadRow(table.place(index), *judge_of(cells), cells))
             else:
                 orphans[cells["Question ID"]] += 1
     if orphans:
@@ -136,7 +138,7 @@ def rows_that_count(draft: Draft, tables: Sequence[Table], questions: Container[
     return [row for row in rows if last[row.judge, row.question] is row]
 
 
-def _judge_reader(table: Table) -> Callable[[dict[str, str]], tuple[str, bool]]:
+def _judge_reader(table: DownloadTable) -> Callable[[dict[str, str]], tuple[str, bool]]:
     """Give a function that says who made a row's forecast, and whether it is an aggregate, which has a count."""
     columns = table.rows[0]
     name = next((c for c in ("Forecaster (Anonymized)", "Forecaster Username", "Forecaster ID") if c in columns), None)

@@ -21,7 +21,7 @@ REMEDY = "correct it, or delete the entry"
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class DraftForecast:
     """One row of the panel; `time` is empty where the source has none."""
 
     judge: str
@@ -37,7 +37,7 @@ class Draft:
     An outcome is None where sources contradict each other.
     """
 
-    forecasts: list[Forecast] = field(default_factory=list)
+    forecasts: list[DraftForecast] = field(default_factory=list)
     laws: list[str] = field(default_factory=list)
     outcomes: dict[str, int | None] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)

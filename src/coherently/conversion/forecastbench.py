@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from coherently.conversion.draft import (
     Draft,
-    Forecast,
+    DraftForecast,
     kind_of,
     listed,
     plural,
@@ -212,7 +212,7 @@ def _add_forecasts(draft: Draft, source: Source, content: Mapping[str, Any], tit
         judge = team or source.file.removesuffix(".json")
         if item.get("user_id") not in NONE:
             judge = read_text(item["user_id"], f"{place}, user_id")
-        draft.forecasts.append(Forecast(judge, event, read_probability(item["forecast"], place), due))
+        draft.forecasts.append(DraftForecast(judge, event, read_probability(item["forecast"], place), due))
         date = item.get("resolution_date")
         ids = item["id"] if isinstance(item["id"], list) else [item["id"]]
         asked.update(names)

@@ -20,14 +20,14 @@ from coherently.conversion.download import (
     read_table,
     rows_that_count,
 )
-from coherently.conversion.draft import Draft, Forecast, choice, declaration, listed, one_line, plural
-from coherently.conversion.groups import Grouping, declared, recognise
+from coherently.conversion.draft import Draft, DraftForecast, choice, declaration, listed, one_line, plural
+from coherently.conversion.grouping import Grouping, declared, recognise
 from coherently.errors import PanelError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from coherently.conversion.download import Options, Row
+    from coherently.conversion.download import ConversionOptions, DownloadRow
     from coherently.conversion.sources import Source
 
 FILES: Final = ("question_data.csv", "forecast_data.csv")
@@ -47,7 +47,7 @@ NO_ANSWER: Final = ("ambiguous", "annulled")
 
 
 @dataclass(slots=True)
-class _Question:
+class _PostedQuestion:
     """A question, the events of its forecasts, and the places of their probabilities in a list of `length`."""
 
     id: str
@@ -61,7 +61,7 @@ class _Question:
     length: int = 0
 
 
-def read_metaculus(sources: Sequence[Source], options: Options) -> Draft:
+def read_metaculus(sources: Sequence[Source], options: ConversionOptions) -> Draft:
     """Make a panel from a download: options become partitions, cumulative distributions thresholds of a quantity."""
     tables = [read_table(source) for source in sources]
     draft = Draft()
@@ -71,7 +71,7 @@ def read_metaculus(sources: Sequence[Source], options: Options) -> Draft:
         if not found:
             names = listed(source.name for source in sources)
             raise PanelError(f"no {kind}.csv (with a column {column!r}) among {names}: give both files of the download")
-    questions: dict[str, _Question] = {}
+    questions: dict[str, _PostedQuestion] = {}
     again: dict[str, set[str]] = {}
     for table in asked:
         table.check_header(draft, QUESTION_NEEDS, QUESTION_KNOWN)
@@ -90,7 +90,7 @@ def read_metaculus(sources: Sequence[Source], options: Options) -> Draft:
     return draft
 
 
-def _settle_repeats(draft: Draft, questions: dict[str, _Question], again: dict[str, set[str]]) -> None:
+def _settle_repeats(draft: Draft, questions: dict[str, _PostedQuestion], again: dict[str, set[str]]) -> None:
     """Note the questions that occur more than once; one that is resolved in two ways is left unresolved."""
     if again:
         draft.notes.append(f"questions that are in question_data more than once (the first counts): {listed(again)}")
@@ -101,9 +101,9 @@ def _settle_repeats(draft: Draft, questions: dict[str, _Question], again: dict[s
         draft.notes.append(f"questions resolved in two ways, left unresolved: {listed(torn)}")
 
 
-def _read_question(draft: Draft, row: dict[str, str], place: str, options: Options) -> _Question:
+def _read_question(draft: Draft, row: dict[str, str], place: str, options: ConversionOptions) -> _PostedQuestion:
     kind = row["Question Type"].strip().lower()
-    question = _Question(
+    question = _PostedQuestion(
         row["Question ID"],
         row["Post ID"],
         kind,
@@ -126,7 +126,7 @@ def _read_question(draft: Draft, row: dict[str, str], place: str, options: Optio
     return question
 
 
-def _declare_options(draft: Draft, question: _Question, name: str, row: dict[str, str], place: str) -> None:
+def _declare_options(draft: Draft, question: _PostedQuestion, name: str, row: dict[str, str], place: str) -> None:
     column = next(
         (c for c in ("MC Options (All)", "MC Options", "MC Options (Current)") if row.get(c, "").strip()), None
     )
@@ -144,7 +144,7 @@ def _declare_options(draft: Draft, question: _Question, name: str, row: dict[str
 
 
 def _declare_quantity(
-    draft: Draft, question: _Question, name: str, row: dict[str, str], place: str, thresholds: int
+    draft: Draft, question: _PostedQuestion, name: str, row: dict[str, str], place: str, thresholds: int
 ) -> None:
     """Choose thresholds at equal steps of the range on which Metaculus evaluates distributions, and its open bounds."""
     locations = list_cell(row.get("Continuous Range", ""), place, "Continuous Range")
@@ -170,9 +170,9 @@ def _declare_quantity(
         draft.label(event, f"{question.title}: {event.removeprefix(name).strip()}")
 
 
-def _relate_groups(draft: Draft, questions: dict[str, _Question], options: Options) -> None:
+def _relate_groups(draft: Draft, questions: dict[str, _PostedQuestion], options: ConversionOptions) -> None:
     """Relate the binary questions of one post by what their labels say, or by what the user says."""
-    posts: dict[str, list[_Question]] = {}
+    posts: dict[str, list[_PostedQuestion]] = {}
     for question in questions.values():
         if question.kind == "binary" and question.label:
             posts.setdefault(question.post, []).append(question)
@@ -210,7 +210,7 @@ def _relate_groups(draft: Draft, questions: dict[str, _Question], options: Optio
         )
 
 
-def _grouping(post: str, members: Sequence[_Question], options: Options) -> Grouping | None:
+def _grouping(post: str, members: Sequence[_PostedQuestion], options: ConversionOptions) -> Grouping | None:
     labels = [question.label for question in members]
     name = f"g{post}"
     if post in options.partitions or post in options.exclusive:
@@ -218,7 +218,7 @@ def _grouping(post: str, members: Sequence[_Question], options: Options) -> Grou
     return recognise(name, labels, members[0].title.removesuffix(f"({members[0].label})").strip())
 
 
-def _add_forecast(draft: Draft, question: _Question, row: Row) -> None:
+def _add_forecast(draft: Draft, question: _PostedQuestion, row: DownloadRow) -> None:
     place, cells, time = row.place, row.cells, row.cells["Start Time"]
     if not row.judge:
         raise PanelError(f"{place}: no forecaster")
@@ -228,7 +228,7 @@ def _add_forecast(draft: Draft, question: _Question, row: Row) -> None:
         pair = [] if cells["Probability Yes"].strip() else list_cell(cells[categories], place, categories)
         value = pair[1] if len(pair) == 2 else cells["Probability Yes"]
         probability = probability_cell(value, place, "Probability Yes")
-        draft.forecasts.append(Forecast(row.judge, question.events[0], probability, time))
+        draft.forecasts.append(DraftForecast(row.judge, question.events[0], probability, time))
         return
     column = "Continuous CDF" if question.kind in CONTINUOUS else categories
     values = list_cell(cells[column], place, column)
@@ -237,10 +237,10 @@ def _add_forecast(draft: Draft, question: _Question, row: Row) -> None:
     for event, position in zip(question.events, question.positions, strict=True):
         if values[position] is not None:
             probability = probability_cell(values[position], place, column)
-            draft.forecasts.append(Forecast(row.judge, event, probability, time))
+            draft.forecasts.append(DraftForecast(row.judge, event, probability, time))
 
 
-def _stretched(values: list[Any], question: _Question, place: str) -> list[Any]:
+def _stretched(values: list[Any], question: _PostedQuestion, place: str) -> list[Any]:
     """Evaluate the distribution of a discrete question, which has one value per bucket, on its longer range.
 
     An outcome is the middle of its bucket, so a location counts the buckets whose middle lies below it.
@@ -251,7 +251,7 @@ def _stretched(values: list[Any], question: _Question, place: str) -> list[Any]:
     return [values[math.floor(index * scale + 0.5 + 1e-9)] for index in range(question.length)]
 
 
-def _add_outcomes(draft: Draft, questions: dict[str, _Question], forecast: set[str]) -> None:
+def _add_outcomes(draft: Draft, questions: dict[str, _PostedQuestion], forecast: set[str]) -> None:
     unsettled: Counter[str] = Counter()
     for question in questions.values():
         resolution = question.resolution.strip()
@@ -266,7 +266,7 @@ def _add_outcomes(draft: Draft, questions: dict[str, _Question], forecast: set[s
         draft.notes.append(f"{plural(count, 'question')} {word}, left unresolved")
 
 
-def _outcomes(question: _Question, resolution: str) -> Iterator[tuple[str, int]]:
+def _outcomes(question: _PostedQuestion, resolution: str) -> Iterator[tuple[str, int]]:
     place = f"question {question.id}"
     if question.kind == "binary":
         if resolution.lower() not in {"yes", "no"}:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from coherently.conversion.draft import (
     Draft,
-    Forecast,
+    DraftForecast,
     kind_of,
     listed,
     one_line,
@@ -200,7 +200,7 @@ def _read_ground_truth(source: Source, draft: Draft) -> None:
         if answer is None:
             continue
         event = question.variable
-        draft.forecasts.append(Forecast(source.folder, event, read_probability(answer, place)))
+        draft.forecasts.append(DraftForecast(source.folder, event, read_probability(answer, place)))
         draft.label(event, question.title)
         if question.resolution is not None:
             resolutions.setdefault(event, set()).add(question.resolution)

@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from coherently.conversion.draft import Draft, Forecast, plural, read_probability, settle
+from coherently.conversion.draft import Draft, DraftForecast, plural, read_probability, settle
 from coherently.errors import PanelError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def tuples_draft(tuples: Sequence[Tuple], draft: Draft | None = None) -> Draft:
             if other != names["P"]:
                 laws[law.format(P=names["P"], other=other)] = None
         for (role, probability), event in zip(asked.answers.items(), events, strict=True):
-            draft.forecasts.append(Forecast(asked.judge, event, probability))
+            draft.forecasts.append(DraftForecast(asked.judge, event, probability))
             question = asked.questions.get(role)
             if question is None:
                 continue

@@ -1,9 +1,9 @@
 """The event language: text in, numbered Boolean functions out. The only room that knows event text."""
 
 from coherently.events.choices import Choice, Value
+from coherently.events.event_table import CERTAIN, NEVER, Events, Fault, Reading, quote_name, tidy
 from coherently.events.satisfaction import find_conflict, find_world
-from coherently.events.spaces import parts
-from coherently.events.table import CERTAIN, NEVER, Events, Fault, Reading, quote_name, tidy
+from coherently.events.spaced import parts
 
 __all__ = [
     "CERTAIN",

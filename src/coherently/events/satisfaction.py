@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.events.choices import Choice
-    from coherently.events.table import Events
+    from coherently.events.event_table import Events
 
 
 def find_world(

@@ -1,12 +1,12 @@
 """Tables, outcomes and labels: the only package that knows files and frames."""
 
 from coherently.panel.build import Options, build, read_panel
+from coherently.panel.cell_table import Columns, Table
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws, Pins, read_laws
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED, Panel, WrittenEvents
 from coherently.panel.printing import text_table
 from coherently.panel.readers import Progress
-from coherently.panel.table import Columns, Table
 from coherently.panel.texts import by_appearance
 from coherently.panel.writers import check_output, records, write_columns, write_table
 

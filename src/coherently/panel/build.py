@@ -12,22 +12,22 @@ import numpy as np
 from coherently.errors import SHOWN, MethodError, PanelError
 from coherently.events import Events, Reading
 from coherently.panel import cells
+from coherently.panel.cell_table import ProblemList
 from coherently.panel.laws import NO_LAWS, Laws, count_idle, impossible_conditions, read_laws
 from coherently.panel.layout import Long, Wide, pick, recognise
 from coherently.panel.outcomes import Facts, read_outcomes, resolve, unused_outcomes
 from coherently.panel.panel import UNRESOLVED, Panel, WrittenEvents
 from coherently.panel.readers import read_table
 from coherently.panel.repeats import Repeats, settle_repeats
-from coherently.panel.table import Problems
 from coherently.panel.texts import by_appearance, compact_notes, encode, number_texts, plain_notes, suggest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.panel.cell_table import Table
     from coherently.panel.outcomes import Outcomes
     from coherently.panel.readers import Progress
     from coherently.panel.statements import LawsSource
-    from coherently.panel.table import Table
 
 Labels: TypeAlias = str | os.PathLike[str] | Mapping[str, str]
 
@@ -57,7 +57,7 @@ class Options(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class _Forecasts:
+class _ReadForecasts:
     """Forecasts whose event texts are not yet read; `row` is the row of each in the table."""
 
     judge: list[str]
@@ -143,10 +143,10 @@ def _check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
         raise MethodError(f"{option} is {value!r}; it must be one of {', '.join(allowed)}")
 
 
-def _read_long(table: Table, layout: Long, *, percent: bool, missing: cells.Missing) -> _Forecasts:
+def _read_long(table: Table, layout: Long, *, percent: bool, missing: cells.Missing) -> _ReadForecasts:
     count = len(table.rows)
     lower, upper = cells.bounds(table, layout.lower, layout.upper, percent=percent)
-    return _Forecasts(
+    return _ReadForecasts(
         judge=[ONLY_JUDGE] * count if layout.judge is None else cells.texts(table, layout.judge),
         row=np.arange(count),
         probability=_read_probabilities(table, layout, lower, upper, percent=percent, missing=missing),
@@ -184,11 +184,11 @@ def _read_probabilities(
     return probability
 
 
-def _read_wide(table: Table, layout: Wide, *, percent: bool) -> _Forecasts:
+def _read_wide(table: Table, layout: Wide, *, percent: bool) -> _ReadForecasts:
     """Read row by row, as a person does: all judges on the first event, then all on the second."""
     columns = [cells.probabilities(table, name, percent=percent, missing="abstain") for name in layout.judges]
     count = len(table.rows)
-    return _Forecasts(
+    return _ReadForecasts(
         judge=list(layout.judges) * count,
         row=np.repeat(np.arange(count), len(columns)),
         probability=np.stack(columns, axis=1).ravel(),
@@ -197,7 +197,7 @@ def _read_wide(table: Table, layout: Wide, *, percent: bool) -> _Forecasts:
 
 
 def _assemble(
-    forecasts: _Forecasts, texts: list[str], reading: Reading, events: Events, laws: Laws, facts: list[Facts]
+    forecasts: _ReadForecasts, texts: list[str], reading: Reading, events: Events, laws: Laws, facts: list[Facts]
 ) -> Panel:
     """Number judges and written events; `texts` and `reading` have one entry per row of the table."""
     judge_index, judges = encode(forecasts.judge)
@@ -224,7 +224,7 @@ def _assemble(
 def _check_conditions(table: Table, reading: Reading, laws: Laws, events: Events) -> None:
     """Refuse conditionals whose condition the laws rule out."""
     broken = impossible_conditions(laws, events, reading.condition)
-    problems = Problems()
+    problems = ProblemList()
     rows = np.flatnonzero(np.isin(reading.condition, list(broken))).tolist()
     problems.add(rows, lambda row: f"{table.place(row)}: {broken[int(reading.condition[row])]}")
     problems.check()

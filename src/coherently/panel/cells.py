@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from coherently.errors import PanelError
-from coherently.panel.table import Problems
+from coherently.panel.cell_table import ProblemList
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from coherently.panel.table import Cells, Table
+    from coherently.panel.cell_table import Cells, Table
 
 T = TypeVar("T")
 Missing: TypeAlias = Literal["error", "abstain"]
@@ -93,7 +93,7 @@ def bounds(
         for column in (lower, upper)
     )
     if low is not None and high is not None:
-        problems = Problems()
+        problems = ProblemList()
         problems.add(
             np.flatnonzero(low > high).tolist(),
             lambda row: f"{table.place(row)}: {lower} {low[row]} is above {upper} {high[row]}",
@@ -111,7 +111,7 @@ def check_inside(
     upper: NDArray[np.float64],
 ) -> None:
     """Refuse probabilities outside their own intervals."""
-    problems = Problems()
+    problems = ProblemList()
     for outside, word, bound in (
         (probability < lower, "below lower", lower),
         (probability > upper, "above upper", upper),
@@ -128,7 +128,7 @@ def check_inside(
 
 def check_given(table: Table, column: str | None, probability: NDArray[np.float64]) -> None:
     """Refuse rows that have neither a probability nor an interval."""
-    problems = Problems()
+    problems = ProblemList()
     problems.add(
         np.flatnonzero(np.isnan(probability)).tolist(),
         lambda row: f"{table.place(row, column)}: no probability, and no lower or upper bound",
@@ -197,7 +197,7 @@ def _converted(table: Table, column: str, convert: Callable[[object], T | Refusa
     except TypeError:  # a list or a dict, which cannot be a key
         answers = [convert(cell) for cell in plain]
     refused = {row: answer for row, answer in enumerate(answers) if isinstance(answer, Refusal)}
-    problems = Problems()
+    problems = ProblemList()
     problems.add(
         list(refused),
         lambda row: f"{table.place(row, column)}: {refused[row].reason.format(reprlib.repr(plain[row]))}",

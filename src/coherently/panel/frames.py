@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from coherently.errors import MissingDependencyError, PanelError
-from coherently.panel.table import Problems, Table, append_records, check_header
+from coherently.panel.cell_table import ProblemList, Table, append_records, check_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import narwhals as nw
 
-    from coherently.panel.table import Cells, Columns
+    from coherently.panel.cell_table import Cells, Columns
 
 Record: TypeAlias = "tuple[object, ...] | list[object] | Mapping[str, object]"
 
@@ -73,7 +73,7 @@ def table_from_records(records: Iterable[Record]) -> Table:
     kinds = [_kind(row) for row in rows]
     wanted = next((kind for kind in kinds if kind in READABLE), None)
     bad = [index for index, kind in enumerate(kinds) if kind != wanted]
-    problems = Problems()
+    problems = ProblemList()
     problems.add(bad, lambda index: _misfit(index + 1, rows[index], kinds[index], wanted), [RECORDS])
     problems.check()
     columns: dict[str, list[object]] = {}

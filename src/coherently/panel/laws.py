@@ -9,8 +9,8 @@ import numpy as np
 
 from coherently.errors import ContradictionError, PanelError, summarise
 from coherently.events import CERTAIN, NEVER, Events, find_conflict, find_world
-from coherently.panel.statements import MAX_CHARACTERS, Pin, Statement, read_pin, split_statements
-from coherently.panel.table import read_only
+from coherently.panel.cell_table import read_only
+from coherently.panel.statements import MAX_CHARACTERS, PinStatement, Statement, read_pin, split_statements
 from coherently.values import Value
 
 if TYPE_CHECKING:
@@ -131,10 +131,10 @@ def _read_formulas(formulas: Sequence[Statement], events: Events, problems: dict
 
 
 def _read_pins(pinning: Sequence[Statement], events: Events, problems: dict[str, str]) -> Pins:
-    found: list[tuple[Statement, Pin]] = []
+    found: list[tuple[Statement, PinStatement]] = []
     for one in pinning:
         pin = read_pin(one.text)
-        if isinstance(pin, Pin):
+        if isinstance(pin, PinStatement):
             found.append((one, pin))
         else:
             problems[one.place] = pin
@@ -151,7 +151,7 @@ def _read_pins(pinning: Sequence[Statement], events: Events, problems: dict[str,
     )
 
 
-def _within(fault: Fault, one: Statement, pin: Pin) -> Fault:
+def _within(fault: Fault, one: Statement, pin: PinStatement) -> Fault:
     """Move a fault in a pin's event to its column in the whole statement."""
     return replace(fault, text=one.text, column=fault.column and fault.column + pin.offset)
 

@@ -11,7 +11,7 @@ from coherently.errors import PanelError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from coherently.panel.table import Table
+    from coherently.panel.cell_table import Table
 
 ROLES = {
     "judge": ("judge", "forecaster", "user", "model", "judge_id"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.panel.table import Table
+    from coherently.panel.cell_table import Table
 
 ROUNDING = 1e-8
 """How far a covariance may be from its mirror image, relative to the variances."""

@@ -12,14 +12,14 @@ import numpy as np
 from coherently.errors import SHOWN, PanelError, summarise
 from coherently.events import find_conflict
 from coherently.panel import cells
+from coherently.panel.cell_table import Table
 from coherently.panel.frames import table_from_frame
 from coherently.panel.laws import NO_LAWS, Laws, touching
 from coherently.panel.layout import ROLES, pick
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED
 from coherently.panel.readers import read_table
-from coherently.panel.table import Table
 from coherently.panel.texts import name_some, number_texts, suggest
-from coherently.panel.values import declared_rows, value_facts
+from coherently.panel.value_outcomes import declared_rows, value_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

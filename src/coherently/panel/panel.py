@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from coherently.errors import PanelError
+from coherently.panel.cell_table import count, read_only
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws
-from coherently.panel.table import count, read_only
 from coherently.panel.texts import by_appearance, suggest
 from coherently.values import Value
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from coherently.events import Events
     from coherently.panel.build import Options
+    from coherently.panel.cell_table import Columns
     from coherently.panel.frames import Record
-    from coherently.panel.table import Columns
 
 UNRESOLVED, CALLED_OFF = -1, -2
 """Outcomes other than 1 and 0: not known, and that of a conditional whose condition came out false."""

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.panel.table import Cells, Columns
+    from coherently.panel.cell_table import Cells, Columns
 
 ROWS = 20
 """How many rows are printed before the rest is only counted."""

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import MissingDependencyError, PanelError
+from coherently.panel.cell_table import ProblemList, Table, append_records, check_header, count
 from coherently.panel.frames import table_from_frame
-from coherently.panel.table import Problems, Table, append_records, check_header, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,7 +154,7 @@ def _read_csv(text: io.TextIOWrapper, source: str, delimiter: str | None, advanc
     header = check_header(source, names[:width])
     columns: list[list[object]] = [[] for _ in names]
     numbers = [np.arange(0)]
-    problems = Problems()
+    problems = ProblemList()
     row, blank = first + 1, 0
     while chunk := _take(records, CHUNK, source, row):
         rows = np.arange(row, row + len(chunk))
@@ -212,7 +212,7 @@ def _read_json_lines(text: io.TextIOWrapper, source: str, advance: Callable[[], 
     decode = json.JSONDecoder(object_pairs_hook=_object).decode
     columns: dict[str, list[object]] = {}
     numbers: list[int] = []
-    problems = Problems()
+    problems = ProblemList()
     lines = ((number, line) for number, line in enumerate(text, 1) if line.strip())
     while chunk := list(itertools.islice(lines, CHUNK)):
         answers = [(number, _json_record(decode, line)) for number, line in chunk]

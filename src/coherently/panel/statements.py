@@ -48,7 +48,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Pin:
+class PinStatement:
     """What a pin says: the text of its event, the position where this begins in the statement, and the limits."""
 
     event: str
@@ -87,7 +87,7 @@ def _text(statement: object, number: int) -> str:
     raise PanelError(f"laws statement {number} is {reprlib.repr(statement)}, which is not a text")
 
 
-def read_pin(text: str) -> Pin | str:
+def read_pin(text: str) -> PinStatement | str:
     """Read the parts of a pin, or say what is wrong with it."""
     whole = WHOLE_PIN.fullmatch(text)
     if whole is None:
@@ -99,4 +99,4 @@ def read_pin(text: str) -> Pin | str:
         return f"{value.reason.format(repr(whole['number']))}. {PIN_SHAPE} The number lies between 0 and 1."
     low = 0.0 if whole["relation"] == "<=" else value
     high = 1.0 if whole["relation"] == ">=" else value
-    return Pin(whole["event"], whole.start("event"), low, high)
+    return PinStatement(whole["event"], whole.start("event"), low, high)

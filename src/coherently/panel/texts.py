@@ -13,7 +13,7 @@ import numpy as np
 
 from coherently.errors import SHOWN
 from coherently.events import Reading, parts
-from coherently.panel.table import Problems, count
+from coherently.panel.cell_table import ProblemList, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.events import Events
-    from coherently.panel.table import Table
+    from coherently.panel.cell_table import Table
 
 TICKER = re.compile(r"[A-Z][\w.]*(?:[&|][A-Z][\w.]*)+")
 """Capitals around an operator, as in S&P500."""
@@ -84,7 +84,7 @@ def number_texts(table: Table, texts: Sequence[str], events: Events, *, plain_ev
         rows = np.flatnonzero(np.isin(codes, list(faults))).tolist()
         spaced = next((fault.spaced for fault in reading.faults if fault.spaced), None)
         remedies = [SPACES.format(spaced.replace('"', '""').join('""'))] if spaced else []
-        problems = Problems()
+        problems = ProblemList()
         problems.add(rows, lambda row: f"{table.place(row)}: {faults[int(codes[row])]}", remedies)
         problems.check()
     return Reading(reading.sides[codes], ())

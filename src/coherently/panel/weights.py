@@ -11,10 +11,10 @@ import numpy as np
 
 from coherently.errors import SHOWN, PanelError, summarise
 from coherently.panel import cells
+from coherently.panel.cell_table import ProblemList, Table
 from coherently.panel.frames import table_from_frame
 from coherently.panel.layout import ROLES, pick
 from coherently.panel.readers import read_table
-from coherently.panel.table import Problems, Table
 from coherently.panel.texts import name_some
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _listed(table: Table) -> ListedWeights:
     values = cells.weights(table, pick(table, "weight", (*ROLES["weight"], "w")))
     first: dict[str, int] = {}
     repeated = [row for row, name in enumerate(judges) if first.setdefault(name, row) != row]
-    problems = Problems()
+    problems = ProblemList()
     problems.add(
         repeated,
         lambda row: (

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.panel.table import Columns
+    from coherently.panel.cell_table import Columns
 
 GZIP_LEVEL = 1
 """The fastest level: the digits of floats gain little from a higher one."""

@@ -37,7 +37,7 @@ def pose(panel: Panel, loss: Loss = BRIER, weight_unit: float = 1.0, asking: NDA
     ([0.7, 0.6], [0.6], [3.0])
     """
     count, written = len(panel.written), panel.written
-    units = _Units(np.arange(count), np.zeros(count, np.int64), written.event, written.condition, written.rest)
+    units = _PosedUnits(np.arange(count), np.zeros(count, np.int64), written.event, written.condition, written.rest)
     return _pose(panel, panel.event_index, units, loss, weight_unit, asking)
 
 
@@ -46,7 +46,7 @@ def pose_individually(panel: Panel, loss: Loss = BRIER, weight_unit: float = 1.0
     written = panel.written
     unit, first = by_appearance(panel.judge_index.astype(np.int64) * len(written) + panel.event_index)
     index, owner = panel.event_index[first], panel.judge_index[first].astype(np.int64)
-    units = _Units(index, owner, written.event[index], written.condition[index], written.rest[index])
+    units = _PosedUnits(index, owner, written.event[index], written.condition[index], written.rest[index])
     return _pose(panel, unit, units, loss, weight_unit, NO_SIDES)
 
 
@@ -59,7 +59,7 @@ def pose_again(problem: Problem, value: NDArray[np.float64]) -> Problem:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Units:
+class _PosedUnits:
     """The units of the answer: the panel's event of each, its owner, and its sides."""
 
     written: NDArray[np.integer]
@@ -72,7 +72,7 @@ class _Units:
 def _pose(
     panel: Panel,
     unit: NDArray[np.int32],
-    units: _Units,
+    units: _PosedUnits,
     loss: Loss,
     weight_unit: float,
     asking: NDArray[np.int32],
@@ -92,7 +92,7 @@ def _pose(
 
 
 def _structure(
-    panel: Panel, units: _Units, conditional: NDArray[np.bool_], asking: NDArray[np.int32]
+    panel: Panel, units: _PosedUnits, conditional: NDArray[np.bool_], asking: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], Merged]:
     """The coordinate (or conditional) of each unit, and what is to be merged, still without numbers."""
     side = np.minimum(units.event, units.rest)
@@ -133,7 +133,7 @@ def _terms(pins: Pins, pin: NDArray[np.int64], places: list[Sides]) -> Terms:
 
 
 def _given(
-    units: _Units, side: NDArray[np.int32], conditional: NDArray[np.bool_]
+    units: _PosedUnits, side: NDArray[np.int32], conditional: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Number the distinct conditionals of each owner: the number for each conditional unit, and one unit of each."""
     rows = np.flatnonzero(conditional)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -52,8 +52,22 @@ class Sides(Value):
         return Sides(np.where(own < 0, -1, number[own]).astype(np.int32), self.turned[index])
 
 
+class _TermRows(Value):
+    """A base for values whose fields have one entry per row each: arrays, or sides."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return len(getattr(self, fields(self)[-1].name))  # type: ignore[arg-type]
+
+    def take(self, index: NDArray[np.integer], number: NDArray[np.integer]) -> Self:
+        """Some of the rows, with the coordinates of sides renumbered."""
+        columns = [getattr(self, one.name) for one in fields(self)]  # type: ignore[arg-type]
+        return type(self)(*(one.take(index, number) if isinstance(one, Sides) else one[index] for one in columns))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Conditionals(Value):
+class Conditionals(_TermRows):
     """Distinct conditional forecasts "E given H"; an event and its complement given the same condition count as one.
 
     `joint` is E & H and `condition` H; `weight` and `mean` are of the merged forecasts (NaN where the weight is 0).
@@ -63,9 +77,6 @@ class Conditionals(Value):
     condition: Sides = field(default_factory=Sides)
     weight: NDArray[np.float64] = field(default_factory=_floats)
     mean: NDArray[np.float64] = field(default_factory=_floats)
-
-    def __len__(self) -> int:
-        return len(self.weight)
 
     def value(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """The conditional probabilities; where the condition counts as impossible, they are the forecasts."""
@@ -82,15 +93,9 @@ class Conditionals(Value):
         ratio = np.divide(joint, condition, out=np.nan_to_num(self.mean, nan=0.5), where=condition > 0)
         return np.clip(ratio, 0.0, 1.0)
 
-    def take(self, index: NDArray[np.integer], number: NDArray[np.integer]) -> Conditionals:
-        """Some of them, with coordinates renumbered."""
-        return Conditionals(
-            self.joint.take(index, number), self.condition.take(index, number), self.weight[index], self.mean[index]
-        )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Intervals(Value):
+class Intervals(_TermRows):
     """Forecasts that lose nothing while the probability lies in [`low`, `high`].
 
     `about` is a coordinate or, where `conditional`, the number of a conditional; the interval is turned to its side.
@@ -102,12 +107,9 @@ class Intervals(Value):
     high: NDArray[np.float64] = field(default_factory=_floats)
     weight: NDArray[np.float64] = field(default_factory=_floats)
 
-    def __len__(self) -> int:
-        return len(self.weight)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Limits(Value):
+class Limits(_TermRows):
     """Pins: low P(H) <= P(E & H) <= high P(H), where `joint` is E & H; H is certain for an unconditional pin.
 
     `pin` is the number of the panel's pin.
@@ -118,9 +120,6 @@ class Limits(Value):
     low: NDArray[np.float64] = field(default_factory=_floats)
     high: NDArray[np.float64] = field(default_factory=_floats)
     pin: NDArray[np.int32] = field(default_factory=_numbers)
-
-    def __len__(self) -> int:
-        return len(self.low)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,20 +163,8 @@ class Terms(Value):
         some = np.where(intervals.conditional, about >= 0, kept[np.where(intervals.conditional, 0, about)])
         return Terms(
             given.take(whole, number),
-            Intervals(
-                about[some],
-                intervals.conditional[some],
-                intervals.low[some],
-                intervals.high[some],
-                intervals.weight[some],
-            ),
-            Limits(
-                limits.joint.take(bound, number),
-                limits.condition.take(bound, number),
-                limits.low[bound],
-                limits.high[bound],
-                limits.pin[bound],
-            ),
+            replace(intervals, about=about).take(np.flatnonzero(some), number),
+            limits.take(bound, number),
         )
 
     def part(self, number: NDArray[np.integer]) -> Terms:
@@ -202,27 +189,12 @@ class Terms(Value):
         new = np.empty(len(intervals), np.int32)
         new[intervals.conditional] = place[about[intervals.conditional]]
         new[~intervals.conditional] = number[about[~intervals.conditional]]
+        moved = replace(intervals, about=new)
         for mine, some, bound in zip(given_rows, rows_by_home(own_home, count), limit_rows, strict=True):
             if not len(mine) + len(some) + len(bound):
                 yield NO_TERMS
                 continue
-            yield Terms(
-                given.take(mine, number),
-                Intervals(
-                    new[some],
-                    intervals.conditional[some],
-                    intervals.low[some],
-                    intervals.high[some],
-                    intervals.weight[some],
-                ),
-                Limits(
-                    limits.joint.take(bound, number),
-                    limits.condition.take(bound, number),
-                    limits.low[bound],
-                    limits.high[bound],
-                    limits.pin[bound],
-                ),
-            )
+            yield Terms(given.take(mine, number), moved.take(some, number), limits.take(bound, number))
 
 
 def _are_on(kept: NDArray[np.bool_], joint: Sides, condition: Sides) -> NDArray[np.bool_]:

@@ -1,6 +1,6 @@
 """Tables for people."""
 
-from coherently.report.comparisons import (
+from coherently.report.comparison_tables import (
     comparison_html,
     comparison_latex,
     comparison_table,

@@ -74,7 +74,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class DrawnGroup:
     """A group of a graph: the ends of its lines, its middle if it has more than two variables, and its events."""
 
     lines: tuple[tuple[float, float, float, float], ...]
@@ -89,7 +89,7 @@ class Picture:
     """A graph, with the width and height of its drawing."""
 
     variables: tuple[Variable, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[DrawnGroup, ...]
     width: float
     height: float
 
@@ -156,13 +156,15 @@ def picture(panel: Panel) -> Picture | None:
     return Picture(tuple(variables), groups, across + 2 * BESIDE, height)
 
 
-def _group(ends: NDArray[np.float64], middle: NDArray[np.float64], names: list[str], events: tuple[str, ...]) -> Group:
+def _group(
+    ends: NDArray[np.float64], middle: NDArray[np.float64], names: list[str], events: tuple[str, ...]
+) -> DrawnGroup:
     """A line between two variables, or lines from the middle to each of three or more."""
     is_pair = len(ends) == 2
     pairs = [ends] if is_pair else [np.stack([middle, end]) for end in ends]
     thick = min(3.0, 1.0 + 0.5 * float(np.log2(len(events))))
     lines = tuple((float(a), float(b), float(c), float(d)) for a, b, c, d in (pair.ravel() for pair in pairs))
-    return Group(lines, None if is_pair else (float(middle[0]), float(middle[1])), thick, tuple(names), events)
+    return DrawnGroup(lines, None if is_pair else (float(middle[0]), float(middle[1])), thick, tuple(names), events)
 
 
 def _variable(name: str, place: list[float], outwards: list[float]) -> Variable:

@@ -75,7 +75,7 @@ class ForecastRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastRows:
+class ForecastSection:
     """The forecasts that are shown, and how many there are."""
 
     rows: tuple[ForecastRow, ...]
@@ -108,7 +108,7 @@ class JudgeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeRows:
+class JudgeSection:
     """The judges that are shown (contradictions first, of these the farthest first), and counts over all judges.
 
     An `unfinished` judge has no proved distance, an `undecided` one no status either; `means` are the panel's averages.
@@ -130,7 +130,7 @@ class JudgeRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Contradictions:
+class ContradictionSection:
     """The contradictions of one judge, or of the panel's means, in sentences, and the book in one sentence."""
 
     name: str | None
@@ -150,7 +150,7 @@ class BetRow:
 
 
 @dataclass(frozen=True, slots=True)
-class BetRows:
+class BetSection:
     """The largest bets of the book at the panel's means, the number of all bets, and the guaranteed profit."""
 
     rows: tuple[BetRow, ...]
@@ -172,7 +172,7 @@ class Accuracy:
 
 
 @dataclass(frozen=True, slots=True)
-class Accuracies:
+class AccuracySection:
     """The judges that are shown (the best Brier score first), how many there are, and the average judge.
 
     `heads` are the titles of the scores, `upward` the titles of scores where higher is better.
@@ -195,7 +195,7 @@ class Certificate:
     total: int
 
 
-def forecasts(result: Result) -> ForecastRows:
+def forecasts(result: Result) -> ForecastSection:
     """All forecasts in the panel's order, or those that moved most, the largest change first."""
     columns = result.columns()
     change, absent = ranked_changes(result).round(ROUNDING), without_condition(result)
@@ -208,7 +208,7 @@ def forecasts(result: Result) -> ForecastRows:
         return ForecastRow(event, labels.get(event), value, raw, weight, not absent[i])
 
     shown = range(len(change)) if len(change) <= FORECASTS else order.tolist()
-    return ForecastRows(tuple(map(row, shown)), len(change))
+    return ForecastSection(tuple(map(row, shown)), len(change))
 
 
 def _moved(row: ForecastRow) -> float:
@@ -216,19 +216,19 @@ def _moved(row: ForecastRow) -> float:
     return 0.0 if math.isnan(row.change) or not row.ranked else -round(abs(row.change), ROUNDING)
 
 
-def repairs(book: Book, labels: Mapping[str, str]) -> ForecastRows:
+def repairs(book: Book, labels: Mapping[str, str]) -> ForecastSection:
     """The smallest change of the panel's means that makes them coherent."""
     rows = [ForecastRow(str(key), labels.get(str(key)), new, old, math.nan) for key, (old, new) in book.repair.items()]
     rows.sort(key=_moved)
-    return ForecastRows(tuple(rows[:FORECASTS]), len(rows))
+    return ForecastSection(tuple(rows[:FORECASTS]), len(rows))
 
 
-def judges(found: Check) -> JudgeRows:
+def judges(found: Check) -> JudgeSection:
     """The judges: contradictions first, and among these the farthest from coherence first."""
     every, forecasts, means = found.judges, found.judges.forecasts, found.means
     verdicts = every.verdicts
     rows = tuple(_judge(found.panel.judges[i], int(forecasts[i]), verdicts[i]) for i in every.order()[:JUDGES])
-    return JudgeRows(
+    return JudgeSection(
         rows,
         len(every),
         tuple(every.worst(len(every))),
@@ -236,23 +236,23 @@ def judges(found: Check) -> JudgeRows:
         every.unfinished,
         every.count(CheckStatus.ROUNDING),
         every.tolerance,
-        _judge("", means.forecasts, means.verdict),
+        _judge("", means.forecasts, means),
     )
 
 
 def _judge(name: str, forecasts: int, verdict: Verdict) -> JudgeRow:
-    return JudgeRow(name, forecasts, str(verdict.status), distance_words(verdict), verdict.saved)
+    return JudgeRow(name, forecasts, str(verdict.status), distance_words(verdict), verdict.guaranteed_improvement)
 
 
-def contradictions(found: Check) -> tuple[Contradictions, ...]:
+def contradictions(found: Check) -> tuple[ContradictionSection, ...]:
     """The worst contradictions of the worst judges, then those of the panel's means."""
     said = []
     for name in found.judges.worst(WORST):
         finding = found.judges[name]
         book = _in_short(finding.book) if finding.forecasts <= LONGEST_BOOK else None
-        said.append(Contradictions(name, finding.contradictions[:SAID], book))
+        said.append(ContradictionSection(name, finding.contradictions[:SAID], book))
     if len(found.judges) > 1 and found.contradictions:
-        said.append(Contradictions(None, found.contradictions[:SAID], None))
+        said.append(ContradictionSection(None, found.contradictions[:SAID], None))
     return tuple(said)
 
 
@@ -262,7 +262,7 @@ def _in_short(book: Book) -> str:
     return f"Guaranteed profit of {number(book.sure_profit)} in every outcome, by {len(book.bets):,} bets."
 
 
-def bets(book: Book, labels: Mapping[str, str]) -> BetRows:
+def bets(book: Book, labels: Mapping[str, str]) -> BetSection:
     """The largest bets of a book, or why there is none."""
     largest = sorted(book.bets, key=lambda bet: -abs(bet.stake))[:BETS]
     rows = tuple(
@@ -276,7 +276,7 @@ def bets(book: Book, labels: Mapping[str, str]) -> BetRows:
         for bet in largest
     )
     worst = tuple((name, _said(value)) for name, value in book.worst_world.items())
-    return BetRows(
+    return BetSection(
         rows, len(book.bets), book.sure_profit, book.sentence(), book.proof, worst if len(worst) <= 6 else ()
     )
 
@@ -288,7 +288,7 @@ def _said(value: Value) -> str:
     return "other" if value is None else f"{value:g}" if isinstance(value, float) else value
 
 
-def accuracies(scores: Scores, replaced: Scores | None) -> Accuracies:
+def accuracies(scores: Scores, replaced: Scores | None) -> AccuracySection:
     """The judges by mean Brier score, beside the Brier score of the result for the same events."""
     others = np.full(len(scores.judges), np.nan) if replaced is None else replaced.brier
     order = np.argsort(scores.brier, kind="stable")[:JUDGES]
@@ -304,7 +304,7 @@ def accuracies(scores: Scores, replaced: Scores | None) -> Accuracies:
     together = None if replaced is None else replaced.average()["brier"]
     average = Accuracy("", int(scores.scored.sum()), tuple(scores.average().values()), together)
     heads, upward = (rule.head for rule in RULES), (rule.head for rule in RULES if rule.higher_is_better)
-    return Accuracies(tuple(heads), tuple(upward), rows, len(scores.judges), average)
+    return AccuracySection(tuple(heads), tuple(upward), rows, len(scores.judges), average)
 
 
 def certificate(result: Result) -> Certificate:

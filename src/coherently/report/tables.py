@@ -159,7 +159,7 @@ def findings_table(check: Check) -> Table:
         table.add_row(_plain(check.panel.judges[i]), *_finding_cells(int(forecasts[i]), verdicts[i]))
     if len(order) > 1:
         table.add_section()
-        table.add_row("panel's means", *_finding_cells(check.means.forecasts, check.means.verdict))
+        table.add_row("panel's means", *_finding_cells(check.means.forecasts, check.means))
     return table
 
 
@@ -180,7 +180,7 @@ def findings_summary(check: Check) -> Text:
         who = "The check was" if len(judges) == 1 else f"{unfinished:,} of {len(judges):,} judges were"
         undecided = f" ({open_:,} undecided, the others with bounds on the distance)" if 0 < open_ < unfinished else ""
         parts.append(f"{who} not finished in time{undecided}: raise the limit (--time-limit).")
-    if any(proof is not Proof.ALL_WORLDS for proof in check.means.verdict.proofs):
+    if any(proof is not Proof.ALL_WORLDS for proof in check.means.proofs):
         parts.append(f"The distance of the panel's means rests on: {check.means.proof}.")
     return Text(" ".join(parts))
 
@@ -243,17 +243,17 @@ def _signed(value: float) -> str:
 
 
 def _finding_cells(forecasts: int, verdict: Verdict) -> tuple[str, str, str, str]:
-    return f"{forecasts:,}", str(verdict.status), distance_words(verdict), _small(verdict.saved)
+    return f"{forecasts:,}", str(verdict.status), distance_words(verdict), _small(verdict.guaranteed_improvement)
 
 
 def distance_words(verdict: Verdict) -> str:
     """A distance, or bounds on it: the least and the greatest value that it can have."""
-    low, high = _small(verdict.low), _small(verdict.high)
+    low, high = _small(verdict.distance_low), _small(verdict.distance_high)
     if verdict.proved:
-        return high if low == high else f"{verdict.high:#.3g}"
-    if not np.isfinite(verdict.high):
-        return f"at least {low}" if verdict.low > 0 else "-"
-    return high if low == high else f"between {low} and {high}" if verdict.low > 0 else f"at most {high}"
+        return high if low == high else f"{verdict.distance_high:#.3g}"
+    if not np.isfinite(verdict.distance_high):
+        return f"at least {low}" if verdict.distance_low > 0 else "-"
+    return high if low == high else f"between {low} and {high}" if verdict.distance_low > 0 else f"at most {high}"
 
 
 def _small(value: float | None) -> str:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from coherently.solve.implied import Extremes
 
 
-class _Interval(NamedTuple):
+class _Enclosure(NamedTuple):
     low: float
     high: float
 
 
-class Bounds(_Interval):
+class Bounds(_Enclosure):
     """The least and the greatest probability of an event, a pair.
 
     Every distribution that agrees with the result gives the event a probability between them (`Result.bounds` says

@@ -2,8 +2,8 @@
 
 from coherently.scoring.calibration import Calibration, calibration
 from coherently.scoring.comparison import DRAWN, Comparison, Difference, compare
-from coherently.scoring.rules import RULES, brier, log_score, slope
 from coherently.scoring.scores import Scores, score
+from coherently.scoring.scoring_rules import RULES, brier, log_score, slope
 from coherently.scoring.trace import trace_columns
 
 __all__ = [

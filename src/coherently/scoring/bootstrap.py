@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from coherently.scoring.rules import RULES, Mean, sum_of_means
+from coherently.scoring.scoring_rules import RULES, Mean, sum_of_means
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

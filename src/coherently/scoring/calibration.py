@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import MethodError, PanelError
-from coherently.scoring.rules import brier, by_group
+from coherently.scoring.scoring_rules import brier, by_group
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -75,7 +75,7 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _RowPlan:
     """What to run for a row: a method on the panel, or on each judge alone, or forecasts that exist already."""
 
     name: str
@@ -121,27 +121,27 @@ def run_candidates(
     return Ran(tuple(candidates), np.stack(forecasts), tuple(methods), tuple(notes), interrupted)
 
 
-def _standard(panel: Panel, time_limit: float | None) -> Iterator[_Plan]:
+def _standard(panel: Panel, time_limit: float | None) -> Iterator[_RowPlan]:
     paper = AlternatingProjections(correction="none")
-    yield _Plan("Raw", "the judges' own forecasts", panel)
-    yield _Plan("Individual", "each judge made coherent alone, by the paper's algorithm", paper, alone=True)
-    yield _Plan("Linear average", "the weighted mean of the judges' forecasts of each event", LinearAverage())
-    yield _Plan("Aggregate (paper)", "the panel made locally coherent, by the paper's algorithm", paper)
-    yield _Plan("Aggregate (exact)", "the nearest coherent forecasts to the panel's", _exact(time_limit))
+    yield _RowPlan("Raw", "the judges' own forecasts", panel)
+    yield _RowPlan("Individual", "each judge made coherent alone, by the paper's algorithm", paper, alone=True)
+    yield _RowPlan("Linear average", "the weighted mean of the judges' forecasts of each event", LinearAverage())
+    yield _RowPlan("Aggregate (paper)", "the panel made locally coherent, by the paper's algorithm", paper)
+    yield _RowPlan("Aggregate (exact)", "the nearest coherent forecasts to the panel's", _exact(time_limit))
 
 
 def _exact(time_limit: float | None) -> Exact:
     return Exact() if time_limit is None else Exact(time_limit=time_limit)
 
 
-def _wanted(asked: Sequence[Asked] | Mapping[str, Asked], time_limit: float | None) -> list[_Plan]:
+def _wanted(asked: Sequence[Asked] | Mapping[str, Asked], time_limit: float | None) -> list[_RowPlan]:
     """Make plans for what was asked, under distinct names; what a standard row does already is not done twice."""
     if isinstance(asked, str | Method | Result | Panel):
         raise MethodError("methods must be a list, or a mapping from names: put it in brackets")
     given = asked.items() if isinstance(asked, Mapping) else ((None, item) for item in asked)
     paper = AlternatingProjections(correction="none")
     there = [LinearAverage(), Pool("linear"), paper, _exact(time_limit), Exact()]
-    plans: list[_Plan] = []
+    plans: list[_RowPlan] = []
     names = {"Raw", "Individual", "Linear average", "Aggregate (paper)", "Aggregate (exact)"}
     for name, item in given:
         what = choose(item) if isinstance(item, str) else item
@@ -150,7 +150,7 @@ def _wanted(asked: Sequence[Asked] | Mapping[str, Asked], time_limit: float | No
         label, meaning = _described(what)
         chosen = _unused(name or label, what, names)
         names.add(chosen)
-        plans.append(_Plan(chosen, meaning, what, standard=False))
+        plans.append(_RowPlan(chosen, meaning, what, standard=False))
     return plans
 
 
@@ -175,7 +175,7 @@ def _unused(name: str, what: Asked, names: set[str]) -> str:
     return found
 
 
-def _run(panel: Panel, plan: _Plan, progress: Progress) -> tuple[Candidate, NDArray[np.float64]]:
+def _run(panel: Panel, plan: _RowPlan, progress: Progress) -> tuple[Candidate, NDArray[np.float64]]:
     candidate = Candidate(plan.name, plan.meaning)
     begun = time.perf_counter()
     if isinstance(plan.what, Panel):

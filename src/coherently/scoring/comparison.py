@@ -22,8 +22,8 @@ from coherently.scoring.bootstrap import (
     units_of,
 )
 from coherently.scoring.candidates import Candidate, run_candidates
-from coherently.scoring.rules import RULES
 from coherently.scoring.scores import NO_OUTCOMES
+from coherently.scoring.scoring_rules import RULES
 from coherently.values import Told
 
 if TYPE_CHECKING:

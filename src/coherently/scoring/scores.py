@@ -10,7 +10,7 @@ import numpy as np
 from coherently.errors import MethodError, PanelError
 from coherently.panel import records, text_table, to_frame
 from coherently.scoring.calibration import Calibration, calibration
-from coherently.scoring.rules import RULES, brier
+from coherently.scoring.scoring_rules import RULES, brier
 from coherently.values import Told
 
 if TYPE_CHECKING:

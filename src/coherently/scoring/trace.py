@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.scoring.rules import brier, by_group
+from coherently.scoring.scoring_rules import brier, by_group
 
 if TYPE_CHECKING:
     from coherently.panel import Columns, Panel

@@ -13,7 +13,7 @@ from coherently.errors import MethodError
 from coherently.problem import attach, find_design, pose, with_auxiliary
 from coherently.verifier.costs import Costs
 from coherently.verifier.merging import CLOSE, scaled
-from coherently.verifier.optimum import Bracket, Program, bracket
+from coherently.verifier.optimum import Bracket, ConvexProgram, bracket
 from coherently.verifier.promises import SETTLED, tolerance_of
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def relaxed(panel: Panel, loss: Loss, design: str) -> Bracket | None:
     return bracket(_program(merged, loss, groups, sizes)) if sizes else Bracket(0.0, 0.0)
 
 
-def _program(merged: Merged, loss: Loss, groups: Groups, sizes: list[int]) -> Program:
+def _program(merged: Merged, loss: Loss, groups: Groups, sizes: list[int]) -> ConvexProgram:
     """One simplex per group; the first group of an event gives its probability, and others must agree."""
     simplex = np.repeat(np.arange(len(sizes)), sizes)
     ends = np.cumsum([0, *sizes]).tolist()
@@ -173,4 +173,4 @@ def _program(merged: Merged, loss: Loss, groups: Groups, sizes: list[int]) -> Pr
     given = np.repeat((simplex == 0)[:, None], len(told), axis=1).astype(np.float64)
     costs = Costs(loss, merged.weight[told], merged.mean[told], merged.mean[told], np.zeros(len(told), np.bool_))
     limits = np.column_stack(ties) if ties else none
-    return Program(costs, joint, given, limits, np.ones(len(ties), np.bool_), simplex)
+    return ConvexProgram(costs, joint, given, limits, np.ones(len(ties), np.bool_), simplex)

@@ -11,7 +11,7 @@ import numpy as np
 from coherently.verifier.costs import Costs
 from coherently.verifier.enumeration import Enumeration, proved
 from coherently.verifier.merging import CLOSE
-from coherently.verifier.optimum import Bracket, Program, bracket
+from coherently.verifier.optimum import Bracket, ConvexProgram, bracket
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -155,7 +155,7 @@ def _summed(home: NDArray[np.int64], values: Vector, distinct: Distinct) -> Vect
     return np.bincount(home, values, distinct.n_components).astype(np.float64)
 
 
-def program(panel: Panel, answer: Stated, worlds: Enumeration, component: int) -> Program:
+def program(panel: Panel, answer: Stated, worlds: Enumeration, component: int) -> ConvexProgram:
     """The problem of an enumerated component: its costs and pins in all its possible worlds."""
     distinct, rows, costs = answer.distinct, answer.rows(), answer.costs()
     mine = np.flatnonzero(distinct.component[rows] == component)
@@ -174,7 +174,7 @@ def program(panel: Panel, answer: Stated, worlds: Enumeration, component: int) -
     limits = np.hstack([(pin_joint - low * pin_given)[:, below], (high * pin_given - pin_joint)[:, above]])
     chosen = Costs(costs.loss, costs.weight[mine], costs.low[mine], costs.high[mine], costs.linear[mine])
     equal = np.concatenate([same[below], np.zeros(len(above), np.bool_)])
-    return Program(chosen, joint[kept], given[kept], limits[kept], equal, np.zeros(int(kept.sum()), np.int64))
+    return ConvexProgram(chosen, joint[kept], given[kept], limits[kept], equal, np.zeros(int(kept.sum()), np.int64))
 
 
 def _quadratic(answer: Stated) -> NDArray[np.bool_]:

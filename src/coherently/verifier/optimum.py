@@ -39,7 +39,7 @@ ROUNDS, FEWEST = 40, 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Program:
+class ConvexProgram:
     """One row per column z_i: what it adds to each u and h, to each limit, and its simplex (all are used, from 0)."""
 
     costs: Costs
@@ -54,9 +54,9 @@ class Program:
         """What losses are relative to: the largest weight."""
         return float(self.costs.weight.max(initial=0.0)) or 1.0
 
-    def take(self, rows: NDArray[np.int64]) -> Program:
+    def take(self, rows: NDArray[np.int64]) -> ConvexProgram:
         """Only some of the columns."""
-        return Program(
+        return ConvexProgram(
             self.costs, self.joint[rows], self.given[rows], self.limits[rows], self.equal, self.simplex[rows]
         )
 
@@ -97,7 +97,7 @@ class Bracket:
         return self.high < math.inf and self.high - self.low <= within * max(unit, self.high)
 
 
-def bracket(program: Program) -> Bracket:
+def bracket(program: ConvexProgram) -> Bracket:
     """Bound the least loss from both sides.
 
     >>> from coherently.verifier.costs import Costs
@@ -137,10 +137,10 @@ class _Found:
     prices: Vector
 
 
-class _Point:
+class _Iterate:
     """An iterate: shares, slacks of inequalities, prices of all rows, and reduced costs."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ConvexProgram) -> None:
         self.program = program
         count, free = len(program.joint), np.flatnonzero(~program.equal)
         sizes = np.bincount(program.simplex)
@@ -193,9 +193,9 @@ class _Point:
 
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")  # a step that is not a number ends the search
-def _search(program: Program) -> _Found:
+def _search(program: ConvexProgram) -> _Found:
     """Follow the central path (a primal-dual interior point method); returns the best bounds found."""
-    point, best = _Point(program), Bracket()
+    point, best = _Iterate(program), Bracket()
     events, prices = program.events(point.shares()), point.prices
     sigma = CENTRED
     for _ in range(STEPS):
@@ -220,7 +220,7 @@ def _search(program: Program) -> _Found:
     return _Found(best, events, prices)
 
 
-def _advance(point: _Point, mu: float) -> float:
+def _advance(point: _Iterate, mu: float) -> float:
     """Take the longest step that keeps everything positive and reduces the residual; returns its length."""
     dz, ds, dy = point.step(mu)
     if not (np.isfinite(dz).all() and np.isfinite(ds).all() and np.isfinite(dy).all()):

@@ -9,7 +9,7 @@ import numpy as np
 
 from coherently.errors import SHOWN
 from coherently.events import NEVER
-from coherently.panel.statements import Pin, read_pin
+from coherently.panel.statements import PinStatement, read_pin
 from coherently.verifier.merging import CLOSE, floor_of, means_as_written, resolution, scaled
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _meanings(panel: Panel, other: Panel) -> dict[tuple[object, ...], str]:
     for text, sides in zip(laws.text, panel.events.find(laws.text).sides.tolist(), strict=True):
         found["law", sides[0]] = f"law {text!r}"
     read = [read_pin(text) for text in pins.text]
-    events = [pin.event if isinstance(pin, Pin) else "" for pin in read]
+    events = [pin.event if isinstance(pin, PinStatement) else "" for pin in read]
     for i, sides in enumerate(panel.events.find(events).sides.tolist()):
         found["pin", *sides[:2], float(pins.low[i]), float(pins.high[i])] = f"pin {pins.text[i]!r}"
     return found

@@ -14,6 +14,7 @@ from coherently.values import Told
 from coherently.verifier.claims import BoundCheck, check_bound, check_improvement, check_local_bound, check_objective
 from coherently.verifier.locally import check_local
 from coherently.verifier.merging import means_as_written, merge
+from coherently.verifier.mixtures import check_mixture, check_pins, check_worlds, probabilities
 from coherently.verifier.nearness import Stated, measure
 from coherently.verifier.promises import (
     check_averages,
@@ -24,14 +25,13 @@ from coherently.verifier.promises import (
     match,
     tolerance_of,
 )
-from coherently.verifier.support import check_mixture, check_pins, check_worlds, probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.result import Result
     from coherently.verifier.merging import Distinct
-    from coherently.verifier.support import Support
+    from coherently.verifier.mixtures import Support
 
 
 @dataclass(frozen=True, slots=True, repr=False)

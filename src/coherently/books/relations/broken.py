@@ -11,7 +11,16 @@ import numpy as np
 
 from coherently.books.distance import TOLERANCE
 from coherently.books.relations.declared import relations_within
-from coherently.books.relations.literals import Event, Literal, Relation, bits_of, expanded, over, relation_of, table_of
+from coherently.books.relations.literals import (
+    Literal,
+    PricedEvent,
+    Relation,
+    bits_of,
+    expanded,
+    over,
+    relation_of,
+    table_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -34,7 +43,7 @@ FEW = 4
 """Maximum number of bets of a relation whose parts are listed."""
 
 
-class Rules:
+class Constraints:
     """What laws and declarations say of a few variables at a time; `about` lists, by variable, the rules about it.
 
     Blocks are the first rules, and `block` has the block of a variable.
@@ -51,7 +60,7 @@ class Rules:
         self.block = {v: i for i, block in enumerate(space.blocks) for v in block.variables.tolist()}
         self._known: dict[tuple[int, ...], int] = {}
 
-    def home(self, event: Event) -> int | None:
+    def home(self, event: PricedEvent) -> int | None:
         """The block that contains all variables of an event, if there is one."""
         homes = {self.block.get(v) for v in event.variables}
         return homes.pop() if len(homes) == 1 else None
@@ -96,14 +105,14 @@ class Rules:
 
 
 def violated(
-    bets: Bets, index: NDArray[np.int64], slack: NDArray[np.float64] | None = None, rules: Rules | None = None
+    bets: Bets, index: NDArray[np.int64], slack: NDArray[np.float64] | None = None, rules: Constraints | None = None
 ) -> list[Relation]:
     """The relations that some of the bets break, the worst first; each bet may be off by its `slack` either way.
 
     `rules` are those of the bets, if the caller has them already.
     """
     events, constants = _events(bets, index, slack)
-    rules = rules or Rules(bets.merged.space)
+    rules = rules or Constraints(bets.merged.space)
     found = [*constants, *_ruled_out(events, rules), *_repeats(events), *_pairs(events, rules)]
     found += _in_blocks(events, rules)
     for family in _families(events):
@@ -162,7 +171,7 @@ def moved_most(answers: Sequence[NearestPrices]) -> NDArray[np.int64]:
 
 def _events(
     bets: Bets, index: NDArray[np.int64], slack: NDArray[np.float64] | None
-) -> tuple[list[Event], list[Relation]]:
+) -> tuple[list[PricedEvent], list[Relation]]:
     merged, constants = bets.merged, []
     off = 0.0 if slack is None else slack
     bid, ask = bets.bid - off, bets.ask + off
@@ -182,11 +191,11 @@ def _events(
             table = table_of(merged.functions.words(coordinate))
             high, low = own[int(np.argmax(sold[own]))], own[int(np.argmin(bought[own]))]
             top, bottom = (Literal(bet, bool(bets.complemented[bet])) for bet in (high, low))
-            events.append(Event(variables, table, float(sold[high]), top, float(bought[low]), bottom))
+            events.append(PricedEvent(variables, table, float(sold[high]), top, float(bought[low]), bottom))
     return events, constants
 
 
-def _repeats(events: Iterable[Event]) -> Iterator[Relation]:
+def _repeats(events: Iterable[PricedEvent]) -> Iterator[Relation]:
     """An event and its complement, or two forecasts of one event."""
     for event in events:
         (high, first), (low, second) = event.most(False), event.most(True)
@@ -194,7 +203,7 @@ def _repeats(events: Iterable[Event]) -> Iterator[Relation]:
             yield Relation("all", (first, second), (high, low))
 
 
-def _ruled_out(events: Iterable[Event], rules: Rules) -> Iterator[Relation]:
+def _ruled_out(events: Iterable[PricedEvent], rules: Constraints) -> Iterator[Relation]:
     """Events that the laws make impossible, or certain."""
     for event in events:
         allowed = rules.allowed(event.variables)
@@ -204,9 +213,9 @@ def _ruled_out(events: Iterable[Event], rules: Rules) -> Iterator[Relation]:
                 yield Relation("all", (literal,), (probability,))
 
 
-def _in_blocks(events: Iterable[Event], rules: Rules) -> Iterator[Relation]:
+def _in_blocks(events: Iterable[PricedEvent], rules: Constraints) -> Iterator[Relation]:
     """The relations that events about one declared variable break."""
-    inside: dict[int, list[Event]] = defaultdict(list)
+    inside: dict[int, list[PricedEvent]] = defaultdict(list)
     for event in events:
         if (home := rules.home(event)) is not None:
             inside[home].append(event)
@@ -215,7 +224,7 @@ def _in_blocks(events: Iterable[Event], rules: Rules) -> Iterator[Relation]:
             yield from relations_within(own, *rules.states(block), TOLERANCE)
 
 
-def _pairs(events: list[Event], rules: Rules) -> Iterator[Relation]:
+def _pairs(events: list[PricedEvent], rules: Constraints) -> Iterator[Relation]:
     """Two events of which one implies the other, or that exclude each other."""
     for first, second in _candidates(events, rules):
         joint = _joint(first, second, rules)
@@ -224,7 +233,7 @@ def _pairs(events: list[Event], rules: Rules) -> Iterator[Relation]:
                 yield relation_of("all", (first, second), signs)
 
 
-def _candidates(events: list[Event], rules: Rules) -> Iterator[tuple[Event, Event]]:
+def _candidates(events: list[PricedEvent], rules: Constraints) -> Iterator[tuple[PricedEvent, PricedEvent]]:
     """Pairs of events that share a variable or a rule, or, if those are too many, whose variables are nested.
 
     Pairs about one declared variable are left out: they are compared by its states.
@@ -250,9 +259,9 @@ def _count_across(groups: list[list[int]]) -> int:
     return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
 
 
-def _families(events: list[Event]) -> Iterator[list[Event]]:
+def _families(events: list[PricedEvent]) -> Iterator[list[PricedEvent]]:
     """For each set of two or more variables of some event: the events over those variables."""
-    over: dict[tuple[int, ...], list[Event]] = defaultdict(list)
+    over: dict[tuple[int, ...], list[PricedEvent]] = defaultdict(list)
     for event in events:
         over[event.variables].append(event)
     for variables in over:
@@ -266,7 +275,7 @@ def _families(events: list[Event]) -> Iterator[list[Event]]:
         yield family
 
 
-def _triples(family: list[Event], rules: Rules) -> Iterator[Relation]:
+def _triples(family: list[PricedEvent], rules: Constraints) -> Iterator[Relation]:
     """Three events that cannot all happen though any two can, or of which no two can."""
     if len(family) > MOST_MEMBERS:
         return
@@ -284,7 +293,7 @@ def _triples(family: list[Event], rules: Rules) -> Iterator[Relation]:
                 yield relation_of("one", members, signs)
 
 
-def _sums(family: list[Event]) -> Iterator[Relation]:
+def _sums(family: list[PricedEvent]) -> Iterator[Relation]:
     """P(A) + P(B) = P(A & B) + P(A | B), where all four are forecast."""
     if len(family) > MOST_MEMBERS:
         return
@@ -309,7 +318,7 @@ def _sums(family: list[Event]) -> Iterator[Relation]:
                 yield Relation("sum", literals, tuple(chance for chance, _ in ends))
 
 
-def _joint(first: Event, second: Event, rules: Rules) -> frozenset[tuple[bool, bool]]:
+def _joint(first: PricedEvent, second: PricedEvent, rules: Constraints) -> frozenset[tuple[bool, bool]]:
     """Which combinations of two events can happen: whether each is negated."""
     variables = tuple(sorted({*first.variables, *second.variables}))
     place = {variable: i for i, variable in enumerate(variables)}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.books.relations.literals import Event, Relation
+    from coherently.books.relations.literals import PricedEvent, Relation
 
 MOST_EVENTS = 3_000
 """Maximum number of events about one variable that are compared pairwise."""
@@ -22,7 +22,7 @@ WORST = 1_000
 
 
 def relations_within(
-    events: Sequence[Event], variables: NDArray[np.int32], states: NDArray[np.uint8], tolerance: float
+    events: Sequence[PricedEvent], variables: NDArray[np.int32], states: NDArray[np.uint8], tolerance: float
 ) -> Iterator[Relation]:
     """The relations that events break if their variables, all in one block, have some joint states."""
     place = {variable: i for i, variable in enumerate(variables.tolist())}
@@ -32,13 +32,13 @@ def relations_within(
         yield from _disjoint(events, truth)
 
 
-def _truth(event: Event, place: dict[int, int], states: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _truth(event: PricedEvent, place: dict[int, int], states: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """In which states the event holds."""
     own = states[:, [place[v] for v in event.variables]].astype(np.int64)
     return bits_of(event.table, len(event.variables))[own @ (1 << np.arange(len(event.variables)))]
 
 
-def _pairs(events: Sequence[Event], truth: NDArray[np.bool_], tolerance: float) -> Iterator[Relation]:
+def _pairs(events: Sequence[PricedEvent], truth: NDArray[np.bool_], tolerance: float) -> Iterator[Relation]:
     """Two events of which one implies the other, that exclude each other, or of which one must happen."""
     holds, fails = truth.astype(np.float32), (~truth).astype(np.float32)
     high = np.array([event.high for event in events[: len(truth)]])
@@ -59,7 +59,7 @@ def _pairs(events: Sequence[Event], truth: NDArray[np.bool_], tolerance: float) 
             yield relation_of("all", (events[i], events[j]), signs)
 
 
-def _disjoint(events: Sequence[Event], truth: NDArray[np.bool_]) -> Iterator[Relation]:
+def _disjoint(events: Sequence[PricedEvent], truth: NDArray[np.bool_]) -> Iterator[Relation]:
     """Events of which no two can happen, the narrowest first; one must happen if they cover all states.
 
     An event may be replaced by its complement if that is narrower.

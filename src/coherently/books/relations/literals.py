@@ -21,7 +21,7 @@ class Literal(NamedTuple):
     negated: bool
 
 
-class Event(NamedTuple):
+class PricedEvent(NamedTuple):
     """A distinct event of one or more variables: its table, and the bets that make it most and least likely."""
 
     variables: tuple[int, ...]
@@ -92,7 +92,7 @@ class Relation:
         return Relation(kind, tuple(self.literals[i] for i in kept), tuple(self.chances[i] for i in kept))
 
 
-def relation_of(kind: str, events: Sequence[Event], signs: Sequence[bool]) -> Relation:
+def relation_of(kind: str, events: Sequence[PricedEvent], signs: Sequence[bool]) -> Relation:
     """The relation of the likeliest bets: too many of these literals would happen."""
     ends = [event.most(negated) for event, negated in zip(events, signs, strict=True)]
     return Relation(kind, tuple(literal for _, literal in ends), tuple(chance for chance, _ in ends))
@@ -110,7 +110,7 @@ def bits_of(table: int, count: int) -> NDArray[np.uint8]:
     return np.unpackbits(packed, count=size, bitorder="little")
 
 
-def over(event: Event, variables: tuple[int, ...]) -> int:
+def over(event: PricedEvent, variables: tuple[int, ...]) -> int:
     """The truth table of an event over more variables."""
     return expanded(event.table, tuple(variables.index(v) for v in event.variables), len(variables))
 

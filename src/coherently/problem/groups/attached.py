@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.problem.groups.restricted import Draft, Setting, vectors
+from coherently.problem.groups.restricted import GroupDraft, Setting, vectors
 from coherently.problem.groups.simple import number_patterns
 from coherently.problem.terms import Intervals
 
@@ -174,7 +174,7 @@ def _with_conditionals(merged: Merged, groups: list[Group], given: NDArray[np.in
         if not both:
             setting = setting or Setting(merged)
             own = tuple(sorted({v for i in pair for v in setting.own[i]}))
-            draft = Draft(list(dict.fromkeys(pair)), own)
+            draft = GroupDraft(list(dict.fromkeys(pair)), own)
             both = {len(groups)}
             groups.append((draft.members, vectors(setting, draft)))
         home = min(both)

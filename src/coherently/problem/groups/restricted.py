@@ -28,7 +28,7 @@ Variables: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class GroupDraft:
     """A future group: its members, and the variables whose joint states give its truth vectors."""
 
     members: list[int]
@@ -57,13 +57,13 @@ class Setting:
         count = Counter(chain.from_iterable(self.about.get(v, ()) for v in variables))
         return sorted(i for i, met in count.items() if met == len(self.own[i]))
 
-    def with_variables(self, coordinates: Sequence[int]) -> Draft:
+    def with_variables(self, coordinates: Sequence[int]) -> GroupDraft:
         """Coordinates with those of their variables that are coordinates."""
         variables = sorted({v for i in coordinates for v in self.own[i]})
         singles = [self.single[v] for v in variables if v in self.single]
-        return Draft([i for i in singles if i not in coordinates] + list(coordinates), tuple(variables))
+        return GroupDraft([i for i in singles if i not in coordinates] + list(coordinates), tuple(variables))
 
-    def _ties(self) -> list[Draft]:
+    def _ties(self) -> list[GroupDraft]:
         """The scopes that are in no other, each with all coordinates about it; a law may have none."""
         space, terms = self.merged.space, self.merged.terms
         asked: dict[Variables, set[int]] = defaultdict(set)
@@ -77,20 +77,20 @@ class Setting:
             for joint, condition in pairs:
                 if condition >= 0:
                     asked[tuple(sorted({*self.own[joint], *self.own[condition]}))] |= {joint, condition}
-        found = [Draft(sorted(set(self.inside(s)) | extra), s) for s, extra in asked.items()]
+        found = [GroupDraft(sorted(set(self.inside(s)) | extra), s) for s, extra in asked.items()]
         others = _by_variable(found)
         return [draft for draft in found if draft.variables and not _covered(draft, others)]
 
 
-def _by_variable(drafts: Iterable[Draft]) -> dict[int, list[Draft]]:
-    found = defaultdict[int, list[Draft]](list)
+def _by_variable(drafts: Iterable[GroupDraft]) -> dict[int, list[GroupDraft]]:
+    found = defaultdict[int, list[GroupDraft]](list)
     for draft in drafts:
         for v in draft.variables:
             found[v].append(draft)
     return found
 
 
-def _covered(draft: Draft, others: dict[int, list[Draft]]) -> bool:
+def _covered(draft: GroupDraft, others: dict[int, list[GroupDraft]]) -> bool:
     """Whether another group contains a group."""
     own, members = set(draft.variables), set(draft.members)
     near = min((others.get(v, []) for v in own), key=len, default=[])
@@ -99,13 +99,13 @@ def _covered(draft: Draft, others: dict[int, list[Draft]]) -> bool:
     )
 
 
-def logical_drafts(setting: Setting) -> list[Draft]:
+def logical_drafts(setting: Setting) -> list[GroupDraft]:
     """Each complex event with its variables, unless a scope has it; and the scopes."""
     alone = [i for i, own in enumerate(setting.own) if len(own) != 1 and i not in setting.absorbed]
     return [setting.with_variables([i]) for i in alone] + setting.scopes
 
 
-def pair_drafts(setting: Setting) -> list[Draft]:
+def pair_drafts(setting: Setting) -> list[GroupDraft]:
     """All events about the same two variables together; larger ones and scopes as in `logical_drafts`."""
     alike: dict[tuple[int, ...], list[int]] = {}
     for i, own in enumerate(setting.own):
@@ -114,7 +114,7 @@ def pair_drafts(setting: Setting) -> list[Draft]:
     return [setting.with_variables(events) for events in alike.values()] + setting.scopes
 
 
-def component_drafts(setting: Setting) -> list[Draft]:
+def component_drafts(setting: Setting) -> list[GroupDraft]:
     """All events that are connected, by shared variables, blocks, laws, conditionals or limits."""
     merged = setting.merged
     label = merged.tied()
@@ -125,7 +125,7 @@ def component_drafts(setting: Setting) -> list[Draft]:
     starts, tied = merged.space.rows()
     for i, home in enumerate(label[len(merged) :].tolist()):
         variables[home].update(tied[starts[i] : starts[i + 1]].tolist())
-    return [Draft(own, tuple(sorted(variables[c]))) for c, own in members.items()]
+    return [GroupDraft(own, tuple(sorted(variables[c]))) for c, own in members.items()]
 
 
 class Nodes:
@@ -179,25 +179,25 @@ def subsets(nodes: Variables, largest: int) -> Iterable[Variables]:
     return chain.from_iterable(combinations(nodes, size) for size in range(1, min(largest, len(nodes)) + 1))
 
 
-def node_drafts(setting: Setting, nodes: Nodes, sets: Iterable[Variables]) -> list[Draft]:
+def node_drafts(setting: Setting, nodes: Nodes, sets: Iterable[Variables]) -> list[GroupDraft]:
     """All events about some nodes together; constants, and scopes in no set of nodes, separately."""
     chosen = [nodes.variables(own) for own in sets]
-    drafts = [Draft(setting.inside(variables), variables) for variables in chosen]
-    constant = [Draft([i], ()) for i, own in enumerate(setting.own) if not own and i not in setting.absorbed]
+    drafts = [GroupDraft(setting.inside(variables), variables) for variables in chosen]
+    constant = [GroupDraft([i], ()) for i, own in enumerate(setting.own) if not own and i not in setting.absorbed]
     drafts = [draft for draft in drafts if draft.members]
     others = _by_variable(drafts)
     return constant + drafts + [scope for scope in setting.scopes if not _covered(scope, others)]
 
 
-def vectors(setting: Setting, draft: Draft) -> NDArray[np.float64]:
+def vectors(setting: Setting, draft: GroupDraft) -> NDArray[np.float64]:
     """The truth vectors of a group."""
     return truth_vectors(setting.merged, draft.members, setting.states, np.array(draft.variables, np.int64))
 
 
-def ordered(setting: Setting, drafts: Iterable[Draft]) -> list[Draft]:
+def ordered(setting: Setting, drafts: Iterable[GroupDraft]) -> list[GroupDraft]:
     """By first complex event; groups without one last."""
 
-    def first(draft: Draft) -> int:
+    def first(draft: GroupDraft) -> int:
         return min((i for i in draft.members if len(setting.own[i]) != 1), default=len(setting.own))
 
     return sorted(drafts, key=first)

@@ -13,7 +13,7 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.problem.groups.restricted import (
-    Draft,
+    GroupDraft,
     Setting,
     component_drafts,
     logical_drafts,
@@ -64,7 +64,7 @@ def is_plain(merged: Merged) -> bool:
     return merged.space.is_free and not len(merged.terms)
 
 
-def drafted(design: str, setting: Setting, drafts: Iterable[Draft]) -> Groups:
+def drafted(design: str, setting: Setting, drafts: Iterable[GroupDraft]) -> Groups:
     """Make groups of drafts, without those that do not restrict their one event."""
     found = [(draft.members, vectors(setting, draft)) for draft in ordered(setting, drafts)]
     told = [(members, rows) for members, rows in found if rows.shape != (2, 1)]
@@ -135,7 +135,7 @@ def all_worlds(count: int) -> NDArray[np.uint8]:
     return (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.uint8)
 
 
-def _logical_block(merged: Merged, coordinates: NDArray[np.int64], size: int, single: NDArray[np.int64]) -> _Block:
+def _logical_block(merged: Merged, coordinates: NDArray[np.int64], size: int, single: NDArray[np.int64]) -> _Batch:
     """The logical groups of events with the same number of variables, all at once."""
     variables = merged.functions.variables[merged.functions.starts[coordinates][:, None] + np.arange(size)]
     own = single[variables]
@@ -151,11 +151,11 @@ def _logical_block(merged: Merged, coordinates: NDArray[np.int64], size: int, si
         patterns.append(np.unique(np.column_stack([worlds[:, present[i]], truth]), axis=0).astype(np.float64))
     all_members = np.column_stack([own, coordinates])
     kept = all_members >= 0
-    return _Block(coordinates, kept.sum(axis=1), all_members[kept].astype(np.int32), pattern.ravel(), patterns)
+    return _Batch(coordinates, kept.sum(axis=1), all_members[kept].astype(np.int32), pattern.ravel(), patterns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Block:
+class _Batch:
     """Some groups with their keys for ordering; `members` lie group after group."""
 
     order: NDArray[np.int64]
@@ -165,7 +165,7 @@ class _Block:
     patterns: list[NDArray[np.float64]]
 
 
-def _join(design: str, blocks: Sequence[_Block]) -> Groups:
+def _join(design: str, blocks: Sequence[_Batch]) -> Groups:
     """Put blocks together in the order of their keys."""
     if not blocks:
         return Groups(design, np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32), ())
@@ -186,7 +186,7 @@ def gather(design: str, members: list[list[int]], merged: Merged) -> Groups:
     if is_plain(merged):
         return number_patterns(design, members, [_truth_vectors(merged, group) for group in members])
     setting = Setting(merged)
-    drafts = [Draft(group, tuple(sorted({v for i in group for v in setting.own[i]}))) for group in members]
+    drafts = [GroupDraft(group, tuple(sorted({v for i in group for v in setting.own[i]}))) for group in members]
     return number_patterns(design, members, [vectors(setting, draft) for draft in drafts])
 
 

@@ -31,7 +31,7 @@ MOST_ENTRIES = 2**26
 Variables: TypeAlias = "NDArray[np.int64]"
 
 
-class _Function(NamedTuple):
+class _Decoded(NamedTuple):
     """An event or a law: its variables, ascending, and what `decode` gives for it."""
 
     variables: Variables
@@ -100,7 +100,7 @@ def broken_symmetry(merged: Merged) -> Space | None:
     return replace(merged.space, blocks=merged.space.blocks + tuple(blocks)) if blocks else None
 
 
-def _classes(merged: Merged) -> Iterable[tuple[Variables, list[_Function]]]:
+def _classes(merged: Merged) -> Iterable[tuple[Variables, list[_Decoded]]]:
     """Interchangeable variables in no block, and the functions that they are in."""
     functions = _functions(merged)
     owner = np.repeat(np.arange(len(functions)), [len(function.variables) for function in functions])
@@ -121,10 +121,10 @@ def _classes(merged: Merged) -> Iterable[tuple[Variables, list[_Function]]]:
         yield from ((part, about) for part in classes if about)
 
 
-def _functions(merged: Merged) -> list[_Function]:
+def _functions(merged: Merged) -> list[_Decoded]:
     """All events and laws."""
     return [
-        _Function(source.of(i).astype(np.int64), *source.decoded(i))
+        _Decoded(source.of(i).astype(np.int64), *source.decoded(i))
         for source in (merged.functions, merged.space.laws)
         for i in range(len(source))
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from coherently.errors import SHOWN, PanelError
-from coherently.online.rules import LOSSES, RULES, Rule, find_rule
+from coherently.online.learning_rules import LOSSES, RULES, LearningRule, find_rule
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -42,7 +42,7 @@ class OnlinePanel:
     {'Ann': 0.177, 'Bob': -0.303}
     """
 
-    def __init__(self, experts: Sequence[str], rule: str | Rule = "vovk") -> None:
+    def __init__(self, experts: Sequence[str], rule: str | LearningRule = "vovk") -> None:
         names = list(experts) if not isinstance(experts, str) else [experts]
         if not names or not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
             raise PanelError("experts must be one or more different names")

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import coherently as co
-from coherently.books import proving
+from coherently.books import exact_stakes
 from coherently.books.bets import bets_at_forecasts, clusters_of, truth_of
 from coherently.books.distance import nearest_of
+from coherently.books.exact_stakes import FLOAT_MARGIN, LARGEST, Plan, accept, prove
 from coherently.books.market import every_world
-from coherently.books.proving import FLOAT_MARGIN, LARGEST, Plan, accept, prove
 from coherently.solve.budget import Budget
 from coherently.solve.worlds.oracle import Least
 from tests.whole.declared_checks import DECLARATIONS, DOMAINS, formula
@@ -99,7 +99,7 @@ def test_a_float_bound_is_lowered_by_its_margin(monkeypatch):
     """Of p and q, sold for 0.9 each, both pay at most: 1.8 less the bound, less what the bound may be wrong by."""
     bets = bets_at_forecasts(co.Panel.from_records([("A", "p & q", 0.9), ("A", "p | q", 0.9)]))
     cluster = clusters_of(bets)[0]
-    monkeypatch.setattr(proving, "Oracle", Bounded)
+    monkeypatch.setattr(exact_stakes, "Oracle", Bounded)
     plan = Plan(cluster, np.array([1.0, 1.0]), 0.0, np.zeros((0, 2), np.uint8), at([Fraction(9, 10)] * 2))
     found = prove(bets, plan, Budget())
     assert not found.exact
@@ -110,7 +110,7 @@ def test_a_float_bound_is_lowered_by_its_margin(monkeypatch):
 
 def test_a_profit_that_the_margin_eats_is_no_book(monkeypatch):
     bets = bets_at_forecasts(co.Panel.from_records([("A", "p & q", 0.9), ("A", "p | q", 0.9)]))
-    monkeypatch.setattr(proving, "Oracle", Bounded)
+    monkeypatch.setattr(exact_stakes, "Oracle", Bounded)
     price = Fraction(5, 8) + Fraction(1, 2 * 10**9)
     worlds = np.zeros((0, 2), np.uint8)
     for more, proved in ((0, False), (Fraction(2, 10**9), True)):
@@ -141,7 +141,7 @@ def test_rounded_stakes_add_up_exactly(seed):
     bets = bets_at_forecasts(co.Panel.from_records([("A", text, 0.5) for text in texts]))
     cluster = clusters_of(bets)[0] if seed % 2 else random_cluster(rng)[1]
     stakes = np.array([rng.choice((-1, 1)) * 10 ** rng.uniform(-6, 3) for _ in cluster.bets])
-    units, power = proving._rounded(cluster, stakes)
+    units, power = exact_stakes._rounded(cluster, stakes)
     assert np.array_equal(units, np.rint(units))
     assert np.abs(units * 10.0**-power - stakes).max() <= 0.5001 * 10.0**-power
     sizes, given = cluster.part.sizes(), cluster.part.terms.conditionals
@@ -157,6 +157,6 @@ def test_rounded_stakes_add_up_exactly(seed):
 def test_levelled_stakes_pay_the_same_in_all_rows():
     rng = np.random.default_rng(0)
     rows = (rng.random((4, 9)) < 0.5).astype(float)
-    level = proving._levelled(rng.normal(size=9), rows)
+    level = exact_stakes._levelled(rng.normal(size=9), rows)
     assert np.ptp(rows @ level) < 1e-12
     assert np.abs(level).max() > 0.01

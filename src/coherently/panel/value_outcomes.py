@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import EventError, PanelError
+from coherently.panel.cell_table import ProblemList
 from coherently.panel.cells import is_missing
-from coherently.panel.table import Problems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.events import Choice, Events
-    from coherently.panel.table import Table
+    from coherently.panel.cell_table import Table
 
 ALLOWED = "The outcome of a declared variable is one of its values, a number or an ISO date; empty means unresolved."
 
@@ -35,7 +35,7 @@ def value_facts(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Give the sides that the values make true, each with its row; refuse impossible values and conflicting repeats."""
     declared = {choice.name: choice for choice in events.declarations()}
-    problems = Problems()
+    problems = ProblemList()
     sides: list[int] = []
     origin: list[int] = []
     seen: dict[str, tuple[object, int]] = {}

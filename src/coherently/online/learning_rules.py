@@ -20,7 +20,7 @@ LOSSES = {"square": lambda error: error**2, "absolute": abs}
 """The losses by name, as functions of the difference between forecast and outcome."""
 
 
-class Rule(Protocol):
+class LearningRule(Protocol):
     """How a panel of experts predicts and learns."""
 
     @property
@@ -140,11 +140,11 @@ class Vovk:
         return 0.5 * math.log(experts)
 
 
-RULES: dict[str, Callable[..., Rule]] = {"hedge": Hedge, "exponential": ExponentialAverage, "vovk": Vovk}
+RULES: dict[str, Callable[..., LearningRule]] = {"hedge": Hedge, "exponential": ExponentialAverage, "vovk": Vovk}
 """The rules by name."""
 
 
-def find_rule(rule: str | Rule) -> Rule:
+def find_rule(rule: str | LearningRule) -> LearningRule:
     """Give the rule with a name, or the rule itself."""
     if isinstance(rule, str):
         if rule == "hedge":

@@ -68,7 +68,7 @@ class _Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class _Bracket:
+class _Range:
     """A range of a quantity; None means no bound, and a bound belongs to the range unless the range is open there."""
 
     low: Decimal | None
@@ -213,7 +213,7 @@ def _brackets(name: str, labels: Sequence[str]) -> Grouping | None:
     return Grouping("brackets", events, declaration(name, labels, complete=complete), complete)
 
 
-def _meet(left: _Bracket, right: _Bracket, gap: Decimal, step: Decimal) -> bool:
+def _meet(left: _Range, right: _Range, gap: Decimal, step: Decimal) -> bool:
     """Whether no value lies between two ranges: one includes the bound they share, or their bounds are a step apart.
 
     >>> ten, twenty = Decimal(10), Decimal(20)
@@ -225,27 +225,27 @@ def _meet(left: _Bracket, right: _Bracket, gap: Decimal, step: Decimal) -> bool:
     return gap == step and not (left.open_high or right.open_low)
 
 
-def _step(ranges: Sequence[_Bracket]) -> Decimal:
+def _step(ranges: Sequence[_Range]) -> Decimal:
     """The unit of the last digit of any bound."""
     bounds = [bound for item in ranges for bound in (item.low, item.high) if bound is not None]
     exponents = [exponent for bound in bounds if isinstance(exponent := bound.as_tuple().exponent, int)]
     return Decimal(1).scaleb(min([0, *exponents]))
 
 
-def _bracket(label: str) -> _Bracket | None:
+def _bracket(label: str) -> _Range | None:
     single = _threshold(label)
     if single is not None:
         sign, amount = single
         if sign[0] == "<":
-            return _Bracket(None, amount.value, open_high=sign == "<")
-        return _Bracket(amount.value, None, open_low=sign == ">")
+            return _Range(None, amount.value, open_high=sign == "<")
+        return _Range(amount.value, None, open_low=sign == ">")
     match = re.fullmatch(r"(?:between |from )?(≥|>=|>)?\s*(.+?)\s*(?:-| to | and )\s*(<=|<|≤)?\s*(\S+.*)", label)
     if match is None:
         return None
     low, high = _amount(match[2]), _amount(match[4])
     if low is None or high is None or not low.value < high.value or (low.unit and low.unit != high.unit):
         return None
-    return _Bracket(low.value, high.value, open_low=match[1] == ">", open_high=match[3] == "<")
+    return _Range(low.value, high.value, open_low=match[1] == ">", open_high=match[3] == "<")
 
 
 def _write(value: Decimal) -> str:

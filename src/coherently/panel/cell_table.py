@@ -73,7 +73,7 @@ def read_only(owner: object, *names: str) -> None:
             object.__setattr__(owner, name, view)
 
 
-class Problems:
+class ProblemList:
     """Collects the problems of a source and raises them as one error, in the order of the rows."""
 
     def __init__(self) -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class MethodChoice:
     """A method with its options, and the loss."""
 
     method: MethodWord = "auto"

@@ -77,7 +77,7 @@ class Mean(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ScoringRule:
     """A way to score a judge: the sum of one or more means over the judge's resolved forecasts.
 
     `means` takes forecasts, outcomes and the clip. `name` is the column, `head` its title, `word` its name in
@@ -121,9 +121,9 @@ def _true_less_false(forecast: Vector, outcome: Vector) -> tuple[Mean, ...]:
 
 
 RULES = (
-    Rule("brier", "Brier", "Brier score", lambda p, o, _: _mean(brier(p, o)), 0.0, 1.0),
-    Rule("log", "log score", "log score", lambda p, o, clip: _mean(log_score(p, o, clip)), 0.0, math.inf),
-    Rule("slope", "slope", "slope", lambda p, o, _: _true_less_false(p, o), -1.0, 1.0, higher_is_better=True),
+    ScoringRule("brier", "Brier", "Brier score", lambda p, o, _: _mean(brier(p, o)), 0.0, 1.0),
+    ScoringRule("log", "log score", "log score", lambda p, o, clip: _mean(log_score(p, o, clip)), 0.0, math.inf),
+    ScoringRule("slope", "slope", "slope", lambda p, o, _: _true_less_false(p, o), -1.0, 1.0, higher_is_better=True),
 )
 """The scores of a judge, in the order of their columns. A new rule is one line here; tables and pages follow."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from coherently import _core
 from coherently.errors import EventError
 from coherently.events.choices import make_choices
-from coherently.events.spaces import spaced_name
+from coherently.events.spaced import spaced_name
 from coherently.values import alike
 
 if TYPE_CHECKING:
