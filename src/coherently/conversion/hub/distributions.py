@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from coherently.conversion.hub.hub_cells import cell_day, cell_number, plain_number
@@ -71,7 +72,7 @@ def quantiles(entries: Sequence[Entry]) -> tuple[Distribution | None, int, int]:
             )
         levels.setdefault(level, entry)
     said = sorted(levels.items(), key=lambda item: item[0])
-    for (low, before), (high, after) in zip(said, said[1:], strict=False):
+    for (low, before), (high, after) in pairwise(said):
         if after.value < before.value:
             raise PanelError(
                 f"{after.place('value')}: the quantile {high:g} is {plain_number(after.value)}, below the quantile "
@@ -97,7 +98,7 @@ def cumulative(entries: Sequence[Entry]) -> Distribution:
 
 
 def _ascending(said: Sequence[tuple[Threshold, float, Entry]]) -> Distribution:
-    for (_, low, before), (_, high, after) in zip(said, said[1:], strict=False):
+    for (_, low, before), (_, high, after) in pairwise(said):
         if high < low:
             raise PanelError(
                 f"{after.place('value')}: {high:g} at {after.id}, below {low:g} at {before.id} ({before.row}); "

@@ -56,7 +56,7 @@ def _read(
     draft.note_unknown(table.table.source, "columns", Counter(unknown))
     shared = [name for name in table.columns if name in layout.columns or name in (*DATES, "date")]
     index = _index(found, shared, tasks)
-    targets = {item.ids.get("target", "") for item in (*found.quantities, *found.categories)}
+    targets = {item.ids.get("target", "") for item in found}
     if "target" not in shared and len(targets) > 1:
         draft.notes.append(f"{table.table.source} not used: without a column target its rows may be about any target")
         return 0
@@ -109,7 +109,7 @@ def _index(
     found: Variables, shared: list[str], tasks: HubTasks | None
 ) -> dict[tuple[str, ...], list[Quantity | Category]]:
     index: dict[tuple[str, ...], list[Quantity | Category]] = {}
-    for item in (*found.quantities, *found.categories):
+    for item in found:
         key = tuple(item.ids.get(name) or _day(item.ids, name, tasks) for name in shared)
         index.setdefault(key, []).append(item)
     return index

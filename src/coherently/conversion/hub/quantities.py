@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from coherently.conversion.draft import listed, plural
@@ -22,7 +23,7 @@ from coherently.errors import PanelError
 from coherently.events import quote_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from coherently.conversion.draft import Draft
     from coherently.conversion.hub.hub_tasks import HubTasks, Target
@@ -33,7 +34,7 @@ NO_TARGET: Final = "target"
 
 @dataclass(slots=True)
 class Quantity:
-    """A task of which models give a distribution; `grid` says whose thresholds the models share by the format."""
+    """A task of which models give a distribution; `said` marks those whose thresholds are common by the format."""
 
     name: str
     title: str
@@ -59,6 +60,10 @@ class Variables:
 
     quantities: list[Quantity] = field(default_factory=list)
     categories: list[Category] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Quantity | Category]:
+        yield from self.quantities
+        yield from self.categories
 
 
 def variables_of(entries: Sequence[Entry], layout: Layout, tasks: HubTasks | None, draft: Draft) -> Variables:
@@ -157,13 +162,13 @@ def _ordered(entries: Sequence[Entry], target: Target | None) -> list[tuple[tupl
     for entry in entries:
         _check_level(entry, target.levels)
     by_level = sorted(entries, key=lambda entry: target.levels.index(entry.id))
-    for before, after in zip(by_level, by_level[1:], strict=False):
+    for before, after in pairwise(by_level):
         if after.value < before.value:
             raise PanelError(
                 f"{after.place('value')}: {after.value:g} at {after.id}, below {before.value:g} at {before.id} "
                 f"({before.row}); a cumulative distribution must not decrease: correct one of the two values"
             )
-    if not 0.0 <= by_level[0].value or by_level[-1].value > 1.0:
+    if by_level[0].value < 0.0 or by_level[-1].value > 1.0:
         worst = by_level[0] if by_level[0].value < 0.0 else by_level[-1]
         raise PanelError(f"{worst.place('value')}: {worst.value:g} is not a probability; it lies between 0 and 1")
     last = len(target.levels) - 1
