@@ -101,7 +101,8 @@ def _add_quantities(draft: Draft, quantities: Sequence[Quantity], pairs: Sequenc
                     continue
                 own = common[quantity.name] if count else distribution.thresholds
                 answers = {**{limit: distribution.probability(limit) for limit in own}, **answers}
-                left["interpolated"] += sum(limit not in distribution.thresholds for limit in own)
+                if not distribution.samples:
+                    left["interpolated"] += len(set(own).difference(distribution.thresholds))
             asked |= dict.fromkeys(answers)
             for limit, probability in answers.items():
                 draft.forecasts.append(Forecast(model, event_text(quantity, limit), probability))
@@ -122,9 +123,8 @@ def _note_thresholds(draft: Draft, left: Counter[str], count: int) -> None:
         )
     if left["interpolated"]:
         draft.notes.append(
-            f"{plural(left['interpolated'], 'probability').replace('probabilitys', 'probabilities')} at common "
-            f"thresholds interpolated between what the models report (--thresholds {count}); "
-            f"--thresholds 0 keeps the values as reported"
+            f"{plural(left['interpolated'], 'forecast')} at common thresholds interpolated between what the models "
+            f"report (--thresholds {count}); --thresholds 0 keeps the values as reported"
         )
 
 
