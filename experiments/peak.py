@@ -40,10 +40,11 @@ def draw(result: Result) -> Path:
     figure, panes = plt.subplots(1, 2, figsize=(7, 3.2), sharey=True, layout="constrained")
     columns = {"raw": "the models' average", "probability": "made coherent"}
     for pane, (column, title) in zip(panes, columns.items(), strict=True):
-        for color, (variable, label) in zip(("C3", "C0"), NAMES.items(), strict=True):
+        # The wide line stays visible where the other one covers it.
+        for color, width, (variable, label) in zip(("C1", "C0"), (5, 1.5), NAMES.items(), strict=True):
             own = frame[frame["event"].str.startswith(f"{variable} <=")]
             limits = own["event"].str.split().str[-1].astype(float)
-            pane.plot(limits, own[column], "o-", markersize=4, color=color, label=label, alpha=0.8)
+            pane.plot(limits, own[column], "o-", markersize=4, linewidth=width, color=color, label=label)
         pane.set_title(title, fontsize=9)
         pane.set_xlabel("admissions")
     panes[0].set_ylabel("probability of at most as many")
