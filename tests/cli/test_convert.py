@@ -1,6 +1,7 @@
 from pathlib import Path
 
 from tests.cli.test_cli import run
+from tests.conversion.hubs import PEAK, WEEK, make_hub
 
 DATA = Path(__file__).parent.parent / "conversion" / "data"
 
@@ -30,3 +31,15 @@ def test_convert_needs_something_to_write(tmp_path):
     wrong = run("convert", "--from", "metaculus", DATA / "metaculus", "--scores", tmp_path / "s.csv", check=2).stderr
     assert "--scores goes with --from consistency" in wrong
     assert "unknown format 'kalshi'" in run("convert", "--from", "kalshi", DATA, "-o", tmp_path / "o", check=2).stderr
+
+
+def test_a_hub(tmp_path):
+    make_hub(tmp_path / "hub")
+    (tmp_path / "rules.txt").write_text(f"{PEAK} >= {WEEK} for same location, reference_date", encoding="utf-8")
+    arguments = ("--from", "hubverse", "hub", "--rules", "rules.txt", "--only", "location=US", "-o", "out")
+    done = run("convert", *arguments, cwd=tmp_path, check=0)
+    assert "note: rules.txt relates 2 pairs of quantities" in done.stderr
+    beside = ("--laws", "out/laws.txt")
+    assert "2 of 2 judges contradict themselves" in run("check", "out/panel.csv", *beside, cwd=tmp_path, check=1).stdout
+    wrong = run("convert", "--from", "hubverse", "hub", "--only", "US", "-o", "other", cwd=tmp_path, check=2)
+    assert "--only US: expected COLUMN=VALUE, such as location=US" in wrong.stderr

@@ -36,7 +36,7 @@ def refused(word, *sources, tmp_path):
         (
             "metacullus",
             NEG,
-            "the formats are metaculus, forecastbench, consistency. Did you mean 'metaculus'?",
+            "the formats are metaculus, forecastbench, consistency, hubverse. Did you mean 'metaculus'?",
         ),
         ("consistency", DATA / "nowhere.jsonl", "does not exist"),
         ("forecastbench", DATA / "metaculus", "contains none of the expected files: the .json files"),
@@ -58,7 +58,7 @@ def test_the_wrong_source(tmp_path, word, source, expected):
     assert expected in refused(word, source, tmp_path=tmp_path)
 
 
-@pytest.mark.parametrize("word", ["metaculus", "forecastbench", "consistency"])
+@pytest.mark.parametrize("word", ["metaculus", "forecastbench", "consistency", "hubverse"])
 @pytest.mark.parametrize(
     ("content", "expected"),
     [

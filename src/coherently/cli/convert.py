@@ -17,7 +17,9 @@ def convert(
     ],
     format_: Annotated[
         str,
-        typer.Option("--from", metavar="FORMAT", show_default=False, help="metaculus, forecastbench or consistency."),
+        typer.Option(
+            "--from", metavar="FORMAT", show_default=False, help="metaculus, forecastbench, consistency or hubverse."
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -32,7 +34,21 @@ def convert(
     joint: Annotated[
         bool, typer.Option("--joint/--no-joint", help="Score also all tuples of a judge together.")
     ] = True,
-    thresholds: Annotated[int, typer.Option(help="metaculus: number of thresholds of each continuous question.")] = 9,
+    thresholds: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of thresholds of each continuous question (metaculus, 9) or quantity (hubverse, 23; "
+            "0 keeps the values as reported).",
+            show_default=False,
+        ),
+    ] = None,
+    rules: Annotated[
+        Path | None, typer.Option("--rules", metavar="FILE", help="hubverse: rules that relate targets.")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="hubverse: only tasks with this value; may be repeated."),
+    ] = None,
     every: Annotated[
         bool, typer.Option("--every", help="metaculus: keep every forecast, not only each forecaster's last.")
     ] = False,
@@ -47,7 +63,7 @@ def convert(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Turn an export of Metaculus, ForecastBench or consistency checks into the files of a panel."""
+    """Turn an export of Metaculus, ForecastBench, consistency checks or a forecasting hub into the files of a panel."""
     from coherently.conversion import convert as run
 
     _check(format_, output, scores, force=force)
@@ -62,12 +78,26 @@ def convert(
             aggregates=aggregates,
             partitions=partition or (),
             exclusive=exclusive or (),
+            rules=rules,
+            only=_columns(only or []),
         )
         for note in made.notes:
             say(f"note: {note}", quiet=quiet)
         say(str(made), quiet=quiet)
     if scores is not None:
         _write_scores(sources, scores, clip, joint=joint, quiet=quiet)
+
+
+def _columns(only: list[str]) -> dict[str, list[str]]:
+    from coherently.errors import MethodError
+
+    kept: dict[str, list[str]] = {}
+    for text in only:
+        column, sign, value = text.partition("=")
+        if not sign or not column or not value:
+            raise MethodError(f"--only {text}: expected COLUMN=VALUE, such as location=US")
+        kept.setdefault(column, []).append(value)
+    return kept
 
 
 def _check(format_: str, output: Path | None, scores: Path | None, *, force: bool) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from coherently.conversion.download import ConversionOptions
 from coherently.conversion.draft import plural
 from coherently.conversion.forecastbench import read_forecastbench
+from coherently.conversion.hub import HubOptions, read_hubverse
 from coherently.conversion.metaculus import FILES, read_metaculus
 from coherently.conversion.sources import open_sources
 from coherently.conversion.tuple_files import read_tuples
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from coherently.conversion.draft import Draft
     from coherently.panel import Columns
 
-FORMATS: Final = ("metaculus", "forecastbench", "consistency")
+FORMATS: Final = ("metaculus", "forecastbench", "consistency", "hubverse")
 """The formats that can be read, by name."""
 PANEL, LAWS, OUTCOMES, LABELS = "panel.csv", "laws.txt", "outcomes.csv", "labels.csv"
 
@@ -51,19 +52,23 @@ def convert(
     output: str | os.PathLike[str],
     *,
     force: bool = False,
-    thresholds: int = 9,
+    thresholds: int | None = None,
     every: bool = False,
     aggregates: bool = False,
     partitions: Sequence[str | int] = (),
     exclusive: Sequence[str | int] = (),
+    rules: str | os.PathLike[str] | None = None,
+    only: Mapping[str, str | Sequence[str]] | None = None,
 ) -> Conversion:
-    """Turn an export of `format` ("metaculus", "forecastbench" or "consistency") into the files of a panel.
+    """Turn an export of `format` ("metaculus", "forecastbench", "consistency" or "hubverse") into a panel's files.
 
     `sources` are files, folders or .zip archives. The folder `output` gets panel.csv, and laws.txt, outcomes.csv and
-    labels.csv if there is anything to write in them. Existing files are replaced only with `force`. The other options
-    are for Metaculus: `thresholds` is the number of thresholds of each continuous question, `every` keeps all forecasts
-    of a forecaster instead of the last one, `aggregates` keeps aggregates beside forecasters, and `partitions` and
-    `exclusive` name posts of which exactly one, or at most one, question comes true.
+    labels.csv if there is anything to write in them. Existing files are replaced only with `force`. `thresholds` is the
+    number of thresholds of each continuous question (Metaculus, 9) or quantity (hubverse, 23; 0 keeps the values as
+    reported). For Metaculus `every` keeps all forecasts of a forecaster instead of the last one, `aggregates` keeps
+    aggregates beside forecasters, and `partitions` and `exclusive` name posts of which exactly one, or at most one,
+    question comes true. For hubverse `rules` is a file of rules that relate targets, and `only` limits the conversion
+    to values of task ids, such as {"location": ["US"]}.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -82,8 +87,19 @@ def convert(
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise PanelError(f"unknown format {format!r}; the formats are {', '.join(FORMATS)}.{hint}")
     paths = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
-    options = ConversionOptions(thresholds, every, aggregates, tuple(map(str, partitions)), tuple(map(str, exclusive)))
-    draft = _read(format, paths, options)
+    if format == "hubverse":
+        kept = {
+            column: [values] if isinstance(values, str) else list(values) for column, values in (only or {}).items()
+        }
+        draft = read_hubverse(paths, HubOptions(23 if thresholds is None else thresholds, rules, kept))
+    elif rules is not None or only:
+        raise PanelError(
+            f"--{'only' if rules is None else 'rules'} goes with --from hubverse, not with --from {format}"
+        )
+    else:
+        posts = tuple(map(str, partitions)), tuple(map(str, exclusive))
+        options = ConversionOptions(9 if thresholds is None else thresholds, every, aggregates, *posts)
+        draft = _read(format, paths, options)
     if not draft.forecasts:
         raise PanelError("the sources have no forecast that can be used" + "".join(f"\n{note}" for note in draft.notes))
     return _write(draft, Path(output), force=force)

@@ -34,12 +34,12 @@ class DraftForecast:
 class Draft:
     """A panel in the making; `outcomes` and `labels` are by event text, in the order of first appearance.
 
-    An outcome is None where sources contradict each other.
+    An outcome is None where sources contradict each other, and a text where it is the value of a declared variable.
     """
 
     forecasts: list[DraftForecast] = field(default_factory=list)
     laws: list[str] = field(default_factory=list)
-    outcomes: dict[str, int | None] = field(default_factory=dict)
+    outcomes: dict[str, int | str | None] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 

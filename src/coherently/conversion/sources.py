@@ -18,6 +18,7 @@ LOOKS = {
     "metaculus": "the CSV of a Metaculus data download",
     "forecastbench": "a JSON file of ForecastBench",
     "consistency": "JSON lines of consistency checks",
+    "hubverse": "model output or target data of a hub (hubverse)",
     "panel": "a panel for Coherently, which needs no conversion",
 }
 
@@ -127,6 +128,8 @@ def looks_like(text: str) -> str | None:
     header = {name.strip().strip('"').lower() for name in head.partition("\n")[0].split(",")}
     if header & {"question id", "forecaster id", "forecaster username"}:
         return "metaculus"
+    if header & {"output_type_id", "oracle_value"}:
+        return "hubverse"
     return "panel" if {"event", "probability"} <= header else None
 
 
@@ -136,6 +139,8 @@ def _looks_like_json(head: str) -> str | None:
     except (json.JSONDecodeError, RecursionError):
         return None
     keys = set(first)
+    if "rounds" in keys:
+        return "hubverse"
     if keys & {"questions", "forecasts", "resolutions"}:
         return "forecastbench"
     if keys & {"line", "P"} or {"question", "forecast"} <= keys:

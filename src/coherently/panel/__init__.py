@@ -1,12 +1,12 @@
 """Tables, outcomes and labels: the only package that knows files and frames."""
 
 from coherently.panel.build import Options, build, read_panel
-from coherently.panel.cell_table import Columns, Table
+from coherently.panel.cell_table import Columns, ProblemList, Table
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws, Pins, read_laws
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED, Panel, WrittenEvents
 from coherently.panel.printing import text_table
-from coherently.panel.readers import Progress
+from coherently.panel.readers import Progress, read_lines, read_table
 from coherently.panel.texts import by_appearance
 from coherently.panel.writers import check_output, records, write_columns, write_table
 
@@ -19,6 +19,7 @@ __all__ = [
     "Options",
     "Panel",
     "Pins",
+    "ProblemList",
     "Progress",
     "Table",
     "WrittenEvents",
@@ -26,7 +27,9 @@ __all__ = [
     "by_appearance",
     "check_output",
     "read_laws",
+    "read_lines",
     "read_panel",
+    "read_table",
     "records",
     "text_table",
     "to_frame",
