@@ -117,10 +117,10 @@ def coverage(setting, seed, panels=PANELS):
 
 
 def check_coverage(number, panels=PANELS, *, margin=0.0):
-    """The largest distance from 95%, in percent; strict settings cover within 92 to 98%, others 90 to 99.9%."""
+    """The largest distance from 95%, in percent; strict settings cover within 92 to 98%, others in at least 90%."""
     setting = SETTINGS[number]
     found = coverage(setting, 20_000 + number, panels)
-    least, most = (0.92, 0.98) if setting.strict else (0.90, 0.999)
+    least, most = (0.92, 0.98) if setting.strict else (0.90, 1.0)
     assert found.min() >= least - margin, (setting, found)
     assert found.max() <= most + margin, (setting, found)
     return 100 * float(np.abs(found - 0.95).max())

@@ -55,7 +55,7 @@ def test_judges_count_alike_however_much_they_forecast():
 def test_rows_are_those_that_score_gives(panel, comparison):
     results = {"Linear average": "linear", "Aggregate (paper)": "projections", "Aggregate (exact)": "exact"}
     for name, method in results.items():
-        mean = co.score(panel, co.aggregate(panel, method)).average()
+        mean = co.score(panel, co.aggregate(panel, method), by_judge=True).average()
         np.testing.assert_allclose(comparison.value[ROWS.index(name)], list(mean.values()))
     alone = co.score(co.individual(panel, "projections")).average()
     np.testing.assert_allclose(comparison.value[1], list(alone.values()))
