@@ -45,6 +45,8 @@ DRAWN = {
 """What intervals are over, in words."""
 SCORES = {rule.name: rule for rule in RULES}
 """The rules by their names."""
+ROUGH_UNITS = 4.0
+"""Intervals over events are noted as rough below this number of units of the same weight."""
 _SHARE, _SHARE_REMADE = 0.9, 0.02  # the first run of the methods, as a fraction of the work
 
 
@@ -345,7 +347,7 @@ def _doubts(tally: Tally, units: Units) -> list[str]:
         notes.append(f"{depend}, fewer than {LEAST_UNITS}, so there are no intervals over events")
     elif effective < LEAST_EFFECTIVE_UNITS:
         notes.append(f"{depend}, but one of them has most of the forecasts, so there are no intervals over events")
-    elif effective < LEAST_UNITS - 1:
+    elif effective < ROUGH_UNITS:
         notes.append(
             f"{depend}, so unequally that they count as about {effective:.1f}: intervals over events are rough"
         )
