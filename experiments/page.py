@@ -226,15 +226,15 @@ def intervals(stck: Trials, comparison: Comparison, remade: Comparison) -> list[
     return [
         "## One panel, as a user has it",
         f"```console\n$ {stck.standin.command}\n$ coherently compare stck.csv\n```",
-        "The stand-in of STCK with seed 0; 95% intervals over judges and events at once (1,000 resamples; variables are "
-        "drawn, so that events that come true together are drawn together):",
+        "The stand-in of STCK with seed 0; 95% intervals over judges and events at once (variables are "
+        "left out one by one, so that events that come true together are left out together):",
         table(("", "Brier", "log score", "slope"), rows),
         said,
         f"With aggregates made anew by the judges of each draw (`coherently compare stck.csv --remake --bootstrap "
-        f"{len(remade.draws['both'])}`):",
+        f"{remade.resamples}`):",
         anew,
         "The intervals of the scores are wide, because one world decides all outcomes; those of the differences are "
-        "narrower, as methods are scored on the same resamples.",
+        "narrower, as methods are scored on the same forecasts.",
     ]
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from tests.books import book_checks
 from tests.checks import check_checks
 from tests.events import checks
-from tests.scoring import consistency_checks
+from tests.scoring import consistency_checks, coverage_checks
 from tests.solve import exact_checks, law_checks
 from tests.verifier import tampering
 from tests.whole import declared_checks, language_checks, loss_checks
@@ -73,6 +73,12 @@ def checks_agree(part):
     check_checks.check_checks(12_000 + part, 2_000 // PARTS)
 
 
+def intervals_cover(part):
+    if part < len(coverage_checks.SETTINGS):
+        return f"{coverage_checks.check_coverage(part):.1f}"
+    return None
+
+
 CAMPAIGNS = {
     "200,000 texts against the Lark grammar": events_agree,
     "100,000 expressions parsed, printed and parsed again": events_round_trip,
@@ -87,6 +93,7 @@ CAMPAIGNS = {
     "20,000 panels of every loss and term against a conic solver (most answers unproved in a twentieth)": losses_agree,
     "2,000 panels with bids, asks, fees and spreads: the best book against a linear program": books_agree,
     "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
+    "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,
     "200 forced time limits (seconds past the limit and 10%)": time_limits,
 }
 ALONE = (time_limits,)

@@ -30,7 +30,16 @@ if TYPE_CHECKING:
     from coherently.panel.weights import weighted
     from coherently.problem import Brier, Log, Spherical
     from coherently.result import Bounds, Result, aggregate, individual
-    from coherently.scoring import Calibration, Comparison, Difference, Scores, compare, score
+    from coherently.scoring import (
+        Calibration,
+        Comparison,
+        Difference,
+        Diversity,
+        Scores,
+        compare,
+        diversity,
+        score,
+    )
     from coherently.scoring.consistency import Consistency, consistency
     from coherently.simulation import simulate
     from coherently.solve import AlternatingProjections, Annealing, DempsterShafer, Exact, Lindley, LinearAverage, Pool
@@ -58,7 +67,16 @@ _ROOMS = {
     "coherently.panel.weights": ["weighted"],
     "coherently.problem": ["Brier", "Log", "Spherical"],
     "coherently.result": ["Bounds", "Result", "aggregate", "individual"],
-    "coherently.scoring": ["Calibration", "Comparison", "Difference", "Scores", "compare", "score"],
+    "coherently.scoring": [
+        "Calibration",
+        "Comparison",
+        "Difference",
+        "Diversity",
+        "Scores",
+        "compare",
+        "diversity",
+        "score",
+    ],
     "coherently.scoring.consistency": ["Consistency", "consistency"],
     "coherently.simulation": ["simulate"],
     "coherently.solve": [
@@ -98,6 +116,7 @@ __all__ = [
     "Conversion",
     "DempsterShafer",
     "Difference",
+    "Diversity",
     "EqualWeights",
     "EventError",
     "Exact",
@@ -126,6 +145,7 @@ __all__ = [
     "compare",
     "consistency",
     "convert",
+    "diversity",
     "dutch_book",
     "individual",
     "plot",

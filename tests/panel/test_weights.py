@@ -36,7 +36,7 @@ def test_the_result_is_that_of_the_weighted_panel_and_says_so():
     result = co.aggregate(panel, "exact", weights=factors)
     np.testing.assert_array_equal(result.solution.value, by_column.solution.value)
     assert co.verify(result.panel, result)
-    assert co.score(panel, result).brier.shape == (3,)
+    assert co.score(panel, result, by_judge=True).brier.shape == (3,)
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_coherent_forecasts_of_one_judge():
 def test_accuracy_and_calibration_where_outcomes_are_known():
     panel = co.Panel.from_records(TABLE_2, outcomes={"p": True, "q": False})
     tree = parse(page_of(panel))
-    scores, after = co.score(panel), co.score(panel, co.aggregate(panel))
+    scores, after = co.score(panel), co.score(panel, co.aggregate(panel), by_judge=True)
     table = rows_of(tree, "accuracy")
     assert table[0] == ["judge", "scored", "Brier", "after", "log score", "slope"]
     assert [row[0] for row in table[1:]] == ["Alice", "Bob", "Chris", "average judge"]
@@ -109,6 +109,15 @@ def test_accuracy_and_calibration_where_outcomes_are_known():
     circles = [c.get("class") for c in find_all(tree, "circle")]
     assert circles.count("ring") == (scores.calibration.count > 0).sum()
     assert 'id="accuracy"' not in page_of(co.Panel.from_records(TABLE_2))
+
+
+def test_the_diversity_of_judges_where_outcomes_show_it():
+    panel = co.simulate(judges=12, variables=12, seed=1)
+    assert f'<p id="diversity">{co.diversity(panel).sentence}</p>' in page_of(panel)
+    few = co.simulate(judges=5, variables=6, basic=4, compound=8, seed=1)
+    assert co.diversity(few) is None
+    assert 'id="diversity"' not in page_of(few)
+    assert 'id="accuracy"' in page_of(few)
 
 
 def test_laws_are_named_and_a_broken_one_is_found_out():

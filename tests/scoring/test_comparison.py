@@ -1,5 +1,8 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from scipy.stats import t
 
 import coherently as co
 from tests.panels import TABLE_2, WORLDS
@@ -52,7 +55,7 @@ def test_judges_count_alike_however_much_they_forecast():
 def test_rows_are_those_that_score_gives(panel, comparison):
     results = {"Linear average": "linear", "Aggregate (paper)": "projections", "Aggregate (exact)": "exact"}
     for name, method in results.items():
-        mean = co.score(panel, co.aggregate(panel, method)).average()
+        mean = co.score(panel, co.aggregate(panel, method), by_judge=True).average()
         np.testing.assert_allclose(comparison.value[ROWS.index(name)], list(mean.values()))
     alone = co.score(co.individual(panel, "projections")).average()
     np.testing.assert_allclose(comparison.value[1], list(alone.values()))
@@ -78,7 +81,7 @@ def test_differences_are_antisymmetric(comparison):
 
 
 def test_differences_are_paired(comparison):
-    """Methods are scored on the same resample, so a difference varies far less than the scores do."""
+    """Methods are scored on the same forecasts, so a difference varies far less than the scores do."""
     frame = comparison.frame()
     found = comparison.difference("Raw", "Individual")
     np.testing.assert_allclose(found.difference, frame["brier"][0] - frame["brier"][1])
@@ -99,24 +102,24 @@ def test_aggregates_may_be_made_anew_by_the_judges_of_each_draw():
     panel = co.Panel.from_records(rows, outcomes={"a": 1, "b": 0})
     fixed, remade = (co.compare(panel, bootstrap=60, remake=remake) for remake in (False, True))
     place = ROWS.index("Linear average")
-    np.testing.assert_allclose(np.ptp(fixed.draws["judges"][:, place, 0]), 0, atol=1e-12)
-    times = np.random.default_rng(0).spawn(2)[0].multinomial(4, np.full(4, 0.25), 60)
-    mean = times @ [0.1, 0.3, 0.4, 0.9] / 4
-    np.testing.assert_allclose(remade.draws["judges"][:, place, 0], ((1 - mean) ** 2 + mean**2) / 2)
-    for unchanged in ("Raw", "Individual"):
-        i = ROWS.index(unchanged)
-        np.testing.assert_allclose(remade.draws["both"][:, i], fixed.draws["both"][:, i])
+    np.testing.assert_allclose(fixed.variation.judges[0, place, place], 0, atol=1e-30)
+    rng = np.random.default_rng(0)
+    mean = np.array([rng.multinomial(4, np.full(4, 0.25)) @ [0.1, 0.3, 0.4, 0.9] / 4 for _ in range(60)])
+    expected = 4 / 3 * np.var(((1 - mean) ** 2 + mean**2) / 2)
+    np.testing.assert_allclose(remade.variation.judges[0, place, place], expected)
+    low, high = (remade.frame("judges")[f"brier_{end}"][place] for end in ("low", "high"))
+    np.testing.assert_allclose((high - low) / 2, t(3).ppf(0.975) * np.sqrt(expected))
     np.testing.assert_allclose(remade.value, fixed.value)
-    assert remade.remade
-    assert not fixed.remade
+    assert (remade.remade, remade.resamples) == (True, 60)
+    assert (fixed.remade, fixed.resamples) == (False, 0)
 
 
 def test_the_same_seed_gives_the_same_intervals(panel, comparison):
-    again = co.compare(panel, bootstrap=300)
-    other = co.compare(panel, bootstrap=300, seed=1)
-    for over, draws in comparison.draws.items():
-        np.testing.assert_array_equal(draws, again.draws[over])
-        assert not np.array_equal(draws, other.draws[over])
+    small = panel.select(np.flatnonzero(panel.judge_index < 3))
+    found = [co.compare(small, bootstrap=25, seed=seed, remake=True).frame("judges") for seed in (0, 0, 1)]
+    assert found[0].equals(found[1])
+    assert not found[0].equals(found[2])
+    assert co.compare(panel, seed=1).frame().equals(comparison.frame())
 
 
 def test_more_methods_leave_the_other_rows_alone(panel, comparison):
@@ -125,7 +128,7 @@ def test_more_methods_leave_the_other_rows_alone(panel, comparison):
     added = ["Aggregate (annealing)", "Aggregate (dykstra)", "Pool (median)", "Aggregate (auto)"]
     assert list(more.methods) == ROWS + added
     np.testing.assert_allclose(more.value[:5], comparison.value)
-    np.testing.assert_allclose(more.draws["both"][:, :5], comparison.draws["both"])
+    np.testing.assert_allclose(more.variation.units[:, :5, :5], comparison.variation.units)
 
 
 def test_methods_may_be_named_and_forecasts_given(panel):
@@ -161,6 +164,22 @@ def test_events_of_few_variables_have_no_intervals_over_events(names):
     assert found.difference("Raw", "Individual").interval is None
     assert found.frame("events")["brier_low"].isna().all()
     assert found.frame("judges")["brier_low"].notna().all()
+
+
+def test_a_variable_with_most_forecasts_is_noted():
+    def notes(outer):
+        """Ten variables, of which laws tie `outer` together."""
+        names = [f"v{i}" for i in range(outer + 9)]
+        laws = [f"{a} -> {b}" for a, b in pairwise(names[:outer])]
+        rows = [(judge, name, 0.5) for judge in "AB" for name in names]
+        return co.compare(co.Panel.from_records(rows, laws=laws, outcomes=dict.fromkeys(names, 1)))
+
+    assert notes(1).notes == ()
+    rough, nothing = notes(9), notes(40)
+    assert "so unequally that they count as about 3.6: intervals over events are rough" in rough.notes[0]
+    assert rough.frame("events")["brier_low"].notna().all()
+    assert "one of them has most of the forecasts, so there are no intervals over events" in nothing.notes[0]
+    assert nothing.frame("events")["brier_low"].isna().all()
 
 
 def test_called_off_and_unresolved_forecasts_are_not_scored():
@@ -220,3 +239,21 @@ def test_progress_goes_from_nothing_to_everything(panel):
     co.compare(panel, bootstrap=100, progress=told.append)
     assert told == sorted(told)
     np.testing.assert_allclose(told[-1], 1.0)
+
+
+def test_an_interruption_while_aggregates_are_made_anew_keeps_the_draws(panel):
+    small = panel.select(np.flatnonzero(panel.judge_index < 3))
+
+    def stop_at(share):
+        def interrupt(done):
+            if done > share:
+                raise KeyboardInterrupt
+
+        return co.compare(small, bootstrap=40, remake=True, progress=interrupt)
+
+    for share, enough in ((0.8, True), (0.2, False)):
+        found = stop_at(share)
+        assert found.interrupted
+        assert 0 < found.resamples < 40
+        assert f"interrupted: {found.resamples} of 40 resamples were made" in found.notes
+        assert found.frame("judges")["brier_low"].notna().all() == enough

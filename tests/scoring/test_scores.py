@@ -17,7 +17,7 @@ MEAN_BRIER = {
 def test_mean_brier_by_world(rows, method, expected):
     for (p, q), value in zip(WORLDS, expected, strict=True):
         panel = co.Panel.from_records(rows, outcomes={"p": p, "q": q})
-        scores = co.score(panel, method and co.aggregate(panel, method))
+        scores = co.score(panel, method and co.aggregate(panel, method), by_judge=True)
         np.testing.assert_allclose(scores.brier_sum.sum() / scores.scored.sum(), value, atol=1e-6)
         np.testing.assert_allclose(scores.calibration.brier, value, atol=1e-6)
 
@@ -47,6 +47,23 @@ def test_unresolved_and_called_off_forecasts_do_not_count():
     assert np.isnan(scores.average()["slope"])
 
 
+def test_an_aggregate_has_one_row_in_which_every_event_counts_once():
+    rows = [("A", "p", 0.5), ("B", "p", 0.9), ("C", "p", 0.7), ("A", "q", 0.4), ("B", "r", 0.1)]
+    panel = co.Panel.from_records(rows, outcomes={"p": 1, "q": 0})
+    result = co.aggregate(panel, "linear")
+    scores = co.score(panel, result)
+    frame = scores.frame()
+    assert frame["judge"].tolist() == ["aggregate"]
+    assert frame["scored"].tolist() == [2]
+    np.testing.assert_allclose(scores.brier, [(0.3**2 + 0.4**2) / 2])
+    np.testing.assert_allclose(scores.calibration.brier, scores.brier[0])
+    np.testing.assert_allclose(scores.slope, [0.7 - 0.4])
+    assert scores.average() == {name: pytest.approx(values[0]) for name, values in scores.by_rule.items()}
+    by_judge = co.score(panel, result, by_judge=True)
+    assert by_judge.judges == ("A", "B", "C")
+    np.testing.assert_allclose(by_judge.brier, [(0.3**2 + 0.4**2) / 2, 0.3**2, 0.3**2])
+
+
 def test_events_without_weight_have_no_aggregate_to_score():
     panel = co.Panel.from_records([("A", "p", 0.5, 0.0), ("A", "q", 0.5, 1.0)], outcomes={"p": 1, "q": 0})
     assert co.score(panel, co.aggregate(panel, "linear")).scored.tolist() == [1]
@@ -60,7 +77,7 @@ def test_an_infinite_score_makes_an_infinite_average():
 def test_slope_of_the_linear_average_on_the_pooled_set_is_the_raw_one():
     panel = co.simulate(judges=20, variables=10, seed=3)
     pooled = co.Panel.from_records([("all", event, p) for _, event, p in _rows(panel)], outcomes=_truth(panel))
-    raw, linear = co.score(pooled), co.score(pooled, co.aggregate(pooled, "linear"))
+    raw, linear = co.score(pooled), co.score(pooled, co.aggregate(pooled, "linear"), by_judge=True)
     np.testing.assert_allclose(raw.slope, linear.slope)
 
 

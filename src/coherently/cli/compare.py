@@ -40,11 +40,13 @@ def compare(
     over: Annotated[Over, typer.Option("--over", help="What intervals are over: judges, events or both.")] = (
         Over.BOTH
     ),
-    bootstrap: Annotated[int, typer.Option("--bootstrap", help="Resamples for the intervals; 0 for none.")] = 1000,
+    bootstrap: Annotated[
+        int, typer.Option("--bootstrap", help="Draws of the judges with --remake; 0 for no intervals at all.")
+    ] = 1000,
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence level of the intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option("--seed", help="The seed of the resamples.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="The seed of the draws with --remake.")] = 0,
     remake: Annotated[
-        bool, typer.Option("--remake", help="Make the aggregates again from the judges of each resample; slow.")
+        bool, typer.Option("--remake", help="Make the aggregates again from the judges of each draw; slow.")
     ] = False,
     clip: Annotated[float, typer.Option("--clip", help="Log score: clip probabilities to [CLIP, 1 - CLIP].")] = 1e-4,
     time_limit: Annotated[

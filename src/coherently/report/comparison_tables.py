@@ -39,7 +39,7 @@ def differences_table(comparison: Comparison, over: str = "both") -> Table:
     """Every pair of methods with the differences of their scores; a star where the interval excludes 0."""
     chance = 1 - comparison.confidence
     caption = f"* the interval excludes 0; by chance alone, about {chance:.0%} of all intervals do so"
-    if not len(comparison.draws[over]):
+    if not comparison.has_intervals(over):
         caption = "No intervals, so any of this may be noise"
     table = make_table("difference", *_heads(), caption=caption, left=("difference",))
     for first, second in combinations(comparison.methods, 2):
@@ -143,11 +143,10 @@ def _short(found: Difference) -> str:
 
 def _caption(comparison: Comparison, over: str) -> str:
     said = f"Means over {comparison.judges:,} judges, {comparison.scored:,} forecasts"
-    count = len(comparison.draws[over])
-    if not count:
+    if not comparison.has_intervals(over):
         return f"{said}; no intervals"
-    how = "made again in each" if comparison.remade else "as they are"
-    return f"{said}; {comparison.confidence:.0%} intervals over {DRAWN[over]}, {count:,} resamples, aggregates {how}"
+    how = f"made again for {comparison.resamples:,} draws of the judges" if comparison.remade else "as they are"
+    return f"{said}; {comparison.confidence:.0%} intervals over {DRAWN[over]}, aggregates {how}"
 
 
 def _how(status: str | None, gap: float | None) -> str:

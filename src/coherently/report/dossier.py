@@ -9,7 +9,7 @@ import numpy as np
 
 from coherently.checks import check
 from coherently.errors import PanelError
-from coherently.scoring import score
+from coherently.scoring import diversity, score
 from coherently.values import Value
 from coherently.verifier import verify
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coherently.checks import Check
     from coherently.panel import Panel, Progress
     from coherently.result import Result
-    from coherently.scoring import Scores
+    from coherently.scoring import Diversity, Scores
     from coherently.verifier import Verification
 
 
@@ -26,7 +26,7 @@ class Dossier(Value):
     """A panel, its check (None if nothing can be checked) and, with outcomes, the scores of its judges.
 
     With a result there is also its verification and, with outcomes, `replaced`: the scores of the result in place of
-    each judge. `notes` say what is missing, and why.
+    each judge. `diversity` is None if outcomes do not show it. `notes` say what is missing, and why.
     """
 
     panel: Panel
@@ -36,6 +36,7 @@ class Dossier(Value):
     replaced: Scores | None = None
     verification: Verification | None = None
     notes: tuple[str, ...] = ()
+    diversity: Diversity | None = None
 
 
 def make_dossier(
@@ -63,7 +64,7 @@ def put_together(
     resolved = panel.written.outcome >= 0
     scores = score(panel) if resolved[panel.event_index].any() else None
     if result is None:
-        return Dossier(panel, found, scores, notes=notes)
+        return Dossier(panel, found, scores, notes=notes, diversity=diversity(panel))
     answered = scores is not None and bool(np.any(resolved & ~np.isnan(result.solution.value)))
-    replaced = score(panel, result) if answered else None
-    return Dossier(panel, found, scores, result, replaced, verify(panel, result), notes)
+    replaced = score(panel, result, by_judge=True) if answered else None
+    return Dossier(panel, found, scores, result, replaced, verify(panel, result), notes, diversity(panel))

@@ -102,6 +102,7 @@ def _about_panel(dossier: Dossier, origin: Origin) -> dict[str, Any]:
         "contradictions": () if found is None else sections.contradictions(found),
         "book": None if found is None else sections.bets(found.book, panel.labels),
         "accuracies": None if scores is None else sections.accuracies(scores, replaced),
+        "diversity": None if dossier.diversity is None else dossier.diversity.sentence,
         "calibration": None if scores is None else drawings.bins(scores.calibration),
         "calibration_after": None if replaced is None else drawings.bins(replaced.calibration),
         "brier": None if scores is None else scores.calibration.brier,

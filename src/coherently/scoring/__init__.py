@@ -2,6 +2,7 @@
 
 from coherently.scoring.calibration import Calibration, calibration
 from coherently.scoring.comparison import DRAWN, Comparison, Difference, compare
+from coherently.scoring.independence import Diversity, diversity
 from coherently.scoring.scores import Scores, score
 from coherently.scoring.scoring_rules import RULES, brier, log_score, slope
 from coherently.scoring.trace import trace_columns
@@ -12,10 +13,12 @@ __all__ = [
     "Calibration",
     "Comparison",
     "Difference",
+    "Diversity",
     "Scores",
     "brier",
     "calibration",
     "compare",
+    "diversity",
     "log_score",
     "score",
     "slope",

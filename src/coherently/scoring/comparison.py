@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -11,29 +11,31 @@ import numpy as np
 
 from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel, records, to_frame
-from coherently.scoring.bootstrap import (
+from coherently.scoring.candidates import Candidate, run_candidates
+from coherently.scoring.intervals import (
+    LEAST_EFFECTIVE_UNITS,
     LEAST_JUDGES,
     LEAST_UNITS,
     OVERS,
-    Counts,
     Tally,
-    ends,
-    resample,
+    covariances,
+    effective_units,
+    redraw,
     units_of,
+    variation,
 )
-from coherently.scoring.candidates import Candidate, run_candidates
 from coherently.scoring.scores import NO_OUTCOMES
 from coherently.scoring.scoring_rules import RULES
 from coherently.values import Told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from coherently.panel import Columns, Progress
-    from coherently.scoring.bootstrap import Units
-    from coherently.scoring.candidates import Asked
+    from coherently.scoring.candidates import Asked, Ran
+    from coherently.scoring.intervals import Units, Variation
 
 DRAWN = {
     "both": "judges and events",
@@ -43,6 +45,8 @@ DRAWN = {
 """What intervals are over, in words."""
 SCORES = {rule.name: rule for rule in RULES}
 """The rules by their names."""
+ROUGH_UNITS = 4.0
+"""Intervals over events are noted as rough below this number of units of the same weight."""
 _SHARE, _SHARE_REMADE = 0.9, 0.02  # the first run of the methods, as a fraction of the work
 
 
@@ -105,13 +109,13 @@ class Comparison(Told):
     scores are better, and higher slopes. `rows` says what each method is. `value` has one row per method and one column
     per rule of `RULES`.
 
-    Intervals are Student's t intervals, with the variance of the scores when judges or events are drawn again with
-    replacement: `over` "judges" is about other judges on these events, "events" about other events for these judges,
-    "both" about both together. Events that share a variable come true together, so variables are drawn, not events, and
-    an event counts as often as the product of its variables (those that laws tie together are drawn as one). With fewer
-    than 5 `variables`, counted in this way, there are no intervals over events. Only with `remake` are the aggregates
-    made again from the judges of each draw; otherwise intervals are about the aggregates as they are. Dependence
-    between variables that no law states is not in the intervals.
+    Intervals are Student's t intervals, with the variance that the scores show when judges or events are left out one
+    by one (the jackknife): `over` "judges" is about other judges on these events, "events" about other events for these
+    judges, "both" about both together. Events that share a variable come true together, so variables are left out, not
+    events (those that laws tie together as one). With fewer than 5 `variables`, counted in this way, there are no
+    intervals over events. Aggregates stay as they are, and intervals are about them; only with `remake` are they made
+    again, for `resamples` draws of the judges. Dependence between variables that no law states is not in the intervals.
+    `variation` has the covariances of the scores; it is None if no intervals were asked for.
     """
 
     rows: tuple[Candidate, ...]
@@ -119,7 +123,8 @@ class Comparison(Told):
     variables: int
     scored: int
     value: NDArray[np.float64]
-    draws: Mapping[str, NDArray[np.float64]]
+    variation: Variation | None
+    resamples: int
     confidence: float
     remade: bool
     notes: tuple[str, ...]
@@ -137,7 +142,8 @@ class Comparison(Told):
     def columns(self, over: str = "both") -> Columns:
         """The columns of `frame`."""
         columns: dict[str, Any] = {"method": list(self.methods)}
-        low, high = self._ends(over, lambda scores: scores)
+        half = np.array([self._half(over, contrast) for contrast in np.eye(len(self.rows))])
+        low, high = self.value - half, self.value + half
         for i, rule in enumerate(RULES):
             columns |= {
                 rule.name: self.value[:, i],
@@ -163,14 +169,13 @@ class Comparison(Told):
         if score not in SCORES:
             raise MethodError(f"unknown score {score!r}; the scores are {', '.join(SCORES)}")
         column = list(SCORES).index(score)
-
-        def between(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-            found: NDArray[np.float64] = scores[..., first, column] - scores[..., second, column]
-            return found
-
-        low, high = self._ends(over, between)
-        interval = None if np.isnan(low) else (float(low), float(high))
-        return Difference(method, other, score, float(between(self.value)), interval, self.confidence, over)
+        value = float(self.value[first, column] - self.value[second, column])
+        contrast = np.zeros(len(self.rows))
+        contrast[first] += 1
+        contrast[second] -= 1
+        half = float(self._half(over, contrast)[column])
+        interval = None if np.isnan(value - half) else (value - half, value + half)
+        return Difference(method, other, score, value, interval, self.confidence, over)
 
     def difference_columns(self, over: str = "both") -> Columns:
         """One row per pair of methods and score: method, other, score, difference, low, high, excludes_zero."""
@@ -190,7 +195,7 @@ class Comparison(Told):
             "scored": self.scored,
             "confidence": self.confidence,
             "remade": self.remade,
-            "resamples": {over: len(drawn) for over, drawn in self.draws.items()},
+            "resamples": self.resamples,
             "notes": list(self.notes),
             "methods": [row.as_dict() for row in self.rows],
             "scores": {over: records(self.columns(over)) for over in OVERS},
@@ -202,14 +207,17 @@ class Comparison(Told):
             raise MethodError(f"{name!r} is not in this comparison; the methods are {', '.join(self.methods)}")
         return self.methods.index(name)
 
-    def _ends(
-        self, over: str, part: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The ends of the interval of a part of the scores, or of a function of them."""
+    def has_intervals(self, over: str = "both") -> bool:
+        """Whether any score has an interval."""
+        return bool(np.any(~np.isnan(self._half(over, np.eye(len(self.rows))[0]))))
+
+    def _half(self, over: str, contrast: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Half the width of the interval of a sum of the methods' scores, one entry per rule."""
         if over not in OVERS:
             raise MethodError(f"over is {over!r}; it must be one of {', '.join(OVERS)}")
-        drawn = {one: part(draws) for one, draws in self.draws.items()}
-        return ends(np.asarray(part(self.value)), drawn, over, Counts(self.judges, self.variables), self.confidence)
+        if self.variation is None:
+            return np.full(len(RULES), np.nan)
+        return self.variation.half_width(contrast, over, self.confidence)
 
 
 def compare(
@@ -228,16 +236,16 @@ def compare(
 
     The rows are Raw, Individual (each judge made coherent alone), Linear average, Aggregate (paper) and Aggregate
     (exact), then the `methods` asked for: names, method objects, results of this panel, or panels with other
-    probabilities for the same forecasts (such as `co.individual` gives), in a list or by name in a mapping. `bootstrap`
-    is the number of resamples for the intervals (0: no intervals), `seed` is the seed of the resamples. With `remake`
-    every method runs again for the judges of each resample, which takes that many times as long; intervals over judges
-    then show how the aggregate depends on who made it. Results and panels that were given stay as they are.
+    probabilities for the same forecasts (such as `co.individual` gives), in a list or by name in a mapping. With
+    `remake` every method runs again for each of `bootstrap` draws of the judges, which takes that many times as long;
+    intervals over judges then show how the aggregate depends on who made it. Results and panels that were given stay as
+    they are. `seed` is the seed of these draws; intervals without `remake` need none. `bootstrap=0`: no intervals.
     `time_limit` is for each run of Aggregate (exact), in seconds. An interruption (Ctrl-C) leaves out what was not
     done, and `notes` says so.
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=12, variables=6, compound=8, basic=4, seed=1)
-    >>> comparison = co.compare(panel, bootstrap=200)
+    >>> comparison = co.compare(panel)
     >>> comparison.frame()[["method", "brier", "brier_low", "brier_high"]].round(3)
                   method  brier  brier_low  brier_high
     0                Raw  ...
@@ -255,30 +263,29 @@ def compare(
     rows, left_out = _scored(panel, ran.forecasts)
     scored = panel.select(rows)
     tally, units = _tally(scored, ran.forecasts[:, rows], clip), units_of(scored)
-    wanted = 0 if ran.interrupted else bootstrap
-    place = {name: i for i, name in enumerate(panel.judges)}
-    judges = [place[name] for name in scored.judges]
-
-    def again(times: NDArray[np.float64]) -> Tally:
-        every = np.ones(len(panel.judges))
-        every[judges] = times
-        return _tally(scored, ran.remade(panel, every)[:, rows], clip)
-
-    told = partial(_tell_rest, tell, share)
-    draws = resample(tally, units, wanted, seed, told, again if remake else None)
-    done = len(draws["both"])
-    notes = [*ran.notes, *left_out, *_doubts(scored, units, bootstrap, done)]
+    intervals = bool(bootstrap) and not ran.interrupted
+    spread = variation(tally, units) if intervals else None
+    draws = np.empty((0, *tally.point().shape))
+    if spread is not None and remake:
+        again = partial(_remade, panel, scored, rows, ran, clip)
+        draws = redraw(len(scored.judges), bootstrap, seed, again, partial(_tell_rest, tell, share))
+        spread = replace(spread, judges=covariances(draws, len(scored.judges)))
+    cut_short = intervals and remake and len(draws) < bootstrap
+    if not (ran.interrupted or cut_short):
+        tell(1.0)
+    drawn = [f"interrupted: {len(draws):,} of {bootstrap:,} resamples were made"] if cut_short else []
     return Comparison(
         rows=ran.candidates,
         judges=len(scored.judges),
         variables=units.count,
         scored=len(rows),
         value=tally.point(),
-        draws=_honest(draws, len(scored.judges), units.count),
+        variation=spread,
+        resamples=len(draws),
         confidence=confidence,
         remade=remake,
-        notes=tuple(notes),
-        interrupted=ran.interrupted or done < wanted,
+        notes=(*ran.notes, *left_out, *drawn, *_doubts(tally, units)),
+        interrupted=ran.interrupted or cut_short,
         library=panel.library,
     )
 
@@ -288,9 +295,19 @@ def _tell_rest(tell: Progress, share: float, done: float) -> None:
 
 
 def _tally(scored: Panel, forecasts: NDArray[np.float64], clip: float) -> Tally:
-    outcome = scored.written.outcome[scored.event_index]
-    shape = (len(scored.judges), len(scored.written))
-    return Tally.of(forecasts, outcome, scored.judge_index, scored.event_index, shape, clip)
+    outcome = scored.written.outcome[scored.event_index].astype(np.float64)
+    judge, event = scored.judge_index.astype(np.int64), scored.event_index.astype(np.int64)
+    return Tally.of(forecasts, outcome, judge, event, len(scored.judges), clip)
+
+
+def _remade(
+    panel: Panel, scored: Panel, rows: NDArray[np.int64], ran: Ran, clip: float, times: NDArray[np.float64]
+) -> Tally:
+    """Run the methods on judges of whom the scored ones count `times` times."""
+    place = {name: i for i, name in enumerate(panel.judges)}
+    every = np.ones(len(panel.judges))
+    every[[place[name] for name in scored.judges]] = times
+    return _tally(scored, ran.remade(panel, every)[:, rows], clip)
 
 
 def _check(bootstrap: int, seed: int, confidence: float, clip: float) -> None:
@@ -320,22 +337,18 @@ def _scored(panel: Panel, forecasts: NDArray[np.float64]) -> tuple[NDArray[np.in
     return rows, [f"{absent:,} resolved forecasts are not scored, because some method has no probability for them"]
 
 
-def _honest(draws: dict[str, NDArray[np.float64]], judges: int, units: int) -> dict[str, NDArray[np.float64]]:
-    """Leave out draws over judges or events if there are too few of them."""
-    possible = {"judges": judges >= LEAST_JUDGES, "events": units >= LEAST_UNITS}
-    possible["both"] = all(possible.values())
-    return {over: drawn if possible[over] else drawn[:0] for over, drawn in draws.items()}
-
-
-def _doubts(scored: Panel, units: Units, wanted: int, done: int) -> list[str]:
-    notes = []
-    if wanted and done < wanted:
-        notes.append(f"interrupted: {done:,} of {wanted:,} resamples were made")
-    if len(scored.judges) < LEAST_JUDGES:
+def _doubts(tally: Tally, units: Units) -> list[str]:
+    """Why there are no intervals, or only rough ones."""
+    notes, effective = [], effective_units(tally, units)
+    if tally.judges < LEAST_JUDGES:
         notes.append("fewer than two judges are scored, so there are no intervals over judges")
+    depend = f"the scored events depend on {units.count:,} independent variable{'s' * (units.count != 1)}"
     if units.count < LEAST_UNITS:
+        notes.append(f"{depend}, fewer than {LEAST_UNITS}, so there are no intervals over events")
+    elif effective < LEAST_EFFECTIVE_UNITS:
+        notes.append(f"{depend}, but one of them has most of the forecasts, so there are no intervals over events")
+    elif effective < ROUGH_UNITS:
         notes.append(
-            f"the scored events depend on {units.count} independent variable{'s' * (units.count != 1)}, fewer than "
-            f"{LEAST_UNITS}, so there are no intervals over events"
+            f"{depend}, so unequally that they count as about {effective:.1f}: intervals over events are rough"
         )
     return notes

@@ -1,4 +1,4 @@
-"""Scores of each judge of a panel."""
+"""Scores of each judge of a panel, or of an aggregate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_OUTCOMES = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Scores(Told):
-    """One entry per judge: how many forecasts could be scored, and their scores (NaN where none could).
+    """One entry per judge, or one for an aggregate: the number of scored forecasts and their scores (NaN without any).
 
     `by_rule` has the scores by the names of the rules. `brier` and `log` are means over the judge's resolved forecasts,
     `brier_sum` is the sum; lower is better. `slope` is the mean forecast of true events minus that of false ones;
@@ -97,31 +97,46 @@ class Scores(Told):
         }
 
 
-def score(panel: Panel, result: Result | None = None, *, clip: float = 1e-4, bins: int = 10) -> Scores:
-    """Score each judge against the outcomes in the panel.
+AGGREGATE = "aggregate"
+"""The name of an aggregate in the place of a judge's."""
 
-    With a `result`, each judge's forecasts are replaced by the result's for the same events, as the paper
-    scores an aggregate (Predd, Kulkarni, Poor and Osherson 2006, section 5.2). The log score clips probabilities to
-    [`clip`, `1 - clip`]; `bins` is the number of bins of the calibration.
+
+def score(
+    panel: Panel, result: Result | None = None, *, by_judge: bool = False, clip: float = 1e-4, bins: int = 10
+) -> Scores:
+    """Score each judge against the outcomes in the panel, or the aggregate of a `result`.
+
+    A result has one row, in which every resolved event as written counts once. With `by_judge` there is one row per
+    judge instead, whose forecasts are replaced by the result's for the same events, as the paper scores an aggregate
+    (Predd, Kulkarni, Poor and Osherson 2006, section 5.2). The log score clips probabilities to [`clip`, `1 - clip`];
+    `bins` is the number of bins of the calibration.
 
     >>> import coherently as co
     >>> rows = [("Ann", "p", 0.9), ("Ann", "q", 0.4), ("Bob", "p & q", 0.5)]
-    >>> scores = co.score(co.Panel.from_records(rows, outcomes={"p": True, "q": False}))
-    >>> scores.frame().round(3)
+    >>> panel = co.Panel.from_records(rows, outcomes={"p": True, "q": False})
+    >>> co.score(panel).frame().round(3)
       judge  scored  brier  brier_sum    log  slope
     0   Ann       2  0.085       0.17  0.308    0.5
     1   Bob       1  0.250       0.25  0.693    NaN
+    >>> co.score(panel, co.aggregate(panel)).frame()[["judge", "scored", "brier"]].round(3)
+           judge  scored  brier
+    0  aggregate       3  0.138
     """
     if not 0 <= clip < 0.5:
         raise MethodError(f"clip is {clip}; it must be at least 0 and below 0.5")
     outcome, forecast = panel.written.outcome[panel.event_index], _forecasts(panel, result)
+    judge, judges = panel.judge_index, panel.judges
+    if result is not None and not by_judge:
+        events = np.unique(panel.event_index, return_index=True)[1]
+        outcome, forecast = outcome[events], forecast[events]
+        judge, judges = np.zeros_like(judge[events]), (AGGREGATE,)
     rows = np.flatnonzero((outcome >= 0) & ~np.isnan(forecast))
     if not len(rows):
         raise PanelError(NO_OUTCOMES)
     forecast, told = forecast[rows], outcome[rows].astype(np.float64)
-    judge, count = panel.judge_index[rows], len(panel.judges)
+    judge, count = judge[rows], len(judges)
     return Scores(
-        judges=panel.judges,
+        judges=judges,
         scored=np.bincount(judge, minlength=count),
         by_rule={rule.name: rule.by_judge(forecast, told, judge, count, clip) for rule in RULES},
         brier_sum=np.bincount(judge, brier(forecast, told), count).astype(np.float64),

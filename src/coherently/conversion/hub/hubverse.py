@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from coherently.conversion.draft import Draft, Forecast, declaration, plural
+from coherently.conversion.draft import Draft, DraftForecast, declaration, plural
 from coherently.conversion.hub.entries import layout_of, read_entries
 from coherently.conversion.hub.hub_cells import plain_number
 from coherently.conversion.hub.hub_files import open_hub
@@ -105,7 +105,7 @@ def _add_quantities(draft: Draft, quantities: Sequence[Quantity], pairs: Sequenc
                     left["interpolated"] += len(set(own).difference(distribution.thresholds))
             asked |= dict.fromkeys(answers)
             for limit, probability in answers.items():
-                draft.forecasts.append(Forecast(model, event_text(quantity, limit), probability))
+                draft.forecasts.append(DraftForecast(model, event_text(quantity, limit), probability))
         thresholds[quantity.name] = sorted(asked)
         for limit in thresholds[quantity.name]:
             event = event_text(quantity, limit)
@@ -172,5 +172,5 @@ def _add_category(draft: Draft, category: Category) -> None:
         for values, probability in said:
             names = [quote_name(value) for value in values]
             event = f"{category.name} = {names[0]}" if len(names) == 1 else f"{category.name} in {{{', '.join(names)}}}"
-            draft.forecasts.append(Forecast(model, event, probability))
+            draft.forecasts.append(DraftForecast(model, event, probability))
             draft.label(event, f"{category.title}: {' or '.join(values)}")

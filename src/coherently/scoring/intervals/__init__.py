@@ -1,0 +1,29 @@
+"""How sure mean scores and their differences are."""
+
+from coherently.scoring.intervals.bootstrap import covariances, redraw
+from coherently.scoring.intervals.clusters import Units, units_of
+from coherently.scoring.intervals.jackknife import (
+    LEAST_EFFECTIVE_UNITS,
+    LEAST_JUDGES,
+    LEAST_UNITS,
+    OVERS,
+    Tally,
+    Variation,
+    effective_units,
+    variation,
+)
+
+__all__ = [
+    "LEAST_EFFECTIVE_UNITS",
+    "LEAST_JUDGES",
+    "LEAST_UNITS",
+    "OVERS",
+    "Tally",
+    "Units",
+    "Variation",
+    "covariances",
+    "effective_units",
+    "redraw",
+    "units_of",
+    "variation",
+]

@@ -1,0 +1,75 @@
+"""Which forecasts come true together: those about the same variables, or about variables that laws tie together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.panel import Panel
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """What is independent: variables. Those that laws or a declaration tie together are one unit.
+
+    `starts` and `members` list the units of each event as written; `count` is their number.
+    """
+
+    starts: NDArray[np.int64]
+    members: NDArray[np.int64]
+    count: int
+
+    def of(self, event: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Pairs of a place in `event` and a unit of the event that stands there."""
+        sizes = np.diff(self.starts)[event]
+        place = np.repeat(np.arange(len(event)), sizes)
+        first = np.repeat(self.starts[:-1][event] - (np.cumsum(sizes) - sizes), sizes)
+        return place, self.members[first + np.arange(len(place))]
+
+    def sets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Number the sets of units: the set of each event, and the size of each set."""
+        # Sums of random numbers of 64 bits tell sets apart; overflow wraps around.
+        marks = np.random.default_rng(0).integers(0, 2**64, self.count, np.uint64, endpoint=False)
+        ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(marks[self.members], dtype=np.uint64)])[self.starts]
+        _, first, number = np.unique(np.diff(ends), return_index=True, return_inverse=True)
+        return number.ravel(), np.diff(self.starts)[first]
+
+
+def units_of(panel: Panel) -> Units:
+    """The units that the panel's events mention.
+
+    >>> from coherently.panel import Panel
+    >>> units = units_of(Panel.from_records([("Ann", "p", 0.5), ("Ann", "p & q", 0.2), ("Ann", "p & ~q", 0.2)]))
+    >>> units.count, units.starts.tolist(), units.members.tolist()
+    (2, [0, 1, 3, 5], [0, 0, 1, 0, 1])
+    """
+    written, events = panel.written, panel.events
+    starts, variables = events.supports(np.stack([written.event, written.condition], axis=1).ravel() // 2)
+    event = np.repeat(np.arange(len(written)), np.diff(starts[::2]))
+    unit = _tied(panel)[variables]
+    pairs = np.unique(np.stack([event, unit]), axis=1)
+    used, members = np.unique(pairs[1], return_inverse=True)
+    ends = np.cumsum(np.bincount(pairs[0], minlength=len(written)))
+    return Units(np.concatenate([[0], ends]), members.ravel(), len(used))
+
+
+def _tied(panel: Panel) -> NDArray[np.int64]:
+    """Label each variable with the set that laws and declarations tie it to."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    starts, members = panel.events.supports(panel.laws.side // 2)
+    rows = [members[a:b] for a, b in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
+    rows += [choice.atoms for choice in panel.events.choices()]
+    count = len(panel.events.variables)
+    none = np.empty(0, np.int64)
+    first = np.concatenate([none, *(np.broadcast_to(row[:1], max(len(row) - 1, 0)) for row in rows)])
+    other = np.concatenate([none, *(row[1:] for row in rows)])
+    ties = coo_array((np.ones(len(first)), (first, other)), (count, count))
+    label: NDArray[np.int64] = connected_components(ties, directed=False)[1]
+    return label.astype(np.int64)
