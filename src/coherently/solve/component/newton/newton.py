@@ -133,8 +133,7 @@ class Newton:
 
     def _start(self, start: Truth | None) -> Blend:
         """The best mixture for the model at the forecasts, with a small share of worlds that show every event."""
-        objective, floor = self.objective, self.budget.floor
-        worth = FIRST_WORTH * objective.total
+        objective, floor, worth = self.objective, self.budget.floor, FIRST_WORTH * self.objective.total
         if start is not None:
             self.engine.include(np.ascontiguousarray(start, np.uint8))
         blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, worth)
