@@ -36,13 +36,24 @@ if TYPE_CHECKING:
         Difference,
         Diversity,
         Scores,
+        Tuned,
         compare,
         diversity,
         score,
+        tune,
     )
     from coherently.scoring.consistency import Consistency, consistency
     from coherently.simulation import simulate
-    from coherently.solve import AlternatingProjections, Annealing, DempsterShafer, Exact, Lindley, LinearAverage, Pool
+    from coherently.solve import (
+        AlternatingProjections,
+        Annealing,
+        DempsterShafer,
+        Exact,
+        Lindley,
+        LinearAverage,
+        Pool,
+        Recipe,
+    )
     from coherently.verifier import Verification, verify
     from coherently.weighting import CoherenceWeights, ConsensusWeights, EqualWeights, HistoryWeights, ProductWeights
 
@@ -73,9 +84,11 @@ _ROOMS = {
         "Difference",
         "Diversity",
         "Scores",
+        "Tuned",
         "compare",
         "diversity",
         "score",
+        "tune",
     ],
     "coherently.scoring.consistency": ["Consistency", "consistency"],
     "coherently.simulation": ["simulate"],
@@ -87,6 +100,7 @@ _ROOMS = {
         "Lindley",
         "LinearAverage",
         "Pool",
+        "Recipe",
     ],
     "coherently.verifier": ["Verification", "verify"],
     "coherently.weighting": [
@@ -134,10 +148,12 @@ __all__ = [
     "PanelError",
     "Pool",
     "ProductWeights",
+    "Recipe",
     "Result",
     "ResultError",
     "Scores",
     "Spherical",
+    "Tuned",
     "Verification",
     "Vovk",
     "aggregate",
@@ -152,6 +168,7 @@ __all__ = [
     "read_panel",
     "score",
     "simulate",
+    "tune",
     "verify",
     "weighted",
 ]

@@ -6,6 +6,8 @@ from coherently.scoring.independence import Diversity, diversity
 from coherently.scoring.scores import Scores, score
 from coherently.scoring.scoring_rules import RULES, brier, log_score, slope
 from coherently.scoring.trace import trace_columns
+from coherently.scoring.tuning.tuned import Tuned
+from coherently.scoring.tuning.tuning import tune
 
 __all__ = [
     "DRAWN",
@@ -15,6 +17,7 @@ __all__ = [
     "Difference",
     "Diversity",
     "Scores",
+    "Tuned",
     "brier",
     "calibration",
     "compare",
@@ -23,4 +26,5 @@ __all__ = [
     "score",
     "slope",
     "trace_columns",
+    "tune",
 ]

@@ -290,6 +290,29 @@ def compare(
     )
 
 
+def compare_forecasts(
+    panel: Panel, rows: tuple[Candidate, ...], forecasts: NDArray[np.float64], confidence: float = 0.95
+) -> Comparison:
+    """Score forecasts that were made elsewhere: one row of `forecasts` per candidate, one column per forecast."""
+    kept, left_out = _scored(panel, forecasts)
+    scored = panel.select(kept)
+    tally, units = _tally(scored, forecasts[:, kept], 1e-4), units_of(scored)
+    return Comparison(
+        rows=rows,
+        judges=len(scored.judges),
+        variables=units.count,
+        scored=len(kept),
+        value=tally.point(),
+        variation=variation(tally, units),
+        resamples=0,
+        confidence=confidence,
+        remade=False,
+        notes=(*left_out, *_doubts(tally, units)),
+        interrupted=False,
+        library=panel.library,
+    )
+
+
 def _tell_rest(tell: Progress, share: float, done: float) -> None:
     tell(share + (1 - share) * done)
 

@@ -10,7 +10,8 @@ from coherently.solve.methods.evidence import DempsterShafer
 from coherently.solve.methods.exact import Exact
 from coherently.solve.methods.lindley import Lindley
 from coherently.solve.methods.pools import LinearAverage, Pool
-from coherently.solve.registry import METHODS, choose, promises_of, with_trace
+from coherently.solve.methods.recipe import Recipe
+from coherently.solve.registry import METHODS, choose, promises_of, recipe_of, with_trace
 from coherently.solve.solution import Averages, Component, Global, Local, Method, Solution, Trace, Worlds
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Pool",
     "Promise",
     "Proof",
+    "Recipe",
     "Route",
     "Signal",
     "Solution",
@@ -41,5 +43,6 @@ __all__ = [
     "Worlds",
     "choose",
     "promises_of",
+    "recipe_of",
     "with_trace",
 ]

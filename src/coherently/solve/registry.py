@@ -14,12 +14,14 @@ from coherently.solve.methods.evidence import DempsterShafer
 from coherently.solve.methods.exact import Exact
 from coherently.solve.methods.lindley import Lindley
 from coherently.solve.methods.pools import Pool
+from coherently.solve.methods.recipe import Recipe
 from coherently.solve.solution import Method
 
 METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
     "auto": (Auto, {}),
     "exact": (Exact, {}),
     "linear": (Pool, {"kind": "linear"}),
+    "recipe": (Recipe, {}),
     "projections": (AlternatingProjections, {"correction": "none"}),
     "dykstra": (AlternatingProjections, {"correction": "dykstra"}),
     "annealing": (Annealing, {}),
@@ -52,6 +54,28 @@ def choose(method: str | Method, **options: object) -> Method:
     if unknown:
         raise MethodError(f"the method {method} has no option {unknown[0]}; {_who_has(unknown[0])}")
     return kind(**fixed, **given)
+
+
+def recipe_of(values: object) -> Recipe:
+    """The recipe of plain values, as `Recipe.as_dict` gives them; an error says what is wrong."""
+    if not isinstance(values, dict) or values.get("recipe") != 1:
+        raise MethodError(
+            'this is no recipe of version 1: it must be an object with "recipe": 1, as `co.tune` writes it'
+        )
+    given = {name: value for name, value in values.items() if name not in ("recipe", "then")}
+    allowed = [field.name for field in fields(Recipe) if field.name != "then"]
+    unknown = [name for name in given if name not in allowed]
+    if unknown:
+        raise MethodError(f"a recipe has no {unknown[0]!r}; it has {', '.join(allowed)} and then")
+    for name, value in given.items():
+        word = name in ("pool", "loss")
+        if isinstance(value, bool) or not isinstance(value, str if word else int | float):
+            raise MethodError(f"{name} of the recipe is {value!r}; it must be a {'word' if word else 'number'}")
+    then = values.get("then")
+    if then is not None and not (isinstance(then, dict) and isinstance(then.get("method"), str)):
+        raise MethodError(f'then of the recipe is {then!r}; it must be null or an object with a "method"')
+    after = None if then is None else choose(then["method"], **{k: v for k, v in then.items() if k != "method"})
+    return Recipe(then=after, **given)
 
 
 def _who_has(option: str) -> str:

@@ -115,11 +115,13 @@ class Pool:
                 raise MethodError(
                     f"{self.kind} averaging goes with the loss brier; for {problem.loss.name} choose another method"
                 )
-            return Averages(self._average(problem), Status.AVERAGED, note=self.note(problem))
-        value = self._average(problem)
-        return _as_of_forecasts(problem, self.then.solve(pose_again(problem, value), budget), self)
+            return Averages(self.average(problem), Status.AVERAGED, note=self.note(problem))
+        value = self.average(problem)
+        found = self.then.solve(pose_again(problem, value), budget)
+        return answer_of_pool(problem, found, f"{self.kind} pool", self.note(problem))
 
-    def _average(self, problem: Problem) -> Vector:
+    def average(self, problem: Problem) -> Vector:
+        """The averages of the units."""
         given = problem.forecasts
         forecasts = given.unit, given.probability, given.weight, len(problem.weight)
         value = problem.mean
@@ -171,7 +173,7 @@ class LinearAverage:
         return Pool("linear").solve(problem, budget)
 
 
-def _as_of_forecasts(problem: Problem, found: Solution, pool: Pool) -> Solution:
+def answer_of_pool(problem: Problem, found: Solution, made_of: str, said: str | None) -> Solution:
     """The answer for the averages as one to the problem itself: nearness to them proves nothing about it."""
     if isinstance(found, Local):
         found = replace(found, trace=None)
@@ -185,7 +187,7 @@ def _as_of_forecasts(problem: Problem, found: Solution, pool: Pool) -> Solution:
         objective=objective,
         lower_bound=None,
         guaranteed_improvement=None,
-        note=" ".join(filter(None, [f"Made of the {pool.kind} pool{far}.", pool.note(problem), found.note])),
+        note=" ".join(filter(None, [f"Made of the {made_of}{far}.", said, found.note])),
     )
 
 

@@ -1,0 +1,1 @@
+"""Recipes learned from resolved events."""

@@ -1,0 +1,203 @@
+"""Learn a recipe from resolved events, and say honestly how good it is on events that it did not learn from.
+
+What is learned in a fold is learned from the other folds (or the earlier ones), and no component has events in two
+blocks. No answer of a recipe depends on outcomes: each is found once for the whole panel, and folds only add up scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.errors import MethodError, PanelError
+from coherently.panel import Panel
+from coherently.problem import pose, settled, unit_of
+from coherently.scoring.candidates import Candidate
+from coherently.scoring.comparison import compare_forecasts
+from coherently.scoring.scores import NO_OUTCOMES
+from coherently.scoring.tuning.blocks import FOLDS, Blocks, make_blocks
+from coherently.scoring.tuning.lines import EXPONENTS, SHIFTS, LineScores, score_lines
+from coherently.scoring.tuning.tuned import Tuned
+from coherently.solve import Budget, Exact, Recipe
+
+if TYPE_CHECKING:
+    from coherently.arrays import Indices, Vector
+    from coherently.panel import Progress
+    from coherently.problem import Problem
+
+POOLS, LOSSES = ("linear", "trimmed", "median", "log"), ("brier", "log")
+"""What is tried."""
+LEAST = 30
+"""Minimum number of resolved components to learn from."""
+OVERS = ("components", "time")
+"""What folds may be made of."""
+MEANINGS = {
+    "Raw": "the judges' own forecasts",
+    "Linear average": "the weighted mean of the judges' forecasts of each event",
+    "Median": "the weighted median of the judges' forecasts of each event",
+    "Exact": "the nearest coherent forecasts to the panel's",
+    "Default recipe": "the recipe that is used if nothing can be learned",
+    "Tuned pool": "the best pool and line, learned from other events, not made coherent",
+    "Tuned recipe": "the best recipe, learned from other events",
+}
+"""The rows of the scores."""
+
+
+def tune(
+    panel: Panel,
+    *,
+    history: Panel | None = None,
+    over: str = "components",
+    time_limit: float = 60.0,
+    progress: Progress | None = None,
+) -> Tuned:
+    """Learn a recipe (see `co.Recipe`) from a panel's resolved events, or from those of a past panel, `history`.
+
+    Scores are out of fold: what is learned for a fold of events comes from the other folds, which share no variable,
+    law or condition with it; with `over="time"`, only from components whose last forecast is earlier (the first fold
+    has the default recipe). With `history`, everything is learned from it, and scored on the panel's resolved events,
+    if it has any. With fewer than 30 resolved components the default recipe is kept. `time_limit` is for each recipe
+    that is tried, in seconds.
+
+    >>> import coherently as co
+    >>> panel = co.simulate(judges=20, variables=40, compound=0, basic=20, seed=3)
+    >>> tuned = co.tune(panel)
+    >>> tuned.recipe.pool in ("linear", "trimmed", "median", "log"), tuned.is_learned
+    (True, True)
+    """
+    for one in (panel, history):
+        if one is not None and not isinstance(one, Panel):
+            raise PanelError(f"tune takes a Panel, not a {type(one).__name__}; see co.read_panel")
+    if over not in OVERS:
+        raise MethodError(f"over is {over!r}; folds may be made of {' or '.join(OVERS)}")
+    tell = progress or (lambda _: None)
+    if history is None:
+        return _cross_fitted(panel, over, time_limit, tell)
+    return _from_history(panel, history, time_limit, tell)
+
+
+@dataclass(slots=True, eq=False)
+class _Kitchen:
+    """A panel with its resolved events in blocks, and the recipes that were tried on it."""
+
+    panel: Panel
+    problem: Problem
+    blocks: Blocks
+    time_limit: float
+    tell: Progress
+    values: dict[Recipe, Vector] = field(default_factory=dict)
+    lines: dict[str, LineScores] = field(default_factory=dict)
+
+    @staticmethod
+    def of(panel: Panel, over: str, time_limit: float, tell: Progress) -> _Kitchen:
+        """Pose the panel; an error says why nothing can be learned from it."""
+        outcome = panel.written.outcome[panel.event_index]
+        if not (outcome >= 0).any():
+            raise PanelError(NO_OUTCOMES)
+        if over == "time" and (panel.time is None or np.isnan(panel.time).all()):
+            raise PanelError("folds over time need a column of times, which this panel does not have")
+        plain = settled(panel)
+        problem = pose(plain, weight_unit=unit_of(panel.weight))
+        blocks = make_blocks(plain, problem, by_time=over == "time")
+        if len(np.unique(blocks.outcome)) < 2:
+            which = "true" if blocks.outcome.all() else "false"
+            raise PanelError(f"all {len(blocks.event):,} resolved events are {which}: nothing can be learned from that")
+        if blocks.components == 1:
+            raise PanelError(
+                "all resolved events hang together in one component, so none can be scored with what others teach"
+            )
+        return _Kitchen(panel, problem, blocks, time_limit, tell)
+
+    def value(self, recipe: Recipe) -> Vector:
+        """The answer of a recipe, which does not depend on any outcome."""
+        if recipe not in self.values:
+            self.values[recipe] = recipe.solve(self.problem, Budget()).value
+            self.tell(min(0.95, len(self.values) / 30))
+        return self.values[recipe]
+
+    def default(self) -> Recipe:
+        """The default recipe, within the time for one."""
+        return Recipe(then=Exact(time_limit=self.time_limit))
+
+    def bare(self, among: Indices) -> list[Recipe]:
+        """For each pool the line that some blocks teach, without coherence."""
+        found = []
+        for pool in POOLS:
+            plain = Recipe(pool, then=None)
+            if pool not in self.lines:
+                self.lines[pool] = score_lines(self.blocks, self.value(plain), plain.clip)
+            i, k = self.lines[pool].fit(among)
+            found.append(replace(plain, exponent=float(EXPONENTS[i]), shift=float(SHIFTS[k])))
+        return found
+
+    def best(self, recipes: list[Recipe], among: Indices) -> Recipe:
+        """The recipe that scores best on some blocks, the first of equally good ones."""
+        return min(recipes, key=lambda recipe: self.blocks.loss(self.value(recipe))[among].sum())
+
+    def learn(self, among: Indices) -> tuple[Recipe, Recipe]:
+        """The best recipe, and the best one without coherence, on some blocks."""
+        then, bare = Exact(time_limit=self.time_limit), self.bare(among)
+        whole = [replace(recipe, then=then, loss=loss) for recipe in bare for loss in LOSSES]
+        return self.best([self.default(), *whole], among), self.best(bare, among)
+
+
+def _cross_fitted(panel: Panel, over: str, time_limit: float, tell: Progress) -> Tuned:
+    kitchen = _Kitchen.of(panel, over, time_limit, tell)
+    blocks, enough = kitchen.blocks, kitchen.blocks.components >= LEAST
+    default = kitchen.default()
+    whole, bare = kitchen.value(default).copy(), kitchen.value(replace(default, then=None)).copy()
+    every = np.arange(len(blocks.fold))
+    if enough:
+        of_event = _fold_of_events(blocks, len(whole))
+        for k in range(FOLDS):
+            among = every[blocks.fold < k] if over == "time" else every[blocks.fold != k]
+            if len(among):
+                own, without = kitchen.learn(among)
+                here = of_event == k
+                whole[here], bare[here] = kitchen.value(own)[here], kitchen.value(without)[here]
+    recipe = kitchen.learn(every)[0] if enough else default
+    return _tuned(kitchen, recipe, (whole, bare), over, is_learned=enough)
+
+
+def _fold_of_events(blocks: Blocks, count: int) -> Indices:
+    """The fold of each event as written, -1 for those whose component has no resolved event."""
+    fold = np.full(max(count, int(blocks.component.max()) + 1), -1, np.int64)
+    fold[blocks.component[blocks.event]] = blocks.fold[blocks.block]
+    return np.where(blocks.component < 0, -1, fold[blocks.component])
+
+
+def _from_history(panel: Panel, history: Panel, time_limit: float, tell: Progress) -> Tuned:
+    past = _Kitchen.of(history, "components", time_limit, tell)
+    enough = past.blocks.components >= LEAST
+    default = past.default()
+    recipe, bare = past.learn(np.arange(len(past.blocks.fold))) if enough else (default, replace(default, then=None))
+    if not (panel.written.outcome[panel.event_index] >= 0).any():
+        return replace(_cross_fitted(history, "components", time_limit, tell), over="history")
+    plain = settled(panel)
+    problem = pose(plain, weight_unit=unit_of(panel.weight))
+    now = _Kitchen(panel, problem, make_blocks(plain, problem, by_time=False), time_limit, tell)
+    found = _tuned(now, recipe, (now.value(recipe), now.value(bare)), "history", is_learned=enough)
+    return replace(found, components=past.blocks.components, events=len(past.blocks.event))
+
+
+def _tuned(kitchen: _Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], over: str, *, is_learned: bool) -> Tuned:
+    whole, bare = learned
+    ask = partial(Recipe, then=None)
+    values = [
+        kitchen.value(ask("linear")),
+        kitchen.value(ask("median")),
+        kitchen.value(replace(kitchen.default(), pool="linear")),
+        kitchen.value(kitchen.default()),
+        bare,
+        whole,
+    ]
+    panel = kitchen.panel
+    forecasts = np.stack([panel.probability, *(value[panel.event_index] for value in values)])
+    rows = tuple(Candidate(name, meaning) for name, meaning in MEANINGS.items())
+    kitchen.tell(1.0)
+    blocks = kitchen.blocks
+    scores = compare_forecasts(panel, rows, forecasts)
+    return Tuned(recipe, is_learned, over, blocks.components, len(blocks.event), scores)
