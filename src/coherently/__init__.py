@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Tuned,
         compare,
         diversity,
+        read_recipe,
         score,
         tune,
     )
@@ -87,6 +88,7 @@ _ROOMS = {
         "Tuned",
         "compare",
         "diversity",
+        "read_recipe",
         "score",
         "tune",
     ],
@@ -166,6 +168,7 @@ __all__ = [
     "individual",
     "plot",
     "read_panel",
+    "read_recipe",
     "score",
     "simulate",
     "tune",

@@ -43,7 +43,7 @@ def test_a_pool_that_is_made_coherent_says_so(panel):
     [
         (["median", "--trim", "0.1"], "the pool median has no trim; trimmed can have it"),
         (["median", "--time-limit", "1"], "the method median has no option time_limit"),
-        (["exact", "--then", "exact"], "the method exact has no option then; linear and log and"),
+        (["exact", "--then", "exact"], "the method exact has no option then; linear and recipe and"),
         (["linear", "--then", "nothing"], "unknown method 'nothing'"),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from coherently.result.mixture import join
+from coherently.result.answer_worlds import join
 from coherently.solve import Worlds
 from tests.whole.language_checks import check_worlds, holds, mentioned, random_case
 

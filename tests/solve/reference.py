@@ -8,7 +8,7 @@ from scipy.optimize import nnls
 
 import coherently as co
 from coherently.problem import find_design
-from coherently.result.mixture import join
+from coherently.result.answer_worlds import join
 from coherently.solve import Worlds
 
 PROBABILITIES = st.one_of(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), st.integers(0, 10**6).map(lambda n: n / 1e6))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import coherently
-from coherently.cli import EXIT_CODES, aggregate, bounds, check, compare, convert, demo, score, simulate
+from coherently.cli import EXIT_CODES, aggregate, bounds, check, compare, convert, demo, score, simulate, tune
 
 app = typer.Typer(
     name="coherently",
@@ -23,6 +23,7 @@ app.command("check")(check.check)
 app.command("bounds")(bounds.bounds)
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
+app.command("tune")(tune.tune)
 app.command("convert")(convert.convert)
 app.command("simulate")(simulate.simulate)
 app.command("demo")(demo.demo)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coherently.cli.options import (
@@ -14,10 +14,13 @@ from coherently.cli.options import (
     LossWord,
     MethodWord,
     Over,
+    PoolWord,
     Prior,
+    RecipeFile,
     Reliability,
     Scale,
     Seed,
+    Shift,
     Steps,
     Sweeps,
     Then,
@@ -28,6 +31,8 @@ from coherently.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from coherently.problem import Loss
     from coherently.solve import Method
 
@@ -55,14 +60,23 @@ class MethodChoice:
     covariance: CovarianceFile = None
     over: Over = None
     scale: Scale = None
+    pool: PoolWord = None
+    shift: Shift = None
+    recipe: RecipeFile = None
 
     def find_method(self, *, trace: bool) -> Method:
         """The method, or a pool and the method that follows it."""
         from coherently.solve import choose
 
+        if self.recipe is not None:
+            return self._read_recipe(self.recipe)
         pooling = {"trim": self.trim, "exponent": self.exponent, "prior": self.prior}
+        pooling |= {"pool": self.pool, "shift": self.shift}
+        then = "exact" if self.method == "recipe" and self.then is None else self.then
+        if self.method == "recipe":
+            pooling |= {"loss": self.loss}
         chosen = choose(
-            self.then or self.method,
+            then or self.method,
             groups=self.groups,
             sweeps=self.sweeps,
             tolerance=self.tolerance,
@@ -76,9 +90,23 @@ class MethodChoice:
             covariance=self.covariance,
             over=self.over,
             scale=self.scale,
-            **({} if self.then else pooling),
+            **({} if then else pooling),
         )
-        return choose(self.method, then=chosen, **pooling) if self.then else chosen
+        return choose(self.method, then=chosen, **pooling) if then else chosen
+
+    def _read_recipe(self, file: Path) -> Method:
+        """The recipe of a file, with the options that are given for the method that follows."""
+        from coherently.errors import MethodError
+        from coherently.scoring import read_recipe
+
+        if self.method not in ("auto", "recipe") or self.then or self.loss != "brier":
+            raise MethodError("--recipe says the method and the loss: leave out --method, --then and --loss")
+        recipe = read_recipe(file)
+        names = ("tolerance", "time_limit", "threads", "seed")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if recipe.then is None or not given:
+            return recipe
+        return replace(recipe, then=replace(recipe.then, **given))  # type: ignore[type-var]
 
     def find_loss(self) -> Loss:
         """The distance to minimise."""

@@ -87,19 +87,29 @@ MethodWord: TypeAlias = Annotated[
     typer.Option(
         "--method",
         metavar="METHOD",
-        help="auto, exact, dykstra (locally coherent), projections (the paper's algorithm), annealing, or a pool: "
+        help="auto, exact, recipe (pool, recalibrate, exact), dykstra (locally coherent), projections (the paper's "
+        "algorithm), annealing, or a pool: "
         "linear, log, median, trimmed, extremised, neyman-roughgarden or normalised; lindley, dempster-shafer.",
     ),
 ]
 Then: TypeAlias = Annotated[
     str | None,
-    typer.Option("--then", metavar="METHOD", help="After a pool: make its averages coherent, e.g. by exact."),
+    typer.Option("--then", metavar="METHOD", help="After a pool or recipe: make its numbers coherent, e.g. by exact."),
 ]
 Trim: TypeAlias = Annotated[
     float | None, typer.Option("--trim", help="Pool trimmed: the share of the weight cut off each end (0.2).")
 ]
 Exponent: TypeAlias = Annotated[
-    float | None, typer.Option("--exponent", help="Pool extremised: factor by which log-odds are multiplied (1.732).")
+    float | None, typer.Option("--exponent", help="Pool extremised, recipe: factor by which log-odds are multiplied.")
+]
+Shift: TypeAlias = Annotated[float | None, typer.Option("--shift", help="Recipe: what is added to log-odds (0).")]
+PoolWord: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--pool", metavar="POOL", help="Recipe: linear, trimmed, median or log (trimmed)."),
+]
+RecipeFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--recipe", metavar="FILE", help="Use the recipe that `coherently tune -o FILE` wrote."),
 ]
 Prior: TypeAlias = Annotated[
     float | None,

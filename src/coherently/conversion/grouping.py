@@ -217,7 +217,7 @@ def _meet(left: _Range, right: _Range, gap: Decimal, step: Decimal) -> bool:
     """Whether no value lies between two ranges: one includes the bound they share, or their bounds are a step apart.
 
     >>> ten, twenty = Decimal(10), Decimal(20)
-    >>> _meet(_Bracket(None, ten, open_high=True), _Bracket(ten, None, open_low=True), Decimal(0), Decimal(1))
+    >>> _meet(_Range(None, ten, open_high=True), _Range(ten, None, open_low=True), Decimal(0), Decimal(1))
     False
     """
     if gap == 0:

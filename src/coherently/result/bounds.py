@@ -12,7 +12,7 @@ import numpy as np
 from coherently.errors import EventError, MethodError, ResultError
 from coherently.events import CERTAIN, NEVER, find_world, quote_name
 from coherently.problem import pose, settled, split, unit_of
-from coherently.result.mixture import join
+from coherently.result.answer_worlds import join
 from coherently.solve import Budget, Coherence
 from coherently.solve.implied import ENOUGH, absent, extremes
 

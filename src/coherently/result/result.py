@@ -12,8 +12,8 @@ from coherently.errors import EventError
 from coherently.events import CERTAIN, NEVER
 from coherently.panel import text_table, to_frame
 from coherently.result import record
+from coherently.result.answer_worlds import Mixture
 from coherently.result.bounds import find_bounds
-from coherently.result.mixture import Mixture
 from coherently.solve import Global, Local
 from coherently.values import Value
 

@@ -6,6 +6,7 @@ from coherently.scoring.independence import Diversity, diversity
 from coherently.scoring.scores import Scores, score
 from coherently.scoring.scoring_rules import RULES, brier, log_score, slope
 from coherently.scoring.trace import trace_columns
+from coherently.scoring.tuning.recipe_files import read_recipe
 from coherently.scoring.tuning.tuned import Tuned
 from coherently.scoring.tuning.tuning import tune
 
@@ -23,6 +24,7 @@ __all__ = [
     "compare",
     "diversity",
     "log_score",
+    "read_recipe",
     "score",
     "slope",
     "trace_columns",

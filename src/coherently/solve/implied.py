@@ -88,7 +88,7 @@ def extremes(
         pricing = None
     if pricing is None or not pricing.works:
         return _nearby(part, worlds, weight, loss)
-    run = _Search(pricing, worlds, weight, loss, heed_absent=heed_absent)
+    run = _BoundSearch(pricing, worlds, weight, loss, heed_absent=heed_absent)
     low, low_reached = run.least(1.0, budget.share(0.5))
     high, high_reached = run.least(-1.0, budget)
     if max(low_reached - low, high_reached - high) <= ENOUGH:
@@ -115,7 +115,7 @@ def _tidy(low: float, high: float) -> tuple[float, float]:
     return (low, high) if low <= high else (0.5 * (low + high),) * 2
 
 
-class _Search:
+class _BoundSearch:
     """The program, with the columns so far, and the oracle that prices others."""
 
     def __init__(self, pricing: Pricing, worlds: Mask, weight: Vector, loss: Loss, *, heed_absent: bool) -> None:

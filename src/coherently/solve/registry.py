@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import fields
+from typing import Any
 
 from coherently.errors import MethodError
 from coherently.solve.facts import Promise
@@ -59,9 +60,7 @@ def choose(method: str | Method, **options: object) -> Method:
 def recipe_of(values: object) -> Recipe:
     """The recipe of plain values, as `Recipe.as_dict` gives them; an error says what is wrong."""
     if not isinstance(values, dict) or values.get("recipe") != 1:
-        raise MethodError(
-            'this is no recipe of version 1: it must be an object with "recipe": 1, as `co.tune` writes it'
-        )
+        raise MethodError('a recipe is an object with "recipe": 1, as `coherently tune` writes it; this is not one')
     given = {name: value for name, value in values.items() if name not in ("recipe", "then")}
     allowed = [field.name for field in fields(Recipe) if field.name != "then"]
     unknown = [name for name in given if name not in allowed]
@@ -74,8 +73,14 @@ def recipe_of(values: object) -> Recipe:
     then = values.get("then")
     if then is not None and not (isinstance(then, dict) and isinstance(then.get("method"), str)):
         raise MethodError(f'then of the recipe is {then!r}; it must be null or an object with a "method"')
-    after = None if then is None else choose(then["method"], **{k: v for k, v in then.items() if k != "method"})
-    return Recipe(then=after, **given)
+    return Recipe(then=None if then is None else _chosen_again(then), **given)
+
+
+def _chosen_again(values: dict[str, Any]) -> Method:
+    """The method of a name and its options, some of which the name may stand for."""
+    word = values["method"]
+    implied = {"method", *METHODS[word][1]} if word in METHODS else {"method"}
+    return choose(word, **{name: value for name, value in values.items() if name not in implied})
 
 
 def _who_has(option: str) -> str:

@@ -105,7 +105,7 @@ def bracket(program: ConvexProgram) -> Bracket:
     >>> point, worlds = np.array([0.8, 0.9, 0.4]), np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 1, 1.0]])
     >>> costs = Costs(BRIER, np.ones(3), point, point, np.zeros(3, bool))
     >>> none, whole = np.empty((4, 0)), np.zeros(4, np.int64)
-    >>> found = bracket(Program(costs, worlds, np.ones((4, 3)), none, np.empty(0, bool), whole))
+    >>> found = bracket(ConvexProgram(costs, worlds, np.ones((4, 3)), none, np.empty(0, bool), whole))
     >>> round(found.low, 9), round(found.high, 9)
     (0.125, 0.125)
     """

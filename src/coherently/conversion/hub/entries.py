@@ -31,7 +31,7 @@ DELETE: Final = "A model that makes no forecast has no row: correct the cell, or
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class HubLayout:
     """The columns of task ids in the order of names, and those of them that follow from the others."""
 
     columns: tuple[str, ...]
@@ -65,7 +65,7 @@ class Entry:
         return f"row {self.table.table.rows[self.index]}"
 
 
-def layout_of(hub: HubFiles, draft: Draft) -> Layout:
+def layout_of(hub: HubFiles, draft: Draft) -> HubLayout:
     """Decide which columns are task ids: those of tasks.json or, without it, all that are not output."""
     found = dict.fromkeys(name for table in hub.outputs for name in table.columns)
     others = [name for name in found if name not in (*OUTPUT, "model_id")]
@@ -82,10 +82,10 @@ def layout_of(hub: HubFiles, draft: Draft) -> Layout:
     derived = set() if hub.tasks is None else hub.tasks.derived & set(columns)
     if "horizon" in columns and any(name in columns for name in ORIGINS):
         derived |= set(DATES) & set(columns)
-    return Layout(columns, frozenset(derived))
+    return HubLayout(columns, frozenset(derived))
 
 
-def read_entries(hub: HubFiles, layout: Layout, only: Mapping[str, Sequence[str]], draft: Draft) -> list[Entry]:
+def read_entries(hub: HubFiles, layout: HubLayout, only: Mapping[str, Sequence[str]], draft: Draft) -> list[Entry]:
     """Read the rows that are asked for and can be used; those that cannot are counted in notes."""
     _check_only(hub, layout, only)
     left: Counter[str] = Counter()
@@ -97,7 +97,7 @@ def read_entries(hub: HubFiles, layout: Layout, only: Mapping[str, Sequence[str]
     return entries
 
 
-def _check_only(hub: HubFiles, layout: Layout, only: Mapping[str, Sequence[str]]) -> None:
+def _check_only(hub: HubFiles, layout: HubLayout, only: Mapping[str, Sequence[str]]) -> None:
     for column, wanted in only.items():
         if column not in layout.columns:
             raise PanelError(f"--only {column}: no such column of task ids; there are {', '.join(layout.columns)}")
@@ -108,7 +108,7 @@ def _check_only(hub: HubFiles, layout: Layout, only: Mapping[str, Sequence[str]]
 
 
 def _rows(
-    hub: HubFiles, table: HubTable, layout: Layout, only: Mapping[str, Sequence[str]], left: Counter[str]
+    hub: HubFiles, table: HubTable, layout: HubLayout, only: Mapping[str, Sequence[str]], left: Counter[str]
 ) -> Iterator[Entry]:
     columns = {name: table.texts(name) for name in (*layout.columns, *OUTPUT)}
     models = table.texts("model_id") if "model_id" in table.columns else [table.model] * len(table.table.rows)
@@ -135,7 +135,7 @@ def _rows(
 
 
 def _check_target(
-    hub: HubFiles, table: HubTable, layout: Layout, task: tuple[str, ...], index: int, problems: ProblemList
+    hub: HubFiles, table: HubTable, layout: HubLayout, task: tuple[str, ...], index: int, problems: ProblemList
 ) -> None:
     if hub.tasks is None or "target" not in layout.columns:
         return

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coherently.conversion.draft import Draft
-    from coherently.conversion.hub.entries import Layout
+    from coherently.conversion.hub.entries import HubLayout
     from coherently.conversion.hub.hub_files import HubFiles, HubTable
     from coherently.conversion.hub.hub_tasks import HubTasks
-    from coherently.conversion.hub.quantities import Variables
+    from coherently.conversion.hub.quantities import HubVariables
 
 DAYS: Final = {"day": 1, "week": 7}
 """Units of a horizon by their number of days; without tasks.json a horizon counts weeks, as the hubverse suggests."""
 KNOWN: Final = frozenset({"output_type", "output_type_id", "oracle_value", "observation", "as_of", "date", *DATES})
 
 
-def add_outcomes(draft: Draft, hub: HubFiles, layout: Layout, found: Variables) -> None:
+def add_outcomes(draft: Draft, hub: HubFiles, layout: HubLayout, found: HubVariables) -> None:
     """Resolve the variables of the draft."""
     if hub.oracles and hub.series:
         draft.notes.append(f"{plural(len(hub.series), 'time series')} not used: the oracle output has the outcomes")
@@ -48,8 +48,8 @@ def _read(
     table: HubTable,
     column: str,
     tasks: HubTasks | None,
-    layout: Layout,
-    found: Variables,
+    layout: HubLayout,
+    found: HubVariables,
 ) -> int:
     """Read one table; of several versions (`as_of`) the last counts. Returns the number of rows without a task."""
     unknown = [name for name in table.columns if name not in KNOWN and name not in layout.columns]
@@ -106,7 +106,7 @@ def _outcome(item: Quantity | Category, kind: str, id_: str, number: float, plac
 
 
 def _index(
-    found: Variables, shared: list[str], tasks: HubTasks | None
+    found: HubVariables, shared: list[str], tasks: HubTasks | None
 ) -> dict[tuple[str, ...], list[Quantity | Category]]:
     index: dict[tuple[str, ...], list[Quantity | Category]] = {}
     for item in found:

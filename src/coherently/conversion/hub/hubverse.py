@@ -16,7 +16,7 @@ from coherently.conversion.hub.hub_cells import plain_number
 from coherently.conversion.hub.hub_files import open_hub
 from coherently.conversion.hub.hub_outcomes import add_outcomes
 from coherently.conversion.hub.quantities import Quantity, round_of, variables_of
-from coherently.conversion.hub.relations import laws_of, read_rules
+from coherently.conversion.hub.target_rules import laws_of, read_rules
 from coherently.errors import PanelError
 from coherently.events import quote_name
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from coherently.conversion.hub.distributions import Threshold
     from coherently.conversion.hub.quantities import Category
-    from coherently.conversion.hub.relations import Pair
+    from coherently.conversion.hub.target_rules import Pair
 
 
 @dataclass(frozen=True, slots=True)

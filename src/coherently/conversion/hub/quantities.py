@@ -17,7 +17,7 @@ from coherently.conversion.hub.distributions import (
     sampled,
     shares,
 )
-from coherently.conversion.hub.entries import ORIGINS, Entry, Layout
+from coherently.conversion.hub.entries import ORIGINS, Entry, HubLayout
 from coherently.conversion.hub.hub_cells import cell_day, cell_number
 from coherently.errors import PanelError
 from coherently.events import quote_name
@@ -55,7 +55,7 @@ class Category:
 
 
 @dataclass(slots=True)
-class Variables:
+class HubVariables:
     """All variables of a conversion, in the order of the rows."""
 
     quantities: list[Quantity] = field(default_factory=list)
@@ -66,14 +66,14 @@ class Variables:
         yield from self.categories
 
 
-def variables_of(entries: Sequence[Entry], layout: Layout, tasks: HubTasks | None, draft: Draft) -> Variables:
+def variables_of(entries: Sequence[Entry], layout: HubLayout, tasks: HubTasks | None, draft: Draft) -> HubVariables:
     """Sort the entries by task and model, and read each model's distribution of each task."""
     names = _Names(layout, tasks)
     grouped: dict[tuple[str, ...], dict[str, dict[str, list[Entry]]]] = {}
     for entry in entries:
         models = grouped.setdefault(names.identity(entry), {})
         models.setdefault(entry.model, {}).setdefault(entry.type, []).append(entry)
-    found = Variables()
+    found = HubVariables()
     counts: Counter[str] = Counter()
     for identity, models in grouped.items():
         ids = names.ids[identity]
@@ -186,7 +186,7 @@ def _check_level(entry: Entry, levels: Sequence[str]) -> None:
 class _Names:
     """Names of variables by task: `wk_inc_flu_hosp:US:2024-01-06:h1`."""
 
-    def __init__(self, layout: Layout, tasks: HubTasks | None) -> None:
+    def __init__(self, layout: HubLayout, tasks: HubTasks | None) -> None:
         self._layout = layout
         self._own = [layout.columns.index(name) for name in layout.own]
         alone = list(tasks.targets) if tasks is not None else []

@@ -1,7 +1,7 @@
 """How sure mean scores and their differences are."""
 
 from coherently.scoring.intervals.bootstrap import covariances, redraw
-from coherently.scoring.intervals.clusters import Units, units_of
+from coherently.scoring.intervals.independent_units import Units, units_of
 from coherently.scoring.intervals.jackknife import (
     LEAST_EFFECTIVE_UNITS,
     LEAST_JUDGES,

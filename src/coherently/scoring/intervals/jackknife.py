@@ -7,10 +7,10 @@ forecasts in g, and D_g = t(-g) - t. The variances are those of the jackknife of
     V_events = (U - 1) / U * sum over the U units u of (D_u - their mean)^2
                - sum over sets S of units of (|S| - 1) D_S^2,  but at least the sum over S of D_S^2
 
-where D_u leaves out all events about unit u (see `clusters`) and D_S all events about exactly the units in S, which
-the first sum counts |S| times instead of once (Aronow, Samii and Assenova 2015, Cluster-robust variance estimation
-for dyadic data, Political Analysis 23). What a judge says about one unit is in both variances, so the variance over
-both is
+where D_u leaves out all events about unit u (see `independent_units`) and D_S all events about exactly the units in
+S, which the first sum counts |S| times instead of once (Aronow, Samii and Assenova 2015, Cluster-robust variance
+estimation for dyadic data, Political Analysis 23). What a judge says about one unit is in both variances, so the
+variance over both is
 
     V_judges + V_events - V_cells,  but at least (V_judges + V_events) / 2,
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from coherently.scoring.intervals.clusters import Units
+    from coherently.scoring.intervals.independent_units import Units
 
 Array: TypeAlias = "NDArray[np.float64]"
 Indices: TypeAlias = "NDArray[np.int64]"

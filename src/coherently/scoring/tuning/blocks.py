@@ -17,7 +17,7 @@ FOLDS, BLOCKS = 5, 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Blocks:
+class ResolvedEvents:
     """The resolved events as written, by index, with their outcomes, weights, and places.
 
     The `weight` of an event is its part of the mean over judges of their mean scores; the weights sum to 1.
@@ -57,7 +57,7 @@ def components_of(problem: Problem) -> Indices:
     return np.where(coordinate < 0, -1, tied[coordinate] if len(tied) else -1)
 
 
-def make_blocks(panel: Panel, problem: Problem, *, by_time: bool) -> Blocks:
+def make_blocks(panel: Panel, problem: Problem, *, by_time: bool) -> ResolvedEvents:
     """Put the components with resolved events into blocks of about equal weight, or into blocks in order of time."""
     component, outcome = components_of(problem), panel.written.outcome
     known = (outcome >= 0) & (component >= 0) & (problem.weight > 0)
@@ -71,7 +71,7 @@ def make_blocks(panel: Panel, problem: Problem, *, by_time: bool) -> Blocks:
     else:
         block = _balanced(load, BLOCKS)
         fold = _balanced(np.bincount(block, load, BLOCKS).astype(np.float64), FOLDS)
-    return Blocks(event, outcome[event].astype(np.float64), weight[event], component, block[number], fold)
+    return ResolvedEvents(event, outcome[event].astype(np.float64), weight[event], component, block[number], fold)
 
 
 def _weights(panel: Panel, known: Mask) -> Vector:

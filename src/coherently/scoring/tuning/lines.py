@@ -17,7 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from coherently.arrays import Indices, Vector
-    from coherently.scoring.tuning.blocks import Blocks
+    from coherently.scoring.tuning.blocks import ResolvedEvents
 
 EXPONENTS = np.linspace(0.5, 3.0, 21)
 SHIFTS = np.linspace(-1.0, 1.0, 17)
@@ -45,7 +45,7 @@ class LineScores:
         return _best(total, weight, PENALTIES[int(np.argmin(tried))])
 
 
-def score_lines(blocks: Blocks, pooled: Vector, clip: float) -> LineScores:
+def score_lines(blocks: ResolvedEvents, pooled: Vector, clip: float) -> LineScores:
     """Score all lines for a pool of the events as written."""
     value = np.clip(pooled[blocks.event], clip, 1.0 - clip)
     odds = np.log(value / (1.0 - value))

@@ -18,7 +18,7 @@ from coherently.problem import pose, settled, unit_of
 from coherently.scoring.candidates import Candidate
 from coherently.scoring.comparison import compare_forecasts
 from coherently.scoring.scores import NO_OUTCOMES
-from coherently.scoring.tuning.blocks import FOLDS, Blocks, make_blocks
+from coherently.scoring.tuning.blocks import FOLDS, ResolvedEvents, make_blocks
 from coherently.scoring.tuning.lines import EXPONENTS, SHIFTS, LineScores, score_lines
 from coherently.scoring.tuning.tuned import Tuned
 from coherently.solve import Budget, Exact, Recipe
@@ -85,7 +85,7 @@ class _Kitchen:
 
     panel: Panel
     problem: Problem
-    blocks: Blocks
+    blocks: ResolvedEvents
     time_limit: float
     tell: Progress
     values: dict[Recipe, Vector] = field(default_factory=dict)
@@ -162,7 +162,7 @@ def _cross_fitted(panel: Panel, over: str, time_limit: float, tell: Progress) ->
     return _tuned(kitchen, recipe, (whole, bare), over, is_learned=enough)
 
 
-def _fold_of_events(blocks: Blocks, count: int) -> Indices:
+def _fold_of_events(blocks: ResolvedEvents, count: int) -> Indices:
     """The fold of each event as written, -1 for those whose component has no resolved event."""
     fold = np.full(max(count, int(blocks.component.max()) + 1), -1, np.int64)
     fold[blocks.component[blocks.event]] = blocks.fold[blocks.block]

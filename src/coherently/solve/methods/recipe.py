@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,10 +52,8 @@ class Recipe(Told):
     >>> round(co.aggregate(panel, co.Recipe()).probability("p"), 3)
     0.76
     >>> round(co.aggregate(panel, co.Recipe(exponent=1.5)).probability("p"), 3)
-    0.849
+    0.846
     """
-
-    name: ClassVar[str] = "recipe"
 
     pool: str = "trimmed"
     exponent: float = 1.0
@@ -79,6 +77,11 @@ class Recipe(Told):
             raise MethodError(f"then is {self.then!r}; it must be a method object, such as co.Exact(), or None")
 
     @property
+    def name(self) -> str:
+        """The name of the method, and of the one that follows."""
+        return "recipe" if self.then is None else f"recipe, then {self.then.name}"
+
+    @property
     def exceptions(self) -> frozenset[Promise]:
         """The promises that the recipe does not keep: recalibration moves coherent forecasts, too."""
         moved = frozenset() if self.is_plain else frozenset({Promise.KEEPS_COHERENT})
@@ -92,7 +95,8 @@ class Recipe(Told):
     @property
     def sentence(self) -> str:
         """The recipe in words."""
-        line = "" if self.is_plain else f", log-odds times {self.exponent:g} plus {self.shift:g}"
+        sign = "minus" if self.shift < 0 else "plus"
+        line = "" if self.is_plain else f", log-odds times {self.exponent:g} {sign} {abs(self.shift):g}"
         after = "" if self.then is None else f", then {self.then.name} by the {self.loss} loss"
         return f"{self.pool} pool{line}{after}"
 

@@ -1,0 +1,58 @@
+"""`coherently tune`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coherently.cli.gathering import gathered
+from coherently.cli.options import AsJson, OutcomesFile
+from coherently.cli.reading import PanelSource
+from coherently.cli.terminal import progress_bar, say, show, show_json
+
+
+@gathered
+def tune(
+    *,
+    outcomes: OutcomesFile = None,
+    history: Annotated[
+        Path | None,
+        typer.Option("--history", metavar="FILE", help="A past panel with outcomes, to learn from instead."),
+    ] = None,
+    over: Annotated[
+        str, typer.Option("--over", metavar="WHAT", help="Fold by components, or by time: learn from the past only.")
+    ] = "components",
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", metavar="SECONDS", help="Time limit of each recipe that is tried.")
+    ] = 60.0,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the recipe, for `aggregate --recipe FILE`."),
+    ] = None,
+    as_json: AsJson = False,
+    source: PanelSource,
+) -> None:
+    """Learn from resolved events how to pool, recalibrate and make coherent, and say what that is worth."""
+    from coherently.errors import MethodError
+    from coherently.panel import read_panel
+    from coherently.report import comparison_table
+    from coherently.scoring import tune as run
+
+    if output is not None and (output.is_dir() or not output.parent.is_dir()):
+        raise MethodError(f"{output} cannot be written: name a file in an existing folder")
+    panel = source.read(outcomes=outcomes)
+    past = None if history is None else read_panel(history)
+    with progress_bar("Tuning", quiet=source.quiet) as progress:
+        tuned = run(panel, history=past, over=over, time_limit=time_limit, progress=progress)
+    for note in tuned.scores.notes:
+        say(f"note: {note}", quiet=source.quiet)
+    if output is not None:
+        output.write_text(tuned.recipe.to_json() + "\n", "utf-8")
+        say(f"{output}: recipe written", quiet=source.quiet or as_json)
+    if as_json:
+        show_json(tuned.as_dict())
+        return
+    show(comparison_table(tuned.scores, "both"))
+    show(tuned.sentence)

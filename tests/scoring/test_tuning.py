@@ -1,0 +1,165 @@
+"""Learning recipes: nothing leaks, shrinkage holds, too little is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import coherently as co
+from coherently.errors import MethodError, PanelError
+from coherently.problem import pose
+from coherently.scoring.tuning.blocks import FOLDS, components_of, make_blocks
+from coherently.scoring.tuning.lines import EXPONENTS, PLAIN, SHIFTS, score_lines
+
+
+def drawn(seed, groups=60, judges=6, timid=1.0, slant=0.0, noise=0.3, random_outcomes=False):
+    """Triples p, q, p & q of `groups` pairs of variables; judges report l(p) / timid + slant + noise in log-odds."""
+    rng = np.random.default_rng(seed)
+    rows, outcomes = [], {}
+    for g in range(groups):
+        p, q = rng.beta(0.8, 1.2, 2).clip(0.02, 0.98)
+        true_p, true_q = rng.random(2) < ((0.5, 0.5) if random_outcomes else (p, q))
+        events = ((f"p{g}", p, true_p), (f"q{g}", q, true_q), (f"p{g} & q{g}", p * q, true_p and true_q))
+        for text, chance, truth in events:
+            outcomes[text] = int(truth)
+            near = min(max(chance, 0.01), 0.99)
+            for j in range(judges):
+                odds = np.log(near / (1 - near)) / timid + slant + noise * rng.normal()
+                rows.append((f"J{j}", text, float(1 / (1 + np.exp(-odds)))))
+    return co.Panel.from_records(rows, outcomes=outcomes)
+
+
+def test_timid_judges_who_say_yes_too_readily_are_corrected():
+    tuned = co.tune(drawn(1, groups=150, timid=2.0, slant=0.5))
+    assert tuned.is_learned
+    assert 1.4 < tuned.recipe.exponent < 3.0
+    assert tuned.recipe.shift < -0.4
+    better = tuned.scores.difference("Tuned recipe", "Linear average")
+    assert better.interval is not None
+    assert better.interval[1] < 0
+    assert "Tuned recipe is better" in tuned.sentence
+
+
+def test_calibrated_judges_are_left_about_as_they_are():
+    """Shrinkage: a = 1 and b = 0 are right, and nothing far from them is learned."""
+    for seed in range(3):
+        tuned = co.tune(drawn(seed, noise=0.1))
+        assert abs(tuned.recipe.exponent - 1) <= 0.375
+        assert abs(tuned.recipe.shift) <= 0.375
+
+
+def test_outcomes_of_pure_noise_teach_nothing():
+    """Out of fold, no recipe may look better than it is: over panels, its score is not below that of the default."""
+    gains = []
+    for seed in range(8):
+        scores = co.tune(drawn(seed, groups=40, judges=4, random_outcomes=True)).scores
+        constant = 0.25  # the least expected Brier score of p and q under coin tosses
+        gains.append(scores.value[scores.methods.index("Tuned recipe"), 0])
+        assert gains[-1] > constant - 0.06
+    assert np.mean(gains) > 0.2  # (0.25 + 0.25 + 0.1875) / 3 = 0.229 is the least that an oracle expects
+
+
+def test_a_leak_would_show():
+    """The same test with scores on the events that taught: the fault that the test above must catch looks better."""
+    panel = drawn(3, groups=30, judges=4, random_outcomes=True)
+    problem = pose(panel)
+    blocks = make_blocks(panel, problem, by_time=False)
+    lines = score_lines(blocks, problem.mean, 0.01)
+    every = np.arange(len(blocks.fold))
+    taught = lines.loss.sum(axis=0).min()
+    honest = sum(lines.loss[blocks.fold == k].sum(axis=0)[lines.fit(every[blocks.fold != k])] for k in range(FOLDS))
+    assert taught < honest
+
+
+def test_no_component_straddles_folds():
+    """Components tied by a law, a conditional, a declared variable: all events of one lie in one block."""
+    rows = [("A", f"p{i}", 0.3 + 0.01 * i) for i in range(30)]
+    rows += [("A", "p0 given p1", 0.4), ("A", "size <= 3", 0.2), ("A", "size <= 7", 0.6), ("A", "p5 & p6", 0.2)]
+    outcomes = {f"p{i}": i % 2 for i in range(30)} | {"size <= 3": 0, "size <= 7": 1}
+    panel = co.Panel.from_records(rows, outcomes=outcomes, laws=["variable size: number", "p2 -> p3"])
+    problem = pose(panel)
+    component = components_of(problem)
+    of = dict(zip(panel.written.text, component.tolist(), strict=True))
+    assert of["p0"] == of["p1"] == of["p0 given p1"]
+    assert of["p2"] == of["p3"]
+    assert of["size <= 3"] == of["size <= 7"]
+    assert of["p5"] == of["p6"] == of["p5 & p6"]
+    assert len({of["p0"], of["p2"], of["size <= 3"], of["p5"], of["p7"]}) == 5
+    blocks = make_blocks(panel, problem, by_time=False)
+    for label in np.unique(component[blocks.event]):
+        assert len(set(blocks.block[component[blocks.event] == label])) == 1
+
+
+def test_weights_are_those_of_the_mean_over_judges():
+    """The sum over blocks equals the score that `compare` gives."""
+    panel = drawn(5, groups=35, judges=3)
+    panel = panel.select(np.arange(len(panel)) % 7 != 0)
+    problem = pose(panel)
+    blocks = make_blocks(panel, problem, by_time=False)
+    comparison = co.compare(panel, bootstrap=0)
+    place = comparison.methods.index("Linear average")
+    assert blocks.weight.sum() == pytest.approx(1.0)
+    assert blocks.loss(problem.mean).sum() == pytest.approx(comparison.value[place, 0], abs=1e-12)
+
+
+def test_the_grid_scores_the_line_itself():
+    panel = drawn(2, groups=35, judges=3)
+    problem = pose(panel)
+    blocks = make_blocks(panel, problem, by_time=False)
+    lines = score_lines(blocks, problem.mean, 0.01)
+    for i, k in ((3, 5), (12, 2), PLAIN):
+        recipe = co.Recipe("linear", float(EXPONENTS[i]), float(SHIFTS[k]), then=None)
+        assert lines.loss[:, i, k] == pytest.approx(blocks.loss(co.aggregate(panel, recipe).solution.value), abs=1e-12)
+
+
+def test_over_time_only_the_past_teaches():
+    """Outcomes of later components do not change what the earlier ones are answered."""
+    panel = drawn(4, groups=60, judges=3, timid=2.0)
+    group = np.array([int(panel.written.text[i].split("&")[0].strip()[1:]) for i in panel.event_index])
+    panel = replace(panel, time=group.astype(np.float64))
+    later = np.array([int(text.split("&")[0].strip()[1:]) >= 48 for text in panel.written.text])
+    outcome = np.where(later, 1 - panel.written.outcome, panel.written.outcome).astype(np.int8)
+    other = replace(panel, written=replace(panel.written, outcome=outcome))
+    early = ~later[panel.event_index]
+    scores = [co.tune(one, over="time").scores for one in (panel, other)]
+    assert scores[0].methods == scores[1].methods
+    parts = [co.tune(one.select(early), over="time").recipe for one in (panel, other)]
+    assert parts[0] == parts[1]
+
+
+def test_history_teaches_and_the_panel_scores():
+    past, now = drawn(6, groups=100, timid=2.0, slant=0.5), drawn(7, groups=40, timid=2.0, slant=0.5)
+    tuned = co.tune(now, history=past)
+    assert tuned.recipe == co.tune(past).recipe
+    assert tuned.scores.scored == len(now)
+    assert "learned on the history" in tuned.sentence
+
+
+def test_with_few_components_the_default_is_kept():
+    tuned = co.tune(drawn(8, groups=12))
+    assert not tuned.is_learned
+    assert replace(tuned.recipe, then=co.Exact()) == co.Recipe()
+    assert "Only 12 independent groups" in tuned.sentence
+
+
+@pytest.mark.parametrize(
+    ("rows", "outcomes", "message"),
+    [
+        ([("A", "p", 0.5), ("A", "q", 0.5)], None, "outcome"),
+        ([("A", "p", 0.5), ("A", "q", 0.5)], {"p": 1, "q": 1}, "all 2 resolved events are true"),
+        ([("A", "p", 0.5), ("A", "q", 0.5), ("A", "p & q", 0.2)], {"p": 1, "q": 0}, "one component"),
+    ],
+)
+def test_nothing_can_be_learned_from_these(rows, outcomes, message):
+    with pytest.raises(PanelError, match=message):
+        co.tune(co.Panel.from_records(rows, outcomes=outcomes))
+
+
+def test_wrong_arguments_are_refused():
+    panel = drawn(1, groups=5)
+    with pytest.raises(MethodError, match="components or time"):
+        co.tune(panel, over="judges")
+    with pytest.raises(PanelError, match="column of times"):
+        co.tune(panel, over="time")
+    with pytest.raises(PanelError, match="takes a Panel"):
+        co.tune("panel.csv")
