@@ -57,6 +57,7 @@ experiments: $(VENV)/developed
 
 evaluate: $(VENV)/developed
 	$(BIN)/python -m experiments.evaluate
+	$(BIN)/python -m experiments.recipes
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -70,7 +70,7 @@ class MethodChoice:
 
         if self.recipe is not None:
             return self._read_recipe(self.recipe)
-        pooling = {"trim": self.trim, "exponent": self.exponent, "prior": self.prior}
+        pooling: dict[str, float | str | None] = {"trim": self.trim, "exponent": self.exponent, "prior": self.prior}
         pooling |= {"pool": self.pool, "shift": self.shift}
         then = "exact" if self.method == "recipe" and self.then is None else self.then
         if self.method == "recipe":

@@ -37,10 +37,11 @@ def aggregate(
     """Combine a panel's forecasts into one coherent set.
 
     `method` is a method object, or the name of a method with its default options: "auto" (exact where possible, see
-    `result.note`), "exact" (the nearest coherent forecasts, proved), "dykstra" (the nearest locally coherent ones),
-    "projections" (the paper's algorithm), "annealing" (globally coherent ones by random search), "linear" (plain
-    averages), another pool ("log", "median", "trimmed", "extremised", "neyman-roughgarden", "normalised"),
-    "lindley" (errors with a covariance) or "dempster-shafer" (evidence). `loss` is the distance to minimise: "brier",
+    `result.note`), "exact" (the nearest coherent forecasts, proved), "recipe" (pool, recalibrate, then exact; see
+    `co.Recipe`), "dykstra" (the nearest locally coherent ones), "projections" (the paper's algorithm), "annealing"
+    (globally coherent ones by random search), "linear" (plain averages), another pool ("log", "median", "trimmed",
+    "extremised", "neyman-roughgarden", "normalised"), "lindley" (errors with a covariance) or "dempster-shafer"
+    (evidence). `loss` is the distance to minimise: "brier",
     "log" (or `co.Log(clip=...)`) or "spherical". `weights` says how much each judge counts: a mapping or a file (judge,
     weight), or a weighting such as `co.CoherenceWeights()`; the result is then that of the weighted panel,
     `result.panel`. `progress` is called with the fraction of the work that is done. Ctrl-C ends the work and gives the

@@ -62,6 +62,7 @@ KINDS = {
     ),
     "lindley": APART,
     "dempster-shafer": APART,
+    "recipe": AVERAGE,
     **dict.fromkeys(("linear", "log", "median", "trimmed", "extremised", "neyman-roughgarden", "normalised"), AVERAGE),
 }
 """The methods of the package except auto, which is exact or dykstra; nothing is known of others."""

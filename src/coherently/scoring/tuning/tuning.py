@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from coherently.panel import Progress
     from coherently.problem import Problem
 
-POOLS, LOSSES = ("linear", "trimmed", "median", "log"), ("brier", "log")
-"""What is tried."""
+POOLS = ("linear", "trimmed", "median", "log")
+"""The pools that are tried."""
+MOST_FOR_LOG = 2_000
+"""Maximum number of components of a panel for which the log loss is tried, too: it takes ten times as long."""
 LEAST = 30
 """Minimum number of resolved components to learn from."""
 OVERS = ("components", "time")
@@ -140,8 +142,10 @@ class _Kitchen:
     def learn(self, among: Indices) -> tuple[Recipe, Recipe]:
         """The best recipe, and the best one without coherence, on some blocks."""
         then, bare = Exact(time_limit=self.time_limit), self.bare(among)
-        whole = [replace(recipe, then=then, loss=loss) for recipe in bare for loss in LOSSES]
-        return self.best([self.default(), *whole], among), self.best(bare, among)
+        best = self.best([self.default(), *(replace(recipe, then=then) for recipe in bare)], among)
+        if int(self.blocks.component.max()) < MOST_FOR_LOG:
+            best = self.best([best, replace(best, loss="log")], among)
+        return best, self.best(bare, among)
 
 
 def _cross_fitted(panel: Panel, over: str, time_limit: float, tell: Progress) -> Tuned:
