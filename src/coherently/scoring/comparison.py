@@ -235,11 +235,12 @@ def compare(
     """Score a panel's judges, and what methods make of them, as Tables 6 and 7 of the paper do, with intervals.
 
     The rows are Raw, Individual (each judge made coherent alone), Linear average, Aggregate (paper) and Aggregate
-    (exact), then the `methods` asked for: names, method objects, results of this panel, or panels with other
-    probabilities for the same forecasts (such as `co.individual` gives), in a list or by name in a mapping. With
-    `remake` every method runs again for each of `bootstrap` draws of the judges, which takes that many times as long;
-    intervals over judges then show how the aggregate depends on who made it. Results and panels that were given stay as
-    they are. `seed` is the seed of these draws; intervals without `remake` need none. `bootstrap=0`: no intervals.
+    (exact), then the `methods` asked for, in a list or by name in a mapping: names, method objects, pairs of one of
+    these and weights of the judges (see `co.aggregate`), results of this panel, or panels with other probabilities for
+    the same forecasts (such as `co.individual` gives); `co.baselines()` has the usual ones. With `remake` every method
+    runs again for each of `bootstrap` draws of the judges, which takes that many times as long; intervals over judges
+    then show how the aggregate depends on who made it. Results and panels that were given stay as they are, and so do
+    weights. `seed` is the seed of these draws; intervals without `remake` need none. `bootstrap=0`: no intervals.
     `time_limit` is for each run of Aggregate (exact), in seconds. An interruption (Ctrl-C) leaves out what was not
     done, and `notes` says so.
 
@@ -330,7 +331,7 @@ def _remade(
     place = {name: i for i, name in enumerate(panel.judges)}
     every = np.ones(len(panel.judges))
     every[[place[name] for name in scored.judges]] = times
-    return _tally(scored, ran.remade(panel, every)[:, rows], clip)
+    return _tally(scored, ran.remade(every)[:, rows], clip)
 
 
 def _check(bootstrap: int, seed: int, confidence: float, clip: float) -> None:
