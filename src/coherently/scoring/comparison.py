@@ -362,10 +362,8 @@ def _scored(
     if not absent.any():
         return rows, []
     names = [candidates[i].name for i in np.flatnonzero(missing.any(axis=1)).tolist()]
-    return rows, [
-        f"{absent.sum():,} resolved forecasts are not scored, because these methods have no probability for them: "
-        f"{name_some(names)}"
-    ]
+    count = "1 resolved forecast is" if absent.sum() == 1 else f"{absent.sum():,} resolved forecasts are"
+    return rows, [f"{count} not scored, because some methods have no probability: {name_some(names)}"]
 
 
 def _doubts(tally: Tally, units: Units) -> list[str]:
