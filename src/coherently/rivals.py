@@ -22,8 +22,9 @@ def baselines(
 
     These are all kinds of `co.Pool`, by themselves and followed by `co.Exact`, and the linear pool and `co.Exact` with
     judges weighted by their coherence (`co.CoherenceWeights`), and by their past scores if there is a `history`
-    (`co.HistoryWeights`). `time_limit` is for each `co.Exact`, in seconds. The linear pool with equal weights, alone
-    and followed by exact, is left out: these are the rows Linear average and Aggregate (exact) of every comparison.
+    (`co.HistoryWeights`). `time_limit` is for each `co.Exact`, and for the check of the judges' coherence, in seconds.
+    The linear pool with equal weights, alone and followed by exact, is left out: these are the rows Linear average and
+    Aggregate (exact) of every comparison.
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=8, variables=6, basic=3, compound=6, seed=1)
@@ -38,6 +39,7 @@ def baselines(
     """
     exact = Exact() if time_limit is None else Exact(time_limit=time_limit)
     pools = [method for kind in OPTIONS if kind != "linear" for method in (Pool(kind), Pool(kind, then=exact))]
-    weightings = [CoherenceWeights(), *([] if history is None else [HistoryWeights(history)])]
+    past = [] if history is None else [HistoryWeights(history)]
+    weightings = [CoherenceWeights(time_limit=exact.time_limit), *past]
     weighted = [(method, weights) for weights in weightings for method in (Pool("linear"), exact)]
     return (*pools, *weighted)

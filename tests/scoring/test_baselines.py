@@ -112,6 +112,18 @@ def test_weights_stay_when_the_judges_are_drawn_again():
     np.testing.assert_allclose(found.variation.judges[0, -1, -1], expected)
 
 
+def test_weights_are_found_once(panel):
+    asked = []
+
+    def counting(panel):
+        asked.append(panel)
+        return np.arange(1.0, 1 + len(panel.judges))
+
+    found = co.compare(panel, [("linear", counting), ("exact", counting)], bootstrap=0)
+    assert len(asked) == 1
+    assert found.rows[-1].note == found.rows[-2].note == "Judges are weighted by counting, from 1 (j0) to 6 (j5)."
+
+
 def test_a_note_names_the_methods_without_a_probability():
     """Bob, the most incoherent, has the weight 0, and only he forecast r."""
     rows = [("Ann", "p", 0.6), ("Ann", "~p", 0.4), ("Bob", "p", 0.9), ("Bob", "~p", 0.5), ("Bob", "r", 0.2)]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from coherently.errors import CoherentlyError, MethodError
 from coherently.panel import Panel
-from coherently.panel.weights import name_of
+from coherently.panel.weights import name_of, weighted
 from coherently.result import Result, aggregate, individual
 from coherently.solve import AlternatingProjections, Exact, LinearAverage, Method, Pool, Status, choose
 
@@ -86,6 +86,22 @@ class _Making:
 
 
 @dataclass(frozen=True, slots=True)
+class _Counted:
+    """The panel, and the same with weights, which are found once for all methods that have them."""
+
+    panel: Panel
+    by_weights: dict[int, Panel] = field(default_factory=dict)
+
+    def of(self, weights: Weights | None) -> Panel:
+        """The panel in which each judge counts by the weights, if there are any."""
+        if weights is None:
+            return self.panel
+        if id(weights) not in self.by_weights:
+            self.by_weights[id(weights)] = weighted(self.panel, weights)
+        return self.by_weights[id(weights)]
+
+
+@dataclass(frozen=True, slots=True)
 class _RowPlan:
     """What to run for a row: a method on the panel, or on each judge alone, or forecasts that exist already."""
 
@@ -106,11 +122,11 @@ def run_candidates(
     """Run the five standard rows and those asked for; a standard row that does not fit the panel is left out, noted."""
     plans = [*_standard(panel, time_limit), *_wanted(asked, time_limit)]
     candidates, forecasts, makings, notes = [], [], [], []
-    interrupted = False
+    interrupted, counted = False, _Counted(panel)
     try:
         for i, plan in enumerate(plans):
             try:
-                candidate, forecast, making = _run(panel, plan, lambda done, i=i: progress((i + done) / len(plans)))  # type: ignore[misc]
+                candidate, forecast, making = _run(counted, plan, lambda done, i=i: progress((i + done) / len(plans)))  # type: ignore[misc]
             except CoherentlyError as error:
                 if not plan.standard:
                     raise
@@ -194,11 +210,13 @@ def _unused(name: str, what: Asked, names: set[str]) -> str:
     return found
 
 
-def _run(panel: Panel, plan: _RowPlan, progress: Progress) -> tuple[Candidate, NDArray[np.float64], _Making | None]:
+def _run(
+    counted: _Counted, plan: _RowPlan, progress: Progress
+) -> tuple[Candidate, NDArray[np.float64], _Making | None]:
     """Run what is planned: the row, its forecasts, and how these were made from all judges, if they were."""
     candidate = Candidate(plan.name, plan.meaning)
     begun = time.perf_counter()
-    what = plan.what
+    panel, what = counted.panel, plan.what
     if isinstance(what, Panel):
         return candidate, _forecasts_of(panel, what), None
     if isinstance(what, Result):
@@ -208,9 +226,11 @@ def _run(panel: Panel, plan: _RowPlan, progress: Progress) -> tuple[Candidate, N
     if plan.alone:
         alone = individual(panel, what)
         return replace(candidate, seconds=time.perf_counter() - begun), alone.probability, None
-    result = aggregate(panel, what, weights=plan.weights, progress=progress)
+    own = counted.of(plan.weights)
+    result = aggregate(own, what, progress=progress)
     done = _told(candidate, result, time.perf_counter() - begun)
-    return done, result.solution.value[panel.event_index], _Making(what, result.panel)
+    said = " ".join(filter(None, [*own.notes[len(panel.notes) :], done.note]))
+    return replace(done, note=said or None), result.solution.value[panel.event_index], _Making(what, own)
 
 
 def _told(candidate: Candidate, result: Result, seconds: float) -> Candidate:
