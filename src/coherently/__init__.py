@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from coherently.panel.weights import weighted
     from coherently.problem import Brier, Log, Spherical
     from coherently.result import Bounds, Result, aggregate, individual
+    from coherently.rivals import baselines
     from coherently.scoring import (
         Calibration,
         Comparison,
@@ -79,6 +80,7 @@ _ROOMS = {
     "coherently.panel.weights": ["weighted"],
     "coherently.problem": ["Brier", "Log", "Spherical"],
     "coherently.result": ["Bounds", "Result", "aggregate", "individual"],
+    "coherently.rivals": ["baselines"],
     "coherently.scoring": [
         "Calibration",
         "Comparison",
@@ -159,6 +161,7 @@ __all__ = [
     "Verification",
     "Vovk",
     "aggregate",
+    "baselines",
     "check",
     "compare",
     "consistency",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from coherently.checks import check_judges
 from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel, by_appearance, read_panel
 from coherently.panel.texts import name_some
+from coherently.panel.weights import name_of
 from coherently.problem import BRIER, pose
 from coherently.problem.losses import merged_mean
 from coherently.scoring import score
@@ -33,6 +34,8 @@ class EqualWeights:
     >>> co.EqualWeights()(panel).tolist()
     [1.0, 1.0]
     """
+
+    name: ClassVar[str] = "equal"
 
     def __call__(self, panel: Panel) -> NDArray[np.float64]:
         """Give each judge the factor 1."""
@@ -65,6 +68,7 @@ class CoherenceWeights:
     [1.0, 0.5, 0.0]
     """
 
+    name: ClassVar[str] = "coherence"
     beta: float = 1.0
     time_limit: float = 10.0
 
@@ -103,6 +107,7 @@ class ConsensusWeights:
     [0.493, 0.493, 0.368]
     """
 
+    name: ClassVar[str] = "consensus"
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
@@ -149,6 +154,11 @@ class ProductWeights:
                 "the parts of ProductWeights must be a tuple of weightings, such as co.CoherenceWeights()"
             )
 
+    @property
+    def name(self) -> str:
+        """The names of the parts."""
+        return " and ".join(map(name_of, self.parts))
+
     def __call__(self, panel: Panel) -> NDArray[np.float64]:
         """Multiply the factors."""
         factor = np.ones(len(panel.judges))
@@ -183,6 +193,7 @@ class HistoryWeights:
     [1.8, 0.692, 1.0]
     """
 
+    name: ClassVar[str] = "history"
     history: Panel | str | os.PathLike[str]
     shrink: float = 10.0
     power: float = 1.0

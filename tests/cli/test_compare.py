@@ -38,6 +38,32 @@ def test_json_has_everything(panel):
     assert [row["brier"] for row in answer["scores"]["both"]] == expected[:, 0].tolist()
 
 
+def test_baselines_with_a_history(panel):
+    done = run("compare", panel, "--baselines", "--history", panel, "--method", "dykstra", "--json", check=0)
+    names = [row["name"] for row in json.loads(done.stdout)["methods"]]
+    expected = co.compare(co.read_panel(panel), [*co.baselines(history=panel), "dykstra"])
+    assert names == list(expected.methods)
+    assert {"Pool (shin)", "Aggregate (power, then exact)", "Aggregate (exact, history weights)"} < set(names)
+    assert "note: Aggregate (exact, history weights): Judges are weighted by their past Brier scores" in done.stderr
+    limited = run("compare", panel, "--baselines", "--time-limit", 20, "--json", check=0)
+    assert [row["name"] for row in json.loads(limited.stdout)["methods"]] == [
+        name for name in names if "history" not in name and "dykstra" not in name
+    ]
+
+
+def test_many_methods_are_compared_with_exact_only(panel, tmp_path):
+    shown = run("compare", panel, "--baselines", check=0).stdout
+    assert "Raw - Aggregate (exact)" in shown
+    assert "Raw - Individual" not in shown
+    assert "All other differences: --json" in shown
+    assert max(map(len, shown.splitlines())) <= 100
+    file = tmp_path / "table.html"
+    run("compare", panel, "--baselines", "--html", "-o", file, check=0)
+    page = file.read_text("utf-8")
+    assert "than Aggregate (exact)" in page
+    assert "than Individual" not in page
+
+
 def test_latex(panel):
     shown = run("compare", panel, "--bootstrap", 20, "--latex", check=0).stdout
     body = [line for line in shown.splitlines() if line.endswith(r"\\")]
@@ -93,6 +119,8 @@ def test_one_judge_is_told_that_there_are_no_intervals(tmp_path):
         (("--html", "-o", "/nowhere/at/all.html"), "name a file in an existing folder"),
         (("-o", "rows.pdf"), "has an unknown ending"),
         (("--method", "average"), "unknown method"),
+        (("--history", "past.csv"), "--history goes with --baselines; give both"),
+        (("--baselines", "--history", "past.csv"), "past.csv"),
         (("--confidence", "95"), "confidence is 95.0; it must lie between 0 and 1"),
     ],
 )

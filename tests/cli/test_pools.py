@@ -23,7 +23,11 @@ def panel(tmp_path):
         (["trimmed", "--trim", "0"], 0.766667),
         (["extremised", "--exponent", "1"], 0.815001),
         (["neyman-roughgarden", "--prior", "0.766666666667"], 0.766667),
+        (["shrunk", "--shrink", "1e-9"], 0.815001),
+        (["shrunk", "--shrink", "1e9", "--prior", "0.3"], 0.3),
         (["normalised"], 0.766667),
+        (["power"], 0.766667),
+        (["shin"], 0.766667),
         (["linear", "--then", "exact", "--time-limit", "5"], 0.766667),
     ],
 )
@@ -42,6 +46,7 @@ def test_a_pool_that_is_made_coherent_says_so(panel):
     ("options", "message"),
     [
         (["median", "--trim", "0.1"], "the pool median has no trim; trimmed can have it"),
+        (["log", "--shrink", "2"], "the pool log has no shrink; shrunk can have it"),
         (["median", "--time-limit", "1"], "the method median has no option time_limit"),
         (["exact", "--then", "exact"], "the method exact has no option then; linear and recipe and"),
         (["linear", "--then", "nothing"], "unknown method 'nothing'"),

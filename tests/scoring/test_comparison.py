@@ -203,7 +203,7 @@ def test_no_outcomes_is_an_error():
         ({"clip": 0.0}, r"clip is 0\.0; it must be above 0"),
         ({"methods": "exact"}, "methods must be a list"),
         ({"methods": ["exakt"]}, "Did you mean 'exact'"),
-        ({"methods": [3]}, "it may contain names, methods, results and panels"),
+        ({"methods": [3]}, "it may contain names, methods, pairs of a method and weights"),
         ({"methods": [co.Panel.from_records(TABLE_2)]}, "same forecasts with other probabilities"),
         ({"methods": [co.aggregate(co.Panel.from_records(TABLE_2))]}, "of another panel"),
     ],

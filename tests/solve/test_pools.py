@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import trim_mean
 
 import coherently as co
+from coherently.solve import Promise
 from coherently.solve.measure import distance, probabilities
 from coherently.solve.methods.averages import middle_mean, neyman_roughgarden, weighted_median
-from coherently.solve.methods.pools import OPTIONS
+from coherently.solve.methods.pools import EXCEPTIONS, OPTIONS, PARTITIONED
 from tests.panels import TABLE_2
 from tests.solve.reference import PROBABILITIES, WEIGHTS, coordinates, objective, panels
 
@@ -52,11 +53,13 @@ def test_p_and_its_complement_are_averaged_apart(kind):
     assert result.objective is result.lower_bound is result.guaranteed_improvement is None
     assert co.verify(result.panel, result)
     p, rest, given_q = result.solution.value.tolist()
-    assert given_q == pytest.approx(0.3) or kind == "extremised"
-    if kind == "normalised":
+    assert given_q == pytest.approx(0.3) or kind in ("extremised", "shrunk")
+    if kind in PARTITIONED:
         assert (p, rest) == pytest.approx((0.5, 0.5))
     elif kind == "extremised":
         assert p == pytest.approx(rest) == pytest.approx(1 / (1 + 1.5 ** -math.sqrt(3)))
+    elif kind == "shrunk":
+        assert (p, rest) == pytest.approx([1 / (1 + 1.5 ** -(n / (n + 1))) for n in (2, 1)])
     elif kind == "neyman-roughgarden":
         assert (p, rest) == pytest.approx((0.5 + 0.1 * 1.291503, 0.6), abs=1e-6)
     else:
@@ -65,11 +68,28 @@ def test_p_and_its_complement_are_averaged_apart(kind):
 
 @given(REPEATED, st.sampled_from(sorted(OPTIONS)))
 def test_a_weight_is_as_many_forecasts(pairs, kind):
-    if kind == "neyman-roughgarden":
+    if Promise.ADDS_WEIGHTS in EXCEPTIONS.get(kind, ()):
         return
     once = [("A", "p", p, float(n)) for p, n in pairs]
     often = [("A", "p", p, 1.0) for p, n in pairs for _ in range(n)]
     assert pooled(once, kind=kind) == pytest.approx(pooled(often, kind=kind), abs=1e-9)
+
+
+@given(st.lists(PROBABILITIES, min_size=1, max_size=9), st.floats(0.05, 0.95), st.integers(1, 5))
+def test_shrinking_adds_forecasts_at_the_prior(values, prior, shrink):
+    rows = [("A", "p", p) for p in values]
+    expected = pooled(rows + [("A", "p", prior)] * shrink, kind="log")
+    assert pooled(rows, kind="shrunk", shrink=shrink, prior=prior) == pytest.approx(expected, abs=1e-9)
+
+
+def test_limits_of_shrinking():
+    assert pooled(THREE, kind="shrunk", shrink=1e-12) == pytest.approx(pooled(THREE, kind="log"))
+    assert pooled(THREE, kind="shrunk", shrink=1e12, prior=0.2) == pytest.approx(0.2)
+    log_odds = 0.75 * math.log(0.815001 / (1 - 0.815001)) + 0.25 * math.log(0.3 / 0.7)
+    assert pooled(THREE, kind="shrunk", prior=0.3) == pytest.approx(1 / (1 + math.exp(-log_odds)), abs=1e-6)
+    # One forecast has nearly all of the weight, so there is about one.
+    heavy = [("A", "p", 0.9, 1e6), ("B", "p", 0.1, 1.0)]
+    assert pooled(heavy, kind="shrunk") == pytest.approx(1 / (1 + 9**-0.5), abs=1e-4)
 
 
 @given(st.lists(PROBABILITIES, min_size=1, max_size=9))
@@ -148,6 +168,9 @@ def test_normalised_partitions_sum_to_one():
         ({"kind": "log", "trim": 0.1}, "the pool log has no trim; trimmed can have it"),
         ({"kind": "trimmed", "trim": 0.5}, "trim is 0.5; it must be at least 0 and below 0.5"),
         ({"kind": "extremised", "exponent": 0}, "exponent is 0; it must be above 0"),
+        ({"kind": "shrunk", "shrink": 0}, "shrink is 0; it must be above 0"),
+        ({"kind": "log", "shrink": 1.0}, "the pool log has no shrink; shrunk can have it"),
+        ({"kind": "shin", "prior": 0.5}, "the pool shin has no prior"),
         ({"kind": "neyman-roughgarden", "prior": 1.0}, "prior is 1.0; it must be above 0 and below 1"),
         ({"kind": "log", "then": co.Exact}, "it must be a method object, such as co.Exact()"),
         ({"kind": "log", "then": "exact"}, "then is 'exact'"),

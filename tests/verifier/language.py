@@ -78,7 +78,7 @@ def solve(panel, word):
 WORDS = (
     *("exact", "auto", "log loss", "spherical loss", "linearised", "short", "annealing", "median, then exact"),
     *("dykstra", "projections", "pairs", "cliques", "one sweep", "log dykstra"),
-    *("linear", "median", "log", "normalised", "lindley", "dempster-shafer"),
+    *("linear", "median", "log", "normalised", "power", "shin", "shrunk", "lindley", "dempster-shafer"),
 )
 """The methods that the tests of the verifier use, by a word for each."""
 

@@ -638,7 +638,10 @@ def part_dropped(record, case):
     return _unless_completed(record, part["variables"])
 
 
-POOLS = {"linear", "median", "log", "normalised", "trimmed", "extremised", "neyman-roughgarden"}
+POOLS = {
+    *("linear", "median", "log", "trimmed", "extremised", "shrunk", "neyman-roughgarden"),
+    *("normalised", "power", "shin"),
+}
 KNOWN = {"exact", "auto", "dykstra", "projections", "annealing", "lindley", "dempster-shafer", *POOLS}
 EDITS = {
     edit.__name__: edit

@@ -19,6 +19,7 @@ from coherently.cli.terminal import progress_bar, say, show, show_json
 
 if TYPE_CHECKING:
     from coherently.scoring import Comparison
+    from coherently.scoring.candidates import Asked
 
 
 class Over(StrEnum):
@@ -36,6 +37,18 @@ def compare(
         list[str] | None,
         typer.Option("--method", metavar="METHOD", help="One more method to compare; may be given several times."),
     ] = None,
+    baselines: Annotated[
+        bool,
+        typer.Option("--baselines", help="All pools, alone and then exact, and linear and exact by coherence weights."),
+    ] = False,
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            "--history",
+            metavar="FILE",
+            help="With --baselines: linear and exact by past Brier scores too, from a panel with an outcome column.",
+        ),
+    ] = None,
     outcomes: OutcomesFile = None,
     over: Annotated[Over, typer.Option("--over", help="What intervals are over: judges, events or both.")] = (
         Over.BOTH
@@ -51,7 +64,7 @@ def compare(
     clip: Annotated[float, typer.Option("--clip", help="Log score: clip probabilities to [CLIP, 1 - CLIP].")] = 1e-4,
     time_limit: Annotated[
         float | None,
-        typer.Option("--time-limit", metavar="SECONDS", help="Time limit of the row Aggregate (exact) (60)."),
+        typer.Option("--time-limit", metavar="SECONDS", help="Time limit of each exact row (60)."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -71,11 +84,12 @@ def compare(
     from coherently.scoring import compare as run
 
     _check(output, as_json=as_json, latex=latex, html=html)
+    usual = _baselines(source, history, time_limit, wanted=baselines)
     panel = source.read(outcomes=outcomes)
     with progress_bar("Comparing", quiet=source.quiet) as progress:
         comparison = run(
             panel,
-            methods or (),
+            [*usual, *(methods or ())],
             bootstrap=bootstrap,
             seed=seed,
             confidence=confidence,
@@ -89,6 +103,23 @@ def compare(
     _give(comparison, over.value, output, as_json=as_json, latex=latex, html=html, quiet=source.quiet)
     if comparison.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _baselines(
+    source: PanelSource, history: Path | None, time_limit: float | None, *, wanted: bool
+) -> tuple[Asked, ...]:
+    """The baselines if they are wanted; the history is read as the panel is."""
+    from coherently.errors import MethodError
+
+    if not wanted:
+        if history is not None:
+            raise MethodError("--history goes with --baselines; give both")
+        return ()
+    from coherently.panel import read_panel
+    from coherently.rivals import baselines
+
+    past = None if history is None else read_panel(history, **source.options)
+    return baselines(history=past, time_limit=time_limit)
 
 
 def _check(output: Path | None, *, as_json: bool, latex: bool, html: bool) -> None:

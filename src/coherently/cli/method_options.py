@@ -21,6 +21,7 @@ from coherently.cli.options import (
     Scale,
     Seed,
     Shift,
+    Shrink,
     Steps,
     Sweeps,
     Then,
@@ -55,6 +56,7 @@ class MethodChoice:
     then: Then = None
     trim: Trim = None
     exponent: Exponent = None
+    shrink: Shrink = None
     prior: Prior = None
     reliability: Reliability = None
     covariance: CovarianceFile = None
@@ -70,7 +72,12 @@ class MethodChoice:
 
         if self.recipe is not None:
             return self._read_recipe(self.recipe)
-        pooling: dict[str, float | str | None] = {"trim": self.trim, "exponent": self.exponent, "prior": self.prior}
+        pooling: dict[str, object] = {
+            "trim": self.trim,
+            "exponent": self.exponent,
+            "shrink": self.shrink,
+            "prior": self.prior,
+        }
         pooling |= {"pool": self.pool, "shift": self.shift}
         then = "exact" if self.method == "recipe" and self.then is None else self.then
         if self.method == "recipe":

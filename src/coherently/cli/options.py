@@ -89,7 +89,8 @@ MethodWord: TypeAlias = Annotated[
         metavar="METHOD",
         help="auto, exact, recipe (pool, recalibrate, exact), dykstra (locally coherent), projections (the paper's "
         "algorithm), annealing, or a pool: "
-        "linear, log, median, trimmed, extremised, neyman-roughgarden or normalised; lindley, dempster-shafer.",
+        "linear, log, median, trimmed, extremised, shrunk, neyman-roughgarden, normalised, power or shin; lindley, "
+        "dempster-shafer.",
     ),
 ]
 Then: TypeAlias = Annotated[
@@ -111,9 +112,15 @@ RecipeFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--recipe", metavar="FILE", help="Use the recipe that `coherently tune -o FILE` wrote."),
 ]
+Shrink: TypeAlias = Annotated[
+    float | None, typer.Option("--shrink", help="Pool shrunk: the number of forecasts that the prior counts for (1).")
+]
 Prior: TypeAlias = Annotated[
     float | None,
-    typer.Option("--prior", help="Pools extremised, neyman-roughgarden: the probability to move away from (0.5)."),
+    typer.Option(
+        "--prior",
+        help="Pools extremised, neyman-roughgarden: the probability to move away from; shrunk: to move to (0.5).",
+    ),
 ]
 Reliability: TypeAlias = Annotated[
     float | None, typer.Option("--reliability", help="Dempster-Shafer: how much forecasts are trusted (0.8).")

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 class Weighting(Protocol):
     """Says how much each judge counts: one entry per judge of `panel.judges`, finite and not negative.
 
-    Any function of this shape will do. If it also has `describe(panel)`, results quote what that returns.
+    Any function of this shape will do. If it also has `describe(panel)`, results quote what that returns; if it has a
+    `name`, tables show that.
     """
 
     def __call__(self, panel: Panel) -> NDArray[np.float64]:
@@ -96,6 +97,12 @@ def find_weighting(weights: Weights) -> Weighting:
     if isinstance(weights, Callable):  # type: ignore[arg-type]
         return weights  # type: ignore[return-value]
     return _listed(table_from_frame(weights, "weights"))
+
+
+def name_of(weights: Weights) -> str:
+    """The name of a weighting in tables; "given" if it has none, as a list of weights."""
+    name = getattr(weights, "name", None)
+    return name if isinstance(name, str) else "given"
 
 
 def _listed(table: Table) -> ListedWeights:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from coherently.panel import Columns
     from coherently.scoring import Comparison, Difference
 
+MOST_PAIRED = 10
+"""The largest number of methods of which every two are compared; of more, each is compared with one of them."""
+REFERENCE = "Aggregate (exact)"
+"""The one, if it is there; otherwise it is the first."""
 HEADS = {rule.name: rule.head for rule in RULES}
 _LATEX = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
@@ -36,19 +40,30 @@ def comparison_table(comparison: Comparison, over: str = "both") -> Table:
 
 
 def differences_table(comparison: Comparison, over: str = "both") -> Table:
-    """Every pair of methods with the differences of their scores; a star where the interval excludes 0."""
+    """The differences of the methods' scores (see `_pairs`); a star where the interval excludes 0."""
     chance = 1 - comparison.confidence
     caption = f"* the interval excludes 0; by chance alone, about {chance:.0%} of all intervals do so"
     if not comparison.has_intervals(over):
         caption = "No intervals, so any of this may be noise"
+    if len(comparison.methods) > MOST_PAIRED:
+        caption = f"{caption}\nAll other differences: --json"
     table = make_table("difference", *_heads(), caption=caption, left=("difference",))
-    for first, second in combinations(comparison.methods, 2):
+    for first, second in _pairs(comparison):
         cells = []
         for score in HEADS:
             found = comparison.difference(first, second, score, over)
             cells.append(_short(found) + ("*" if found.excludes_zero else " "))
         table.add_row(plain(f"{first} - {second}"), *cells)
     return table
+
+
+def _pairs(comparison: Comparison) -> list[tuple[str, str]]:
+    """Every two methods or, if they are many, each with the reference."""
+    methods = comparison.methods
+    if len(methods) <= MOST_PAIRED:
+        return list(combinations(methods, 2))
+    reference = REFERENCE if REFERENCE in methods else methods[0]
+    return [(method, reference) for method in methods if method != reference]
 
 
 def comparison_text(comparison: Comparison) -> Text:
@@ -75,7 +90,7 @@ def comparison_html(comparison: Comparison, over: str = "both") -> str:
     rows = [[method, *(_cell(columns, score, i) for score in HEADS)] for i, method in enumerate(comparison.methods)]
     said = [
         comparison.difference(first, second, score, over).sentence
-        for first, second in combinations(comparison.methods, 2)
+        for first, second in _pairs(comparison)
         for score in HEADS
     ]
     meanings = [f"{row.name}: {row.meaning}{_how(row.status, row.gap)}." for row in comparison.rows]

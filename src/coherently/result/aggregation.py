@@ -40,13 +40,13 @@ def aggregate(
     `result.note`), "exact" (the nearest coherent forecasts, proved), "recipe" (pool, recalibrate, then exact; see
     `co.Recipe`), "dykstra" (the nearest locally coherent ones), "projections" (the paper's algorithm), "annealing"
     (globally coherent ones by random search), "linear" (plain averages), another pool ("log", "median", "trimmed",
-    "extremised", "neyman-roughgarden", "normalised"), "lindley" (errors with a covariance) or "dempster-shafer"
-    (evidence). `loss` is the distance to minimise: "brier",
-    "log" (or `co.Log(clip=...)`) or "spherical". `weights` says how much each judge counts: a mapping or a file (judge,
-    weight), or a weighting such as `co.CoherenceWeights()`; the result is then that of the weighted panel,
-    `result.panel`. `progress` is called with the fraction of the work that is done. Ctrl-C ends the work and gives the
-    answer so far, and so does `cancel`, a `threading.Event` that another thread sets. `engine` is an executor (see
-    `concurrent.futures`) by which the exact methods solve independent components, in processes for example.
+    "extremised", "shrunk", "neyman-roughgarden", "normalised", "power", "shin"), "lindley" (errors with a covariance)
+    or "dempster-shafer" (evidence). `loss` is the distance to minimise: "brier", "log" (or `co.Log(clip=...)`) or
+    "spherical". `weights` says how much each judge counts: a mapping or a file (judge, weight), or a weighting such as
+    `co.CoherenceWeights()`; the result is then that of the weighted panel, `result.panel`. `progress` is called with
+    the fraction of the work that is done. Ctrl-C ends the work and gives the answer so far, and so does `cancel`, a
+    `threading.Event` that another thread sets. `engine` is an executor (see `concurrent.futures`) by which the exact
+    methods solve independent components, in processes for example.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])

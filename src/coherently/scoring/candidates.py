@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from coherently.errors import CoherentlyError, MethodError
 from coherently.panel import Panel
+from coherently.panel.weights import name_of, weighted
 from coherently.result import Result, aggregate, individual
 from coherently.solve import AlternatingProjections, Exact, LinearAverage, Method, Pool, Status, choose
 
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.panel import Progress
+    from coherently.panel.weights import Weights
     from coherently.solve import Coherence
 
-Asked: TypeAlias = "str | Method | Result | Panel"
+Asked: TypeAlias = "str | Method | Result | Panel | tuple[str | Method, Weights]"
+"""What to compare: a method, a method with weights of the judges, or what is there already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +54,51 @@ class Candidate:
 class Ran:
     """The candidates that could be run, their forecasts, and notes.
 
-    `forecasts` has one row per candidate and one column per forecast of the panel. `methods` has the methods that make
-    one answer from all judges, None for the other candidates.
+    `forecasts` has one row per candidate and one column per forecast of the panel. `makings` says how the candidates
+    that are one answer from all judges were made; it has None for the others.
     """
 
     candidates: tuple[Candidate, ...]
     forecasts: NDArray[np.float64]
-    methods: tuple[Method | None, ...]
+    makings: tuple[_Making | None, ...]
     notes: tuple[str, ...]
     interrupted: bool
 
-    def remade(self, panel: Panel, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    def remade(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
         """The forecasts if each judge counted `times` times; only answers that are made from all judges change."""
-        drawn = replace(panel, weight=panel.weight * times[panel.judge_index])
         forecasts = self.forecasts.copy()
-        for i, method in enumerate(self.methods):
-            if method is not None:
-                result = aggregate(drawn, method)
+        for i, making in enumerate(self.makings):
+            if making is not None:
+                panel = making.panel
+                result = aggregate(replace(panel, weight=panel.weight * times[panel.judge_index]), making.method)
                 if result.status is Status.INTERRUPTED:
                     raise KeyboardInterrupt
                 forecasts[i] = result.solution.value[panel.event_index]
         return forecasts
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """A method, and the panel that it was run on, with the weights of its judges."""
+
+    method: Method
+    panel: Panel
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The panel, and the same with weights, which are found once for all methods that have them."""
+
+    panel: Panel
+    by_weights: dict[int, Panel] = field(default_factory=dict)
+
+    def of(self, weights: Weights | None) -> Panel:
+        """The panel in which each judge counts by the weights, if there are any."""
+        if weights is None:
+            return self.panel
+        if id(weights) not in self.by_weights:
+            self.by_weights[id(weights)] = weighted(self.panel, weights)
+        return self.by_weights[id(weights)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +107,8 @@ class _RowPlan:
 
     name: str
     meaning: str
-    what: Asked
+    what: Method | Result | Panel
+    weights: Weights | None = None
     alone: bool = False
     standard: bool = True
 
@@ -93,12 +121,12 @@ def run_candidates(
 ) -> Ran:
     """Run the five standard rows and those asked for; a standard row that does not fit the panel is left out, noted."""
     plans = [*_standard(panel, time_limit), *_wanted(asked, time_limit)]
-    candidates, forecasts, methods, notes = [], [], [], []
-    interrupted = False
+    candidates, forecasts, makings, notes = [], [], [], []
+    interrupted, counted = False, _Counted(panel)
     try:
         for i, plan in enumerate(plans):
             try:
-                candidate, forecast = _run(panel, plan, lambda done, i=i: progress((i + done) / len(plans)))  # type: ignore[misc]
+                candidate, forecast, making = _run(counted, plan, lambda done, i=i: progress((i + done) / len(plans)))  # type: ignore[misc]
             except CoherentlyError as error:
                 if not plan.standard:
                     raise
@@ -107,7 +135,7 @@ def run_candidates(
             candidates.append(candidate)
             notes += [f"{candidate.name}: {candidate.note}"] if candidate.note else []
             forecasts.append(forecast)
-            methods.append(plan.what if isinstance(plan.what, Method) and not plan.alone else None)
+            makings.append(making)
             interrupted = candidate.status is Status.INTERRUPTED
             if interrupted:
                 break
@@ -118,7 +146,7 @@ def run_candidates(
         interrupted = True
     if interrupted:
         notes.append("interrupted: later methods were not run, and no intervals were made")
-    return Ran(tuple(candidates), np.stack(forecasts), tuple(methods), tuple(notes), interrupted)
+    return Ran(tuple(candidates), np.stack(forecasts), tuple(makings), tuple(notes), interrupted)
 
 
 def _standard(panel: Panel, time_limit: float | None) -> Iterator[_RowPlan]:
@@ -144,26 +172,33 @@ def _wanted(asked: Sequence[Asked] | Mapping[str, Asked], time_limit: float | No
     plans: list[_RowPlan] = []
     names = {"Raw", "Individual", "Linear average", "Aggregate (paper)", "Aggregate (exact)"}
     for name, item in given:
-        what = choose(item) if isinstance(item, str) else item
-        if name is None and any(what == other for other in there):
+        what, weights = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
+        what = choose(what) if isinstance(what, str) else what
+        if name is None and weights is None and any(what == other for other in there):
             continue
-        label, meaning = _described(what)
+        label, meaning = _described(what, weights)
         chosen = _unused(name or label, what, names)
         names.add(chosen)
-        plans.append(_RowPlan(chosen, meaning, what, standard=False))
+        plans.append(_RowPlan(chosen, meaning, what, weights, standard=False))
     return plans
 
 
-def _described(what: Asked) -> tuple[str, str]:
+def _described(what: object, weights: Weights | None) -> tuple[str, str]:
+    if weights is not None and (isinstance(what, type) or not isinstance(what, Method)):
+        raise MethodError(f"methods contains {what!r} with weights; only a method can have weights")
+    word = "" if weights is None else f"{name_of(weights)} weights"
+    extra, said = (f", {word}", f" with {word}") if word else ("", "")
     if isinstance(what, Panel):
         return "Other forecasts", "the forecasts that were given"
     if isinstance(what, Result):
         return f"Aggregate ({what.method.name})", f"the result that was given, by {what.method.name}"
     if isinstance(what, Pool) and what.then is None:
-        return f"Pool ({what.name})", f"the judges' forecasts of each event by the pool {what.name}"
+        return f"Pool ({what.name}{extra})", f"the judges' forecasts of each event by the pool {what.name}{said}"
     if isinstance(what, Method):
-        return f"Aggregate ({what.name})", f"the panel's forecasts by the method {what.name}"
-    raise MethodError(f"methods contains {what!r}; it may contain names, methods, results and panels")
+        return f"Aggregate ({what.name}{extra})", f"the panel's forecasts by the method {what.name}{said}"
+    raise MethodError(
+        f"methods contains {what!r}; it may contain names, methods, pairs of a method and weights, results and panels"
+    )
 
 
 def _unused(name: str, what: Asked, names: set[str]) -> str:
@@ -175,27 +210,39 @@ def _unused(name: str, what: Asked, names: set[str]) -> str:
     return found
 
 
-def _run(panel: Panel, plan: _RowPlan, progress: Progress) -> tuple[Candidate, NDArray[np.float64]]:
+def _run(
+    counted: _Counted, plan: _RowPlan, progress: Progress
+) -> tuple[Candidate, NDArray[np.float64], _Making | None]:
+    """Run what is planned: the row, its forecasts, and how these were made from all judges, if they were."""
     candidate = Candidate(plan.name, plan.meaning)
     begun = time.perf_counter()
-    if isinstance(plan.what, Panel):
-        return candidate, _forecasts_of(panel, plan.what)
+    panel, what = counted.panel, plan.what
+    if isinstance(what, Panel):
+        return candidate, _forecasts_of(panel, what), None
+    if isinstance(what, Result):
+        if what.panel.event_index is not panel.event_index:
+            raise MethodError(f"the result {plan.name!r} is of another panel; aggregate this one")
+        return _told(candidate, what, 0.0), what.solution.value[panel.event_index], None
     if plan.alone:
-        alone = individual(panel, plan.what)  # type: ignore[arg-type]
-        return replace(candidate, seconds=time.perf_counter() - begun), alone.probability
-    result = plan.what if isinstance(plan.what, Result) else aggregate(panel, plan.what, progress=progress)
-    if result.panel is not panel:
-        raise MethodError(f"the result {plan.name!r} is of another panel; aggregate this one")
-    done = replace(
+        alone = individual(panel, what)
+        return replace(candidate, seconds=time.perf_counter() - begun), alone.probability, None
+    own = counted.of(plan.weights)
+    result = aggregate(own, what, progress=progress)
+    done = _told(candidate, result, time.perf_counter() - begun)
+    said = " ".join(filter(None, [*own.notes[len(panel.notes) :], done.note]))
+    return replace(done, note=said or None), result.solution.value[panel.event_index], _Making(what, own)
+
+
+def _told(candidate: Candidate, result: Result, seconds: float) -> Candidate:
+    return replace(
         candidate,
         status=result.status,
         coherence=result.coherence,
         gap=result.gap,
         objective=result.objective,
         note=result.note,
-        seconds=time.perf_counter() - begun,
+        seconds=seconds,
     )
-    return done, result.solution.value[panel.event_index]
 
 
 def _forecasts_of(panel: Panel, other: Panel) -> NDArray[np.float64]:

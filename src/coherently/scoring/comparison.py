@@ -11,6 +11,7 @@ import numpy as np
 
 from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel, records, to_frame
+from coherently.panel.texts import name_some
 from coherently.scoring.candidates import Candidate, run_candidates
 from coherently.scoring.intervals import (
     LEAST_EFFECTIVE_UNITS,
@@ -235,11 +236,12 @@ def compare(
     """Score a panel's judges, and what methods make of them, as Tables 6 and 7 of the paper do, with intervals.
 
     The rows are Raw, Individual (each judge made coherent alone), Linear average, Aggregate (paper) and Aggregate
-    (exact), then the `methods` asked for: names, method objects, results of this panel, or panels with other
-    probabilities for the same forecasts (such as `co.individual` gives), in a list or by name in a mapping. With
-    `remake` every method runs again for each of `bootstrap` draws of the judges, which takes that many times as long;
-    intervals over judges then show how the aggregate depends on who made it. Results and panels that were given stay as
-    they are. `seed` is the seed of these draws; intervals without `remake` need none. `bootstrap=0`: no intervals.
+    (exact), then the `methods` asked for, in a list or by name in a mapping: names, method objects, pairs of one of
+    these and weights of the judges (see `co.aggregate`), results of this panel, or panels with other probabilities for
+    the same forecasts (such as `co.individual` gives); `co.baselines()` has the usual ones. With `remake` every method
+    runs again for each of `bootstrap` draws of the judges, which takes that many times as long; intervals over judges
+    then show how the aggregate depends on who made it. Results and panels that were given stay as they are, and so do
+    weights. `seed` is the seed of these draws; intervals without `remake` need none. `bootstrap=0`: no intervals.
     `time_limit` is for each run of Aggregate (exact), in seconds. An interruption (Ctrl-C) leaves out what was not
     done, and `notes` says so.
 
@@ -260,7 +262,7 @@ def compare(
     tell = progress or (lambda _: None)
     share = _SHARE_REMADE if remake else _SHARE
     ran = run_candidates(panel, methods, time_limit, lambda done: tell(share * done))
-    rows, left_out = _scored(panel, ran.forecasts)
+    rows, left_out = _scored(panel, ran.candidates, ran.forecasts)
     scored = panel.select(rows)
     tally, units = _tally(scored, ran.forecasts[:, rows], clip), units_of(scored)
     intervals = bool(bootstrap) and not ran.interrupted
@@ -294,7 +296,7 @@ def compare_forecasts(
     panel: Panel, rows: tuple[Candidate, ...], forecasts: NDArray[np.float64], confidence: float = 0.95
 ) -> Comparison:
     """Score forecasts that were made elsewhere: one row of `forecasts` per candidate, one column per forecast."""
-    kept, left_out = _scored(panel, forecasts)
+    kept, left_out = _scored(panel, rows, forecasts)
     scored = panel.select(kept)
     tally, units = _tally(scored, forecasts[:, kept], 1e-4), units_of(scored)
     return Comparison(
@@ -330,7 +332,7 @@ def _remade(
     place = {name: i for i, name in enumerate(panel.judges)}
     every = np.ones(len(panel.judges))
     every[[place[name] for name in scored.judges]] = times
-    return _tally(scored, ran.remade(panel, every)[:, rows], clip)
+    return _tally(scored, ran.remade(every)[:, rows], clip)
 
 
 def _check(bootstrap: int, seed: int, confidence: float, clip: float) -> None:
@@ -347,17 +349,21 @@ def _check(bootstrap: int, seed: int, confidence: float, clip: float) -> None:
         raise MethodError("\n".join(found))
 
 
-def _scored(panel: Panel, forecasts: NDArray[np.float64]) -> tuple[NDArray[np.int64], list[str]]:
+def _scored(
+    panel: Panel, candidates: Sequence[Candidate], forecasts: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], list[str]]:
     """The resolved rows for which every method has a probability, and a note on the others."""
     resolved = panel.written.outcome[panel.event_index] >= 0
-    everywhere = ~np.isnan(forecasts).any(axis=0)
-    rows = np.flatnonzero(resolved & everywhere)
+    missing = np.isnan(forecasts) & resolved
+    absent = missing.any(axis=0)
+    rows = np.flatnonzero(resolved & ~absent)
     if not len(rows):
         raise PanelError("no resolved forecast has a probability from every method, so nothing can be compared")
-    absent = int((resolved & ~everywhere).sum())
-    if not absent:
+    if not absent.any():
         return rows, []
-    return rows, [f"{absent:,} resolved forecasts are not scored, because some method has no probability for them"]
+    names = [candidates[i].name for i in np.flatnonzero(missing.any(axis=1)).tolist()]
+    count = "1 resolved forecast is" if absent.sum() == 1 else f"{absent.sum():,} resolved forecasts are"
+    return rows, [f"{count} not scored, because some methods have no probability: {name_some(names)}"]
 
 
 def _doubts(tally: Tally, units: Units) -> list[str]:

@@ -30,8 +30,11 @@ METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
     "median": (Pool, {"kind": "median"}),
     "trimmed": (Pool, {"kind": "trimmed"}),
     "extremised": (Pool, {"kind": "extremised"}),
+    "shrunk": (Pool, {"kind": "shrunk"}),
     "neyman-roughgarden": (Pool, {"kind": "neyman-roughgarden"}),
     "normalised": (Pool, {"kind": "normalised"}),
+    "power": (Pool, {"kind": "power"}),
+    "shin": (Pool, {"kind": "shin"}),
     "dempster-shafer": (DempsterShafer, {}),
     "lindley": (Lindley, {}),
 }

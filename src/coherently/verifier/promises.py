@@ -63,7 +63,8 @@ KINDS = {
     "lindley": APART,
     "dempster-shafer": APART,
     "recipe": AVERAGE,
-    **dict.fromkeys(("linear", "log", "median", "trimmed", "extremised", "neyman-roughgarden", "normalised"), AVERAGE),
+    **dict.fromkeys(("linear", "log", "median", "trimmed", "extremised", "shrunk", "neyman-roughgarden"), AVERAGE),
+    **dict.fromkeys(("normalised", "power", "shin"), AVERAGE),
 }
 """The methods of the package except auto, which is exact or dykstra; nothing is known of others."""
 ANY = Kind(WEAKEST_FIRST, ("optimal", "averaged", "converged", "sweep_limit", "pass_limit", *LIMITS))

@@ -14,7 +14,14 @@ from coherently.problem.losses import merged_mean
 from coherently.problem.partitions import partitions
 from coherently.solve.facts import Promise, Status
 from coherently.solve.measure import distance, probabilities
-from coherently.solve.methods.averages import middle_mean, neyman_roughgarden, normalised, weighted_median
+from coherently.solve.methods.averages import (
+    middle_mean,
+    neyman_roughgarden,
+    normalised,
+    power,
+    shin,
+    weighted_median,
+)
 from coherently.solve.solution import Averages, Local, Method, Solution
 
 if TYPE_CHECKING:
@@ -22,9 +29,9 @@ if TYPE_CHECKING:
     from coherently.problem import Problem
     from coherently.solve.budget import Budget
 
-TRIM, EXPONENT, PRIOR, CLIP = 0.2, math.sqrt(3.0), 0.5, 1e-4
-"""Defaults: the share cut off each end, the exponent (the limit of Neyman and Roughgarden's factor), the prior, and the
-probability to which log-odds clip."""
+TRIM, EXPONENT, SHRINK, PRIOR, CLIP = 0.2, math.sqrt(3.0), 1.0, 0.5, 1e-4
+"""Defaults: the share cut off each end, the exponent (the limit of Neyman and Roughgarden's factor), the number of
+forecasts that the prior counts for, the prior, and the probability to which log-odds clip."""
 
 OPTIONS = {
     "linear": (),
@@ -32,15 +39,28 @@ OPTIONS = {
     "median": (),
     "trimmed": ("trim",),
     "extremised": ("exponent", "prior", "clip"),
+    "shrunk": ("shrink", "prior", "clip"),
     "neyman-roughgarden": ("prior",),
     "normalised": (),
+    "power": (),
+    "shin": (),
 }
 """The kinds of pools, and the options that each has."""
+LIMITS = {
+    "trim": (0.0, 0.5),
+    "exponent": (0.0, math.inf),
+    "shrink": (0.0, math.inf),
+    "prior": (0.0, 1.0),
+    "clip": (0.0, 0.5),
+}
+"""Between what each option lies; only `trim` may be the first of the two, and none the second."""
 EXCEPTIONS = {
     "extremised": frozenset({Promise.KEEPS_COHERENT}),
-    "neyman-roughgarden": frozenset({Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS}),
+    **dict.fromkeys(("neyman-roughgarden", "shrunk"), frozenset({Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS})),
 }
-"""The kinds that move away from the prior, one of them by the number of forecasts."""
+"""The kinds that move away from the prior or towards it, two of them by the number of forecasts."""
+PARTITIONED = {"normalised": normalised, "power": power, "shin": shin}
+"""The kinds that make the means of each partition sum to 1, and how."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +76,17 @@ class Pool:
       2008);
     - extremised: $l^{-1}(l(\pi) + a \sum w (l(p) - l(\pi)))$ with `exponent` a (the root of 3) and `prior` $\pi$ (0.5;
       Satopää and others 2014);
+    - shrunk: the same with $a = n / (n + c)$ for n forecasts: the mean log-odds of these and of c more at the prior, c
+      being `shrink` (1). It is the posterior mean if the log-odds of forecasts vary normally around those of the event,
+      and these around the prior's with a variance 1/c times as large (Bordley 1982 for the pool with a prior, Efron and
+      Morris 1975 for the factor);
     - neyman-roughgarden: $\pi + d (m - \pi)$, cut to [0, 1], with $d = n (\sqrt{3n^2 - 3n + 1} - 2) / (n^2 - n - 1)$
       for n forecasts (Neyman and Roughgarden 2022);
-    - normalised: linear, then divided by the sum over each partition (`coherently.problem.partitions`).
+    - normalised: linear, then divided by the sum over each partition (`coherently.problem.partitions`);
+    - power: linear, then raised to the power k with which each partition sums to 1, $\sum m^k = 1$ (Vovk and Zhdanov
+      2009);
+    - shin: linear, then without the margin that a bookmaker adds out of fear of insiders (Shin 1993); a partition
+      that sums to 1 or less has none, and is normalised.
 
     For log-odds, probabilities are clipped to [`clip`, 1 - `clip`] (1e-4). Pools are in general incoherent, so a pool
     can be followed by a method, `then`, for which the pooled numbers are the forecasts.
@@ -76,6 +104,7 @@ class Pool:
     kind: str
     trim: float | None = None
     exponent: float | None = None
+    shrink: float | None = None
     prior: float | None = None
     clip: float | None = None
     then: Method | None = None
@@ -83,8 +112,7 @@ class Pool:
     def __post_init__(self) -> None:
         if self.kind not in OPTIONS:
             raise MethodError(f"unknown kind of pool {self.kind!r}; the kinds are {', '.join(OPTIONS)}")
-        limits = {"trim": (0.0, 0.5), "exponent": (0.0, math.inf), "prior": (0.0, 1.0), "clip": (0.0, 0.5)}
-        for option, (low, high) in limits.items():
+        for option, (low, high) in LIMITS.items():
             value = getattr(self, option)
             if value is None:
                 continue
@@ -126,18 +154,21 @@ class Pool:
         forecasts = given.unit, given.probability, given.weight, len(problem.weight)
         value = problem.mean
         match self.kind:
-            case "log" | "extremised":
+            case "log" | "extremised" | "shrunk":
                 value = merged_mean(Log(self.clip or CLIP), *forecasts)
                 if self.kind == "extremised":
-                    value = _extremise(value, self.exponent or EXPONENT, self.prior or PRIOR)
+                    value = _times_log_odds(value, self.exponent or EXPONENT, self.prior or PRIOR)
+                elif self.kind == "shrunk":
+                    number = _effective_numbers(problem)
+                    value = _times_log_odds(value, number / (number + (self.shrink or SHRINK)), self.prior or PRIOR)
             case "median":
                 value = weighted_median(*forecasts)
             case "trimmed":
                 value = middle_mean(*forecasts, TRIM if self.trim is None else self.trim)
             case "neyman-roughgarden":
                 value = neyman_roughgarden(value, _effective_numbers(problem), self.prior or PRIOR)
-            case "normalised":
-                value = normalised(value, partitions(problem))
+            case "normalised" | "power" | "shin":
+                value = PARTITIONED[self.kind](value, partitions(problem))
         return value
 
     def note(self, problem: Problem) -> str | None:
@@ -191,10 +222,16 @@ def answer_of_pool(problem: Problem, found: Solution, made_of: str, said: str | 
     )
 
 
-def _extremise(mean: Vector, exponent: float, prior: float) -> Vector:
-    """Multiply the log-odds relative to those of the prior."""
+def _times_log_odds(mean: Vector, factor: float | Vector, prior: float) -> Vector:
+    """Multiply the log-odds relative to those of the prior: above 1 extremises, below 1 shrinks.
+
+    Satopää, Baron, Foster, Mellers, Tetlock and Ungar (2014), Combining multiple probability predictions using a simple
+    logit model, International Journal of Forecasting 30; Bordley (1982), A multiplicative formula for aggregating
+    probability assessments, Management Science 28; Efron and Morris (1975), Data analysis using Stein's estimator and
+    its generalizations, Journal of the American Statistical Association 70.
+    """
     base = math.log(prior / (1.0 - prior))
-    odds = base + exponent * (np.log(mean / (1.0 - mean)) - base)
+    odds = base + factor * (np.log(mean / (1.0 - mean)) - base)
     return 0.5 * (1.0 + np.tanh(0.5 * odds))
 
 
