@@ -129,7 +129,7 @@ class Approach:
                 # The scatter of merged prices adds to the squared distance, to which the accuracy is relative.
                 accuracy *= 1.0 + _scatter(self.cluster, self.bets.price[self.cluster.bets]) / found.scale
         if found.objective > found.noise and not budget.is_over():
-            found.improve(replace(budget, tolerance=accuracy), hasty=hasty)
+            found.improve(replace(budget, tolerance=accuracy, floor=TOLERANCE**2), hasty=hasty)
 
 
 def nearest_of(bets: Bets, budget: Budget) -> list[NearestPrices]:

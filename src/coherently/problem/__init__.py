@@ -2,7 +2,7 @@
 
 from coherently.problem.functions import LARGEST_TABLE, Functions, decode
 from coherently.problem.groups.attached import Attached, attach, distance, with_points, without_weightless
-from coherently.problem.groups.clusters import lawful_clusters
+from coherently.problem.groups.clusters import lawful_clusters, wider_clusters
 from coherently.problem.groups.named import DESIGNS, SHARING, Design, find_design
 from coherently.problem.groups.shared import clusters, with_auxiliary
 from coherently.problem.groups.simple import MAX_VARIABLES as LARGEST_GROUP
@@ -68,6 +68,7 @@ __all__ = [
     "settled",
     "split",
     "unit_of",
+    "wider_clusters",
     "with_auxiliary",
     "with_points",
     "without_weightless",

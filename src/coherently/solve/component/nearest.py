@@ -9,7 +9,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.solve.facts import Proof, Route
-from coherently.solve.lower_bounds.bounding import BOUNDS, LATE_BOUNDS
+from coherently.solve.lower_bounds.bounding import BOUNDS, COARSE_BOUNDS, LATE_BOUNDS
 from coherently.solve.worlds.grounds import Grounds
 from coherently.solve.worlds.program import best_world
 
@@ -123,7 +123,7 @@ class _Run:
 
     def __init__(self, nearest: Nearest, budget: Budget, *, hasty: bool) -> None:
         self.nearest, self.core, self.budget = nearest, nearest.core, budget
-        self.tolerance = tolerance = budget.tolerance
+        self.tolerance, self.hasty = (tolerance := budget.tolerance), hasty
         self.finished = tolerance if hasty else FINISHED
         self.ladder: Sequence[tuple[int, float]] = HASTY if hasty else THOROUGH
         self.slack = 0.25 * tolerance if hasty else 0.0  # tolerance of a mixed-integer program
@@ -202,8 +202,13 @@ class _Run:
         return sum(self.core.offer(world) for world in sorted(worlds, key=self.core.energy)) > 0
 
     def relax(self) -> None:
-        """Search; where that does not reach the bound, take in the best worlds of a mixed-integer program."""
+        """Search; where that does not reach the bound, take in the best worlds of a mixed-integer program.
+
+        Where a coarse proof is enough, a better bound is sooner found than such worlds.
+        """
         nearest, core, relaxation = self.nearest, self.core, self.nearest.grounds.relaxation
+        if self.hasty and self.search() and not nearest.is_done(self.tolerance):
+            self.apply(COARSE_BOUNDS)
         while self.search() and relaxation is not None and not nearest.is_done(self.tolerance):
             nearest.proof = Proof.PROGRAM
             world, least = best_world(relaxation, core.gradient(), self.budget, self.slack * nearest.scale)
