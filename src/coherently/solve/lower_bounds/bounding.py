@@ -1,8 +1,8 @@
 """The rules that bound what coherent forecasts of a component must lose, in the order in which they are tried.
 
 A rule says whether it fits a component. One that fits gives a lower bound on the least objective under the Brier loss,
-and on what the bound rests. A new rule needs its class and a line in `BOUNDS`, in `COARSE_BOUNDS`, or in `LATE_BOUNDS` if
-it needs all the time that search has left.
+and on what the bound rests. A new rule needs its class and a line in `BOUNDS`, in `COARSE_BOUNDS`, or in
+`LATE_BOUNDS` if it needs all the time that search has left.
 """
 
 from __future__ import annotations
