@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.panel import Progress
-    from coherently.solve import Coherence
+    from coherently.solve import Coherence, Signal
 
 Asked: TypeAlias = "str | Method | Result | Panel"
 
@@ -61,13 +61,13 @@ class Ran:
     notes: tuple[str, ...]
     interrupted: bool
 
-    def remade(self, panel: Panel, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    def remade(self, panel: Panel, times: NDArray[np.float64], cancel: Signal) -> NDArray[np.float64]:
         """The forecasts if each judge counted `times` times; only answers that are made from all judges change."""
         drawn = replace(panel, weight=panel.weight * times[panel.judge_index])
         forecasts = self.forecasts.copy()
         for i, method in enumerate(self.methods):
             if method is not None:
-                result = aggregate(drawn, method)
+                result = aggregate(drawn, method, cancel=cancel)
                 if result.status is Status.INTERRUPTED:
                     raise KeyboardInterrupt
                 forecasts[i] = result.solution.value[panel.event_index]
