@@ -176,7 +176,7 @@ class Newton:
             gap = self._certify(planes, mass, smooth)
             goal = FINISHED * self.best.scale
             if self._gap() <= goal:
-                self._polish(blend, planes, mass)
+                self._polish(blend, planes, mass, smooth)
                 return
             if mass > LEAST_MASS and gap <= 0.1 * max(self._gap(), goal):
                 mass *= SMALLER
@@ -188,7 +188,7 @@ class Newton:
             last = (min(now[0], last[0]), min(now[1], last[1]), min(now[2], last[2])) if halved else last
             idle = 0 if halved or smooth < (1.0 - FALLEN) * before else idle + 1
             before = smooth
-            length = step_length(objective, blend, aim, slope, mass)
+            length = step_length(objective, blend, aim, slope, mass, smooth)
             if length == 0 or idle >= (1 if tied else PATIENCE):
                 if not tied:
                     return
@@ -197,11 +197,11 @@ class Newton:
             blend = blend.towards(aim, length)
             self.best.take(objective, blend)
 
-    def _polish(self, blend: Blend, planes: Planes, mass: float) -> None:
+    def _polish(self, blend: Blend, planes: Planes, mass: float, smooth: float) -> None:
         """Take one more step: a gap g leaves errors of sqrt(g) in probabilities, which the step squares."""
         objective = self.objective
         aim = self._minimise(objective.model(planes, mass, tied=False), self.budget, 0.0)
-        if step_length(objective, blend, aim, 0.0, mass) == 1:
+        if step_length(objective, blend, aim, 0.0, mass, smooth) == 1:
             self.best.take(objective, aim, STEADY * objective.total)
             self._certify(objective.planes(aim.sides, mass), mass, objective.smoothed_value(aim.sides, mass))
 
@@ -219,7 +219,8 @@ class Newton:
             worth = ROUGH * fall if effort < THOROUGH else 0.0
             aim = self._minimise(objective.model(planes, mass, tied=tied), steps, goal, effort, worth)
             slope = slope_towards(objective, blend, aim, planes)
-            fall, length = -slope, step_length(objective, blend, aim, slope, mass)
+            smooth = objective.smoothed_value(blend.sides, mass)
+            fall, length = -slope, step_length(objective, blend, aim, slope, mass, smooth)
             blend = blend.towards(aim, length) if length > 0 else blend
             self.best.take(objective, blend)
             if length > 0 and fall > goal:
