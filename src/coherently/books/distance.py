@@ -14,7 +14,7 @@ from coherently.books.trading import at_quotes
 from coherently.errors import MethodError
 from coherently.problem import BRIER, Problem
 from coherently.solve import AlternatingProjections, Proof
-from coherently.solve.component.nearest import THOROUGH, Nearest
+from coherently.solve.component.nearest import TUNING, Nearest
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.solving import solve_component
 from coherently.values import Value
@@ -122,7 +122,7 @@ class Approach:
         hasty = accuracy > ACCURACY
         if not found.is_eliminable:
             # The bounds that come before the search for worlds there ignore the clock.
-            soon, effort = budget.share(SEARCHING), QUICK if hasty else THOROUGH[0]
+            soon, effort = budget.share(SEARCHING), QUICK if hasty else TUNING.thorough[0]
             while (seconds := soon.slice()) > 0 and not found.core.search(seconds, *effort):
                 pass
             if hasty:
