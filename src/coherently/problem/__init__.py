@@ -16,7 +16,7 @@ from coherently.problem.spaces.space import FREE, Block, LawFunctions, Space
 from coherently.problem.spaces.states import States, TooManyStatesError
 from coherently.problem.spaces.symmetry import broken_symmetry
 from coherently.problem.terms import ABSENT, NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
-from coherently.problem.units import drawn_together, in_units, unit_of
+from coherently.problem.units import drawn_together, in_units, is_level, unit_of
 
 __all__ = [
     "ABSENT",
@@ -61,6 +61,7 @@ __all__ = [
     "find_design",
     "find_loss",
     "in_units",
+    "is_level",
     "lawful_clusters",
     "pose",
     "pose_again",
