@@ -113,3 +113,9 @@ def test_errors_with_a_covariance_for_each_judge(over, scale):
         expected = co.aggregate(alone, co.Lindley(covariance[np.ix_(own, own)], over, scale, prior={"p": 0.4}))
         found = mended.probability[panel.judge_index == j]
         assert found == pytest.approx(expected.solution.value[alone.event_index], abs=1e-3)
+
+
+def test_threads_do_not_change_a_judge():
+    panel = co.simulate(judges=6, variables=30, compound=60, basic=30, seed=2)
+    one, two = (co.individual(panel, co.Exact(threads=threads)).probability for threads in (1, 2))
+    assert one.tobytes() == two.tobytes()

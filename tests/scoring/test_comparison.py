@@ -114,6 +114,25 @@ def test_aggregates_may_be_made_anew_by_the_judges_of_each_draw():
     assert (fixed.remade, fixed.resamples) == (False, 0)
 
 
+def test_threads_do_not_change_draws(panel):
+    small = panel.select(np.flatnonzero(panel.judge_index < 3))
+    one, two = (co.compare(small, bootstrap=25, remake=True, threads=threads) for threads in (1, 2))
+    assert one.as_dict() == two.as_dict()
+    assert one.variation.judges.tobytes() == two.variation.judges.tobytes()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interruption_keeps_the_draws_before_it(panel, threads):
+    def stop(done):
+        if done > 0.5:
+            raise KeyboardInterrupt
+
+    small = panel.select(np.flatnonzero(panel.judge_index < 3))
+    found = co.compare(small, bootstrap=25, remake=True, threads=threads, progress=stop)
+    assert found.interrupted
+    assert found.resamples == 13
+
+
 def test_the_same_seed_gives_the_same_intervals(panel, comparison):
     small = panel.select(np.flatnonzero(panel.judge_index < 3))
     found = [co.compare(small, bootstrap=25, seed=seed, remake=True).frame("judges") for seed in (0, 0, 1)]

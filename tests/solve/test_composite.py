@@ -1,5 +1,6 @@
 """Conditionals, intervals and pins in the exact method, against enumeration with a convex solver."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -357,7 +358,7 @@ def test_the_shares_of_every_step_sum_to_1(monkeypatch):
         sums.append(share.sum())
         return Blend(share, worlds, sides)
 
-    monkeypatch.setattr(newton_module, "WHOLE", np.inf)
+    monkeypatch.setattr(newton_module, "TUNING", replace(newton_module.TUNING, whole=np.inf))
     monkeypatch.setattr(newton_module, "Blend", noted)
     result = co.aggregate(panel, "exact")
     np.testing.assert_allclose(sums, 1.0, atol=1e-9)

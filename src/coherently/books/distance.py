@@ -14,7 +14,7 @@ from coherently.books.trading import at_quotes
 from coherently.errors import MethodError
 from coherently.problem import BRIER, Problem
 from coherently.solve import AlternatingProjections, Proof
-from coherently.solve.component.nearest import THOROUGH, Nearest
+from coherently.solve.component.nearest import TUNING, Nearest
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.solving import solve_component
 from coherently.values import Value
@@ -122,14 +122,14 @@ class Approach:
         hasty = accuracy > ACCURACY
         if not found.is_eliminable:
             # The bounds that come before the search for worlds there ignore the clock.
-            soon, effort = budget.share(SEARCHING), QUICK if hasty else THOROUGH[0]
+            soon, effort = budget.share(SEARCHING), QUICK if hasty else TUNING.thorough[0]
             while (seconds := soon.slice()) > 0 and not found.core.search(seconds, *effort):
                 pass
             if hasty:
                 # The scatter of merged prices adds to the squared distance, to which the accuracy is relative.
                 accuracy *= 1.0 + _scatter(self.cluster, self.bets.price[self.cluster.bets]) / found.scale
         if found.objective > found.noise and not budget.is_over():
-            found.improve(replace(budget, tolerance=accuracy), hasty=hasty)
+            found.improve(replace(budget, tolerance=accuracy, floor=TOLERANCE**2), hasty=hasty)
 
 
 def nearest_of(bets: Bets, budget: Budget) -> list[NearestPrices]:

@@ -15,10 +15,11 @@ from coherently.books.conditions import taken_alone
 from coherently.checks.allowance import Allowance
 from coherently.checks.findings import Finding
 from coherently.checks.rounding import half_units, half_units_of_means
-from coherently.checks.sharing import count_threads, nearest_in_time
+from coherently.checks.sharing import nearest_in_time
 from coherently.checks.verdicts import CheckStatus, Court, together
 from coherently.errors import MethodError, PanelError
 from coherently.panel import records, to_frame
+from coherently.solve.threads import count_threads
 from coherently.values import Told, Value
 
 if TYPE_CHECKING:

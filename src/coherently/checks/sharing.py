@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from coherently.books.bets import clusters_of
 from coherently.books.distance import ACCURACY, COARSE, Approach
-from coherently.errors import MethodError
+from coherently.solve.threads import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,13 +20,6 @@ SMALLEST = 0.05
 """Minimum number of seconds that a cluster gets while any time is left."""
 SMALL = 64
 """Maximum number of distinct events of a cluster that is solved before a thread would have started."""
-
-
-def count_threads(threads: int | None) -> int:
-    """The number of threads: one per processor for None or 0."""
-    if threads is not None and threads < 0:
-        raise MethodError(f"threads is {threads}; it must be 0 (one per processor) or more")
-    return threads or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
 
 
 def nearest_in_time(
@@ -63,12 +54,4 @@ def _improved(ways: Sequence[Approach], accuracy: float, budget: Budget, threads
 
     for i in range(few):
         yield improve(i, 1)
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(improve, i, threads) for i in range(few, len(ways))]
-        try:
-            for future in futures:
-                yield future.result()
-        except BaseException:
-            budget.interrupted.set()
-            pool.shutdown(cancel_futures=True)
-            raise
+    yield from in_order(lambda i: improve(i, threads), range(few, len(ways)), threads, budget.interrupted.set)

@@ -13,6 +13,7 @@ from coherently.cli.gathering import gathered
 from coherently.cli.options import (
     AsJson,
     OutcomesFile,
+    Threads,
 )
 from coherently.cli.reading import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_json
@@ -66,6 +67,7 @@ def compare(
         float | None,
         typer.Option("--time-limit", metavar="SECONDS", help="Time limit of each exact row (60)."),
     ] = None,
+    threads: Threads = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -96,6 +98,7 @@ def compare(
             remake=remake,
             clip=clip,
             time_limit=time_limit,
+            threads=threads,
             progress=progress,
         )
     for note in comparison.notes:

@@ -2,7 +2,7 @@
 
 from coherently.problem.functions import LARGEST_TABLE, Functions, decode
 from coherently.problem.groups.attached import Attached, attach, distance, with_points, without_weightless
-from coherently.problem.groups.clusters import lawful_clusters
+from coherently.problem.groups.clusters import lawful_clusters, wider_clusters
 from coherently.problem.groups.named import DESIGNS, SHARING, Design, find_design
 from coherently.problem.groups.shared import clusters, with_auxiliary
 from coherently.problem.groups.simple import MAX_VARIABLES as LARGEST_GROUP
@@ -16,7 +16,7 @@ from coherently.problem.spaces.space import FREE, Block, LawFunctions, Space
 from coherently.problem.spaces.states import States, TooManyStatesError
 from coherently.problem.spaces.symmetry import broken_symmetry
 from coherently.problem.terms import ABSENT, NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
-from coherently.problem.units import drawn_together, in_units, unit_of
+from coherently.problem.units import drawn_together, in_units, is_level, unit_of
 
 __all__ = [
     "ABSENT",
@@ -61,6 +61,7 @@ __all__ = [
     "find_design",
     "find_loss",
     "in_units",
+    "is_level",
     "lawful_clusters",
     "pose",
     "pose_again",
@@ -68,6 +69,7 @@ __all__ = [
     "settled",
     "split",
     "unit_of",
+    "wider_clusters",
     "with_auxiliary",
     "with_points",
     "without_weightless",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -56,9 +56,10 @@ class _TermRows(Value):
     """A base for values whose fields have one entry per row each: arrays, or sides."""
 
     __slots__ = ()
+    __match_args__: ClassVar[tuple[str, ...]]  # the names of the fields
 
     def __len__(self) -> int:
-        return len(getattr(self, fields(self)[-1].name))  # type: ignore[arg-type]
+        return len(getattr(self, self.__match_args__[-1]))
 
     def take(self, index: NDArray[np.integer], number: NDArray[np.integer]) -> Self:
         """Some of the rows, with the coordinates of sides renumbered."""

@@ -49,6 +49,15 @@ def in_units(weight: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
     return scaled
 
 
+def is_level(part: Merged) -> bool:
+    """Whether no weight is so much heavier than another that doubles cannot tell them apart."""
+    terms = part.terms
+    every = part.weight
+    if len(terms):
+        every = np.concatenate([every, terms.conditionals.weight, terms.intervals.weight])
+    return bool(every.max(initial=0.0) <= 2.0**WIDEST * every.min(initial=np.inf, where=every > 0))
+
+
 def drawn_together(part: Merged) -> Merged:
     """A component whose weights differ so much that doubles cannot tell them apart, with heavy weights made lighter.
 
@@ -61,11 +70,11 @@ def drawn_together(part: Merged) -> Merged:
     >>> np.log2(drawn_together(pose(panel).merged).weight).round(6).tolist()
     [34.0, 0.0, 1.0]
     """
+    if is_level(part):
+        return part
     terms = part.terms
     groups = [part.weight, terms.conditionals.weight, terms.intervals.weight]
     every = np.concatenate(groups)
-    if every.max(initial=0.0) <= 2.0**WIDEST * every.min(initial=np.inf, where=every > 0):
-        return part
     known, place = np.unique(every, return_inverse=True)
     above = known > 0
     order = np.log2(known[above])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from coherently.panel import Progress
     from coherently.panel.weights import Weights
-    from coherently.solve import Coherence
+    from coherently.solve import Coherence, Signal
 
 Asked: TypeAlias = "str | Method | Result | Panel | tuple[str | Method, Weights]"
 """What to compare: a method, a method with weights of the judges, or what is there already."""
@@ -64,13 +64,14 @@ class Ran:
     notes: tuple[str, ...]
     interrupted: bool
 
-    def remade(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    def remade(self, times: NDArray[np.float64], cancel: Signal) -> NDArray[np.float64]:
         """The forecasts if each judge counted `times` times; only answers that are made from all judges change."""
         forecasts = self.forecasts.copy()
         for i, making in enumerate(self.makings):
             if making is not None:
                 panel = making.panel
-                result = aggregate(replace(panel, weight=panel.weight * times[panel.judge_index]), making.method)
+                drawn = replace(panel, weight=panel.weight * times[panel.judge_index])
+                result = aggregate(drawn, making.method, cancel=cancel)
                 if result.status is Status.INTERRUPTED:
                     raise KeyboardInterrupt
                 forecasts[i] = result.solution.value[panel.event_index]

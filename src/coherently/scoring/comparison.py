@@ -27,10 +27,12 @@ from coherently.scoring.intervals import (
 )
 from coherently.scoring.scores import NO_OUTCOMES
 from coherently.scoring.scoring_rules import RULES
+from coherently.solve.threads import count_threads
 from coherently.values import Told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from threading import Event
 
     from numpy.typing import NDArray
 
@@ -231,6 +233,7 @@ def compare(
     remake: bool = False,
     clip: float = 1e-4,
     time_limit: float | None = None,
+    threads: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Score a panel's judges, and what methods make of them, as Tables 6 and 7 of the paper do, with intervals.
@@ -242,8 +245,9 @@ def compare(
     runs again for each of `bootstrap` draws of the judges, which takes that many times as long; intervals over judges
     then show how the aggregate depends on who made it. Results and panels that were given stay as they are, and so do
     weights. `seed` is the seed of these draws; intervals without `remake` need none. `bootstrap=0`: no intervals.
-    `time_limit` is for each run of Aggregate (exact), in seconds. An interruption (Ctrl-C) leaves out what was not
-    done, and `notes` says so.
+    `time_limit` is for each run of Aggregate (exact), in seconds. `threads` is the number of threads for these draws,
+    by default one per processor; the answer is the same. An interruption (Ctrl-C) leaves out what was not done, and
+    `notes` says so.
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=12, variables=6, compound=8, basic=4, seed=1)
@@ -270,7 +274,9 @@ def compare(
     draws = np.empty((0, *tally.point().shape))
     if spread is not None and remake:
         again = partial(_remade, panel, scored, rows, ran, clip)
-        draws = redraw(len(scored.judges), bootstrap, seed, again, partial(_tell_rest, tell, share))
+        draws = redraw(
+            *(len(scored.judges), bootstrap, seed, count_threads(threads), again, partial(_tell_rest, tell, share))
+        )
         spread = replace(spread, judges=covariances(draws, len(scored.judges)))
     cut_short = intervals and remake and len(draws) < bootstrap
     if not (ran.interrupted or cut_short):
@@ -326,13 +332,19 @@ def _tally(scored: Panel, forecasts: NDArray[np.float64], clip: float) -> Tally:
 
 
 def _remade(
-    panel: Panel, scored: Panel, rows: NDArray[np.int64], ran: Ran, clip: float, times: NDArray[np.float64]
+    panel: Panel,
+    scored: Panel,
+    rows: NDArray[np.int64],
+    ran: Ran,
+    clip: float,
+    times: NDArray[np.float64],
+    cancel: Event,
 ) -> Tally:
     """Run the methods on judges of whom the scored ones count `times` times."""
     place = {name: i for i, name in enumerate(panel.judges)}
     every = np.ones(len(panel.judges))
     every[[place[name] for name in scored.judges]] = times
-    return _tally(scored, ran.remade(every)[:, rows], clip)
+    return _tally(scored, ran.remade(every, cancel)[:, rows], clip)
 
 
 def _check(bootstrap: int, seed: int, confidence: float, clip: float) -> None:

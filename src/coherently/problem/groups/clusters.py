@@ -20,7 +20,7 @@ from coherently.problem.groups.simple import Groups
 from coherently.problem.spaces.states import States, truths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,13 +42,33 @@ def lawful_clusters(merged: Merged) -> Groups:
     many joint states: such a law is left out, so that the clusters allow more than possible. Clusters share every
     variable and every pair.
     """
-    space = merged.space
-    sets = _sets(merged, States(space, merged.n_variables))
+    sets = _sets(merged, States(merged.space, merged.n_variables))
     uses = Counter(two for variables in sets for two in combinations(variables, 2))
+    return _gathered(merged, sets, [two for two, count in uses.items() if count > 1])[0]
+
+
+def wider_clusters(merged: Merged, more: Collection[Variables]) -> tuple[Groups, Merged]:
+    """The clusters of `lawful_clusters` and `more`, and the coordinates that they share: every pair has one.
+
+    What a wider cluster covers is left out, and so is a wider cluster with too many joint states.
+    """
+    states = States(merged.space, merged.n_variables)
+    wide = [set(variables) for variables in sorted(more) if states.count(variables) <= MOST_STATES]
+    usual = _sets(merged, states)
+    sets = {tuple(sorted(variables)) for variables in wide}
+    sets |= {variables for variables in usual if not any(other.issuperset(variables) for other in wide)}
+    shared = {two for variables in usual for two in combinations(variables, 2)}
+    uses = Counter(two for variables in sets for two in combinations(variables, 2))
+    return _gathered(merged, sorted(sets), shared | {two for two, count in uses.items() if count > 1})
+
+
+def _gathered(merged: Merged, sets: Sequence[Variables], pairs: Iterable[Variables]) -> tuple[Groups, Merged]:
+    """One cluster per set and per block; they share every variable and these pairs, which are coordinates."""
+    space = merged.space
     alone = set(merged.functions.variables[merged.functions.starts[:-1][merged.sizes() == 1]].tolist())
     told = {tuple(_own(merged, i)) for i in np.flatnonzero(merged.sizes() == 2).tolist()}
     missing: list[Variables] = [(v,) for v in range(merged.n_variables) if v not in alone]
-    missing += sorted(two for two, count in uses.items() if count > 1 and two not in told)
+    missing += sorted(two for two in pairs if two not in told)
     whole = _extend(merged, missing)
     maker = _Maker(whole, States(space, merged.n_variables))
     for coordinate in np.flatnonzero(merged.sizes() == 0).tolist():
@@ -57,7 +77,7 @@ def lawful_clusters(merged: Merged) -> Groups:
         maker.add_block(block)
     for variables in sets:
         maker.add_cluster(variables)
-    return maker.groups(len(missing))
+    return maker.groups(len(missing)), whole
 
 
 def _own(merged: Merged, i: int) -> list[int]:

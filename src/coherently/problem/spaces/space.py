@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +60,11 @@ class LawFunctions(Functions):
         """Some of the laws, in the order of an index."""
         return replace(Functions.take(self, index), truth=self.truth[index])
 
+    def part(self, first: int, end: int) -> LawFunctions:
+        """The laws from one number up to another, without copying them."""
+        own = Functions.part(self, first, end)
+        return LawFunctions(own.starts, own.variables, own.table_starts, own.tables, self.truth[first:end])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Space(Value):
@@ -90,9 +96,13 @@ class Space(Value):
     def split(self, home: NDArray[np.integer], number: NDArray[np.integer], count: int) -> Iterator[Space]:
         """The blocks and laws of each of the first `count` homes; `home` has one entry per block, then one per law."""
         blocks = len(self.blocks)
-        own, laws = rows_by_home(home[:blocks], count), rows_by_home(home[blocks:], count)
-        for mine, some in zip(own, laws, strict=True):
-            yield self.part(mine.tolist(), some, number) if len(mine) or len(some) else FREE
+        own, rows = rows_by_home(home[:blocks], count), rows_by_home(home[blocks:], count)
+        laws, end = self.laws.take(np.concatenate(rows)), 0
+        laws = laws.renumbered(number[laws.variables].astype(np.int32))
+        for mine, some in zip(own, rows, strict=True):
+            first, end = end, end + len(some)
+            kept = tuple(self.blocks[i].renumbered(number[self.blocks[i].variables]) for i in mine.tolist())
+            yield Space(kept, laws.part(first, end)) if len(mine) or len(some) else FREE
 
 
 FREE = Space()
@@ -101,4 +111,5 @@ FREE = Space()
 def rows_by_home(home: NDArray[np.integer], count: int) -> list[NDArray[np.int64]]:
     """The rows of each of the first `count` homes, ascending."""
     order = np.argsort(home, kind="stable")
-    return np.split(order, np.searchsorted(home[order], np.arange(1, count + 1)))[:count]
+    cuts = np.searchsorted(home[order], np.arange(count + 1)).tolist()
+    return [order[first:end] for first, end in pairwise(cuts)]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from threading import Event
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from coherently.solve.threads import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,21 +25,25 @@ def redraw(
     judges: int,
     count: int,
     seed: int,
-    remake: Callable[[NDArray[np.float64]], Tally],
+    threads: int,
+    remake: Callable[[NDArray[np.float64], Event], Tally],
     progress: Callable[[float], None],
 ) -> NDArray[np.float64]:
     """Draw judges again, `count` times, and score the methods each time: draw, method, rule.
 
-    `remake` runs the methods again on judges that count as often as they were drawn. The draws depend on the seed and
-    the number of judges only; an interruption leaves out the later ones.
+    `remake` runs the methods again on judges that count as often as they were drawn, until its event is set. The draws
+    depend on the seed and the number of judges only; an interruption leaves out the later ones.
     """
-    rng = np.random.default_rng(seed)
+    often = np.random.default_rng(seed).multinomial(judges, np.full(judges, 1 / judges), count).astype(np.float64)
+    stopped = Event()
     draws: list[NDArray[np.float64]] = []
     try:
-        for done in range(count):
-            times = rng.multinomial(judges, np.full(judges, 1 / judges)).astype(np.float64)
-            draws.append(remake(times).point(times))
-            progress((done + 1) / count)
+        with closing(
+            in_order(lambda times: remake(times, stopped).point(times), list(often), threads, stopped.set)
+        ) as every:
+            for draw in every:
+                draws.append(draw)
+                progress(len(draws) / count)
     except KeyboardInterrupt:
         pass
     return np.array(draws)

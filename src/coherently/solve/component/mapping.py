@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from concurrent.futures import FIRST_COMPLETED, Executor, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from coherently.solve.budget import NO_TIME, SLICE, Budget
 from coherently.solve.component.solving import solve_component
+from coherently.solve.threads import count_threads
 from coherently.values import Value
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def solve_all(tasks: Sequence[Task], budget: Budget, threads: int) -> Iterator[t
     order = sorted(range(len(tasks)), key=lambda i: len(tasks[i].part))
     small = [i for i in order if len(tasks[i].part) <= SMALL]
     large = order[len(small) :]
-    count = min(threads or _processors(), len(large))
+    count = min(count_threads(threads), len(large))
     if budget.engine is None and count <= 1:
         small, large = order, []
     for i in small:
@@ -85,7 +85,3 @@ def _by_executor(
 def _elsewhere(task: Task, end: float, tolerance: float, floor: float) -> Answer:
     """Solve in another process, until a time by the wall clock."""
     return task.solve(Budget(tolerance=tolerance, floor=floor).within(end - time.time()))
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

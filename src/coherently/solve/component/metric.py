@@ -18,16 +18,24 @@ if TYPE_CHECKING:
     from coherently.solve.budget import Budget
     from coherently.solve.worlds.oracle import Oracle
 
-FINISHED = 1e-13
-"""The relative gap at which nothing is left to gain."""
-STEADY = 1e-15
-"""Relative decreases below this are rounding."""
-DROPPED = 1e-12
-"""Shares of worlds below this are rounding errors."""
-SHARE = 0.1
-"""The part of the tolerance that a proof may leave open."""
-REFINED = 2
-"""Number of refinements of a solution by inner products, which square the condition number."""
+
+@dataclass(frozen=True, slots=True)
+class MetricTuning:
+    """What counts as rounding, and how much a proof may leave open."""
+
+    finished: float = 1e-13
+    """The relative gap at which nothing is left to gain."""
+    steady: float = 1e-15
+    """Relative decreases below this are rounding."""
+    dropped: float = 1e-12
+    """Shares of worlds below this are rounding errors."""
+    left_open: float = 0.1
+    """The part of the tolerance that a proof may leave open."""
+    refinements: int = 2
+    """Number of refinements of a solution by inner products, which square the condition number."""
+
+
+TUNING = MetricTuning()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,16 +110,16 @@ class NearestByMetric:
             objective, slope = float(point @ point), metric.slope(point, len(self.merged))
             level, scale = float(slope @ (self.weight @ self.events)), max(1.0, objective)
             # A proof need not be finer than what is left to gain.
-            slack = max(SHARE * tolerance * scale, 0.5 * min(shortfall, objective))
+            slack = max(TUNING.left_open * tolerance * scale, 0.5 * min(shortfall, objective))
             least = self.oracle.least(slope, budget, slack)
             shortfall, proof = level - least.bound, least.proof
             bound = max(bound, _lower(objective, shortfall))
-            aim = FINISHED if least.exact else tolerance
+            aim = TUNING.finished if least.exact else tolerance
             if objective - bound <= aim * scale or budget.is_over():
                 break
-            if self._knows(least.world) and (least.exact or slack <= 2 * SHARE * tolerance * scale):
+            if self._knows(least.world) and (least.exact or slack <= 2 * TUNING.left_open * tolerance * scale):
                 break
-            if objective >= before * (1.0 - STEADY):  # the last world gained nothing beyond rounding
+            if objective >= before * (1.0 - TUNING.steady):  # the last world gained nothing beyond rounding
                 break
             if not self._knows(least.world):
                 before = objective
@@ -132,7 +140,7 @@ class NearestByMetric:
 
     def _drop(self) -> NDArray[np.bool_]:
         """Remove worlds without a share; returns which remain."""
-        kept = self.weight > DROPPED
+        kept = self.weight > TUNING.dropped
         self.truth, self.events, weight = self.truth[kept], self.events[kept], self.weight[kept]
         self.weight = weight / weight.sum()
         return kept
@@ -182,7 +190,7 @@ def _affine(points: NDArray[np.float64]) -> NDArray[np.float64]:
         answer = np.linalg.lstsq(rows, np.eye(len(rows))[0], rcond=None)[0]
     else:
         answer = linalg.cho_solve(factor, np.ones(len(points)))
-        for _ in range(REFINED):
+        for _ in range(TUNING.refinements):
             missing = 1.0 - points @ (points.T @ answer) - scale * answer.sum()
             answer = answer + linalg.cho_solve(factor, missing)
     total = answer.sum()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherently import _core
 from coherently.solve.facts import Proof, Route
-from coherently.solve.lower_bounds.bounding import BOUNDS, LATE_BOUNDS
+from coherently.solve.lower_bounds.bounding import BOUNDS, COARSE_BOUNDS, LATE_BOUNDS
 from coherently.solve.worlds.grounds import Grounds
 from coherently.solve.worlds.program import best_world
 
@@ -24,22 +25,33 @@ if TYPE_CHECKING:
 
 EAGER_STATES = 2**14
 """With at most this many states of a junction tree, the best of all worlds is found each time."""
-FEW_NODES, MANY_NODES = 100_000, 2**62
-"""Number of nodes after which a coarser proof comes first, and no limit."""
-COARSE = 1e-2
-"""Relative gap of the coarse proof."""
-SEARCH_SHARE = 0.8
-"""The part of the time that search may take before the rest goes to the bound."""
-FINISHED = 1e-12
-"""The relative gap at which nothing is left to gain: a gap g leaves errors of sqrt(g) in probabilities."""
-THOROUGH = ((8, 0.0),)
-"""Effort of a thorough search."""
-HASTY = ((0, 1e-3), (1, 1e-4), (2, 1e-4), (3, 1e-5))
-"""Efforts of a hasty search, and the relative improvement at which each ends; the gap is checked after each."""
-HASTY_BEFORE_ALL = ((2, 0.0),)
-"""The same before elimination, which proves the gap and finds the missing worlds."""
-SAFETY = 0.98
-"""Proofs aim at this part of the gap, so that rounding cannot spoil them."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearestTuning:
+    """How long searches and proofs of a component go on."""
+
+    few_nodes: int = 100_000
+    """Number of nodes of branch and bound after which a coarser proof comes first."""
+    many_nodes: int = 2**62
+    """No limit of nodes."""
+    coarse: float = 1e-2
+    """Relative gap of the coarse proof."""
+    search_share: float = 0.8
+    """The part of the time that search may take before the rest goes to the bound."""
+    finished: float = 1e-12
+    """The relative gap at which nothing is left to gain: a gap g leaves errors of sqrt(g) in probabilities."""
+    thorough: tuple[tuple[int, float], ...] = ((8, 0.0),)
+    """Effort of a thorough search, and the relative improvement at which it ends."""
+    hasty: tuple[tuple[int, float], ...] = ((0, 1e-3), (1, 1e-4), (2, 1e-4), (3, 1e-5))
+    """Efforts of a hasty search, and the relative improvement at which each ends; the gap is checked after each."""
+    hasty_before_all: tuple[tuple[int, float], ...] = ((2, 0.0),)
+    """The same before elimination, which proves the gap and finds the missing worlds."""
+    safety: float = 0.98
+    """Proofs aim at this part of the gap, so that rounding cannot spoil them."""
+
+
+TUNING = NearestTuning()
 
 
 class Nearest:
@@ -106,7 +118,7 @@ class Nearest:
         if self.grounds.cost <= EAGER_STATES or self.grounds.reduced:
             run.eliminate()
         elif self.is_eliminable:
-            run.ladder = HASTY_BEFORE_ALL if hasty else run.ladder
+            run.ladder = TUNING.hasty_before_all if hasty else run.ladder
             if run.search():
                 run.eliminate()
         else:
@@ -123,16 +135,16 @@ class _Run:
 
     def __init__(self, nearest: Nearest, budget: Budget, *, hasty: bool) -> None:
         self.nearest, self.core, self.budget = nearest, nearest.core, budget
-        self.tolerance = tolerance = budget.tolerance
-        self.finished = tolerance if hasty else FINISHED
-        self.ladder: Sequence[tuple[int, float]] = HASTY if hasty else THOROUGH
+        self.tolerance, self.hasty = (tolerance := budget.tolerance), hasty
+        self.finished = tolerance if hasty else TUNING.finished
+        self.ladder: Sequence[tuple[int, float]] = TUNING.hasty if hasty else TUNING.thorough
         self.slack = 0.25 * tolerance if hasty else 0.0  # tolerance of a mixed-integer program
         self.cut = False  # whether a search ran out of its share of the time
 
     def search(self, share: float = 1.0) -> bool:
         """Search until nothing is found or nothing is left to gain; false when its share of the time is over."""
         budget = self.budget.share(share)
-        goal = self.nearest.reached(FINISHED)
+        goal = self.nearest.reached(TUNING.finished)
         for effort, enough in self.ladder:
             over = False
             while not over:
@@ -166,16 +178,16 @@ class _Run:
     def branch(self) -> None:
         """Prove the gap by branch and bound; take in better worlds that it finds."""
         self.nearest.proof = Proof.SEMIDEFINITE
-        if not self.search(SEARCH_SHARE):
+        if not self.search(TUNING.search_share):
             self.apply(LATE_BOUNDS)
             return
         for gap, nodes in (
-            (self.tolerance, FEW_NODES),
-            (max(COARSE, self.tolerance), MANY_NODES),
-            (self.tolerance, MANY_NODES),
+            (self.tolerance, TUNING.few_nodes),
+            (max(TUNING.coarse, self.tolerance), TUNING.many_nodes),
+            (self.tolerance, TUNING.many_nodes),
         ):
             while not self.budget.is_over() and not self.nearest.is_done(gap):
-                if not self._branch(0.5 * SAFETY * gap * self.nearest.scale, nodes):
+                if not self._branch(0.5 * TUNING.safety * gap * self.nearest.scale, nodes):
                     break
 
     def _branch(self, shortfall: float, nodes: int) -> bool:
@@ -202,8 +214,13 @@ class _Run:
         return sum(self.core.offer(world) for world in sorted(worlds, key=self.core.energy)) > 0
 
     def relax(self) -> None:
-        """Search; where that does not reach the bound, take in the best worlds of a mixed-integer program."""
+        """Search; where that does not reach the bound, take in the best worlds of a mixed-integer program.
+
+        Where a coarse proof is enough, a better bound is sooner found than such worlds.
+        """
         nearest, core, relaxation = self.nearest, self.core, self.nearest.grounds.relaxation
+        if self.hasty and self.search() and not nearest.is_done(self.tolerance):
+            self.apply(COARSE_BOUNDS)
         while self.search() and relaxation is not None and not nearest.is_done(self.tolerance):
             nearest.proof = Proof.PROGRAM
             world, least = best_world(relaxation, core.gradient(), self.budget, self.slack * nearest.scale)

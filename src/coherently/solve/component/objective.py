@@ -182,7 +182,7 @@ class Objective:
 
     def _ratio(self, u: Vector, h: Vector) -> Vector:
         r = np.divide(u, h, out=self.middle.copy(), where=h > 0)
-        found: Vector = np.clip(r, 0.0, 1.0, out=r)
+        found: Vector = np.minimum(np.maximum(r, 0.0, out=r), 1.0, out=r)  # quicker than clip if terms are few
         return found
 
     def smoothing(self, planes: Planes, mass: float) -> float:

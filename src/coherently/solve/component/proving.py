@@ -22,7 +22,7 @@ STEEPEST = 1e4
 """Largest price of a pin in a proof, relative to the slopes: a pin that leaves no choice may have any price."""
 
 
-class Plane(NamedTuple):
+class PlaneBelow(NamedTuple):
     """A function of the events that hold: a constant and coefficients, with a bound on its rounding error."""
 
     coefficients: Vector
@@ -34,7 +34,7 @@ class Plane(NamedTuple):
         return least + self.constant - self.rounding
 
 
-def plane_below(objective: Objective, planes: Planes, pins: PinRows, prices: Vector) -> Plane:
+def plane_below(objective: Objective, planes: Planes, pins: PinRows, prices: Vector) -> PlaneBelow:
     """The plane below an objective at all answers that satisfy the pins.
 
     With pins G = 0, or G >= 0 and prices y >= 0, it is the sum of the planes of the terms minus <y, G>.
@@ -48,10 +48,10 @@ def plane_below(objective: Objective, planes: Planes, pins: PinRows, prices: Vec
         by_pins, fixed = pins.coefficients(limited)
         coefficients, constant = coefficients - by_pins, constant - fixed
         rounding += 2.0 * rounding_of(limited)
-    return Plane(coefficients, constant, rounding + rounding_of(coefficients))
+    return PlaneBelow(coefficients, constant, rounding + rounding_of(coefficients))
 
 
-def savings(objective: Objective, sides: Vector) -> Plane:
+def savings(objective: Objective, sides: Vector) -> PlaneBelow:
     """The Brier penalty that an answer saves in a world; conditionals count where their condition holds.
 
     A forecast p that the answer changes to r saves (v - p)^2 - (v - r)^2 where its event has the truth v: that is
@@ -60,7 +60,7 @@ def savings(objective: Objective, sides: Vector) -> Plane:
     u, h, p = sides[objective.joint], sides[objective.condition], objective.middle
     r = np.clip(np.divide(u, h, out=p.copy(), where=objective.certain | (h >= ABSENT)), 0.0, 1.0)
     by_joint, by_condition = 2.0 * objective.weight * (r - p), objective.weight * (p**2 - r**2)
-    return Plane(*objective.coefficients(by_joint, by_condition), 0.0)
+    return PlaneBelow(*objective.coefficients(by_joint, by_condition), 0.0)
 
 
 def find_degenerate(part: Merged, varies: NDArray[np.bool_], x: Vector) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
 """The rules that bound what coherent forecasts of a component must lose, in the order in which they are tried.
 
 A rule says whether it fits a component. One that fits gives a lower bound on the least objective under the Brier loss,
-and on what the bound rests. A new rule needs its class and a line in `BOUNDS`, or in `LATE_BOUNDS` if it needs all the
-time that search has left.
+and on what the bound rests. A new rule needs its class and a line in `BOUNDS`, in `COARSE_BOUNDS`, or in
+`LATE_BOUNDS` if it needs all the time that search has left.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ import numpy as np
 from coherently.problem import FREE
 from coherently.solve.facts import Proof
 from coherently.solve.lower_bounds.semidefinite import SpectralBound
+from coherently.solve.relaxed.cycles import bound_by_cycles
 from coherently.solve.relaxed.pairs import fits, solve_pairwise
 from coherently.solve.worlds.grounds import DENSE_VARIABLES
 
 if TYPE_CHECKING:
     from coherently.solve.budget import Budget
     from coherently.solve.worlds.grounds import Grounds
+
+LINKED_VARIABLES = 1_000
+"""Maximum number of variables for which broken cycles are looked for."""
 
 
 class LowerBound(NamedTuple):
@@ -69,6 +73,18 @@ class ByClusters:
         return LowerBound(grounds.relaxation.bound(budget), Proof.CLUSTERS)
 
 
+class ByCycles:
+    """The problem relaxed to clusters, and to more of them where the relaxed answer is not coherent on a cycle."""
+
+    def fits(self, grounds: Grounds) -> bool:
+        """Whether clusters can be made, and paths between all variables are soon found."""
+        return grounds.relaxation is not None and grounds.part.n_variables <= LINKED_VARIABLES
+
+    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:
+        """The lower bound of the relaxed problem, raised until it is near enough to the objective."""
+        return LowerBound(bound_by_cycles(grounds.part, budget, objective), Proof.CLUSTERS)
+
+
 class BySemidefinite:
     """The semidefinite relaxation of a dense component, raised by branching."""
 
@@ -83,5 +99,7 @@ class BySemidefinite:
 
 BOUNDS: tuple[BoundingRule, ...] = (ByPairs(), ByClusters())
 """The rules that are tried before search."""
+COARSE_BOUNDS: tuple[BoundingRule, ...] = (ByCycles(),)
+"""The rules for a coarse proof, if neither search nor the rules before it came near enough."""
 LATE_BOUNDS: tuple[BoundingRule, ...] = (BySemidefinite(),)
 """The rules for the time that is left if search did not end within its share."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem import drawn_together, split
+from coherently.problem import drawn_together, is_level, split
 from coherently.solve.budget import Budget
 from coherently.solve.component.answer import KEPT, Answer, Ended
 from coherently.solve.component.mapping import Task, solve_all
@@ -77,7 +77,8 @@ class Exact:
         if self.conditionals == "linearised" and not problem.loss.is_quadratic:
             raise MethodError(f"linearised conditionals need the loss brier, not {problem.loss.name}")
         budget = (budget or Budget()).within(self.time_limit)
-        parts = [_Solved(part, drawn_together(part.merged)) for part in split(problem.merged)]
+        level = is_level(problem.merged)
+        parts = [_Solved(part, part.merged if level else drawn_together(part.merged)) for part in split(problem.merged)]
         self._answer(parts, problem.loss, budget)
         return self._solution(problem, parts)
 

@@ -53,7 +53,7 @@ def interior_point(
     center = np.where(weight > 0, target, 0.5)
     if not len(groups):
         return Interior(np.clip(center, 0.0, 1.0), np.zeros(0), 0, 0.0)
-    task = _Task(weight, target, groups, scale, lift(weight / scale, center, groups))
+    task = _RelaxedProblem(weight, target, groups, scale, lift(weight / scale, center, groups))
     point = _start(task.problem)
     least = previous = np.inf
     landing = TUNING.landing
@@ -76,7 +76,7 @@ def interior_point(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Task:
+class _RelaxedProblem:
     """The problem as given, and as lifted with weights up to 1."""
 
     weight: Vector

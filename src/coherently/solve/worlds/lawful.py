@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,8 +12,12 @@ from coherently.errors import MethodError
 from coherently.problem import broken_symmetry
 
 if TYPE_CHECKING:
-    from coherently.arrays import Indices
-    from coherently.problem import Merged, Space
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.arrays import Indices, Truth
+    from coherently.problem import Block, Merged, Space
 
 
 MOST_STATES = 2**22
@@ -21,6 +26,8 @@ FEW_VARIABLES = 14
 """Up to this many variables, all truth assignments are tried, whatever the events."""
 FEWER = 16
 """Minimum factor by which symmetry must reduce the states of a junction tree."""
+NO_BLOCKS = np.zeros(1, np.int64), np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.uint8)
+"""The arrays of a space that has only laws."""
 
 
 class CoreSpace(NamedTuple):
@@ -59,16 +66,20 @@ def _fewer_worlds(part: Merged, space: _core.Space | None) -> _core.Space | None
 
 def without_witness(space: Space, n_variables: int) -> _core.Space:
     """The space in the core's arrays."""
-    blocks, laws = space.blocks, space.laws
-    return _core.Space(
+    laws = space.laws
+    blocks = _arrays(space.blocks) if space.blocks else NO_BLOCKS
+    return _core.Space(*blocks, laws.handle(n_variables), laws.truth.view(np.uint8))
+
+
+def _arrays(blocks: Sequence[Block]) -> tuple[Indices, NDArray[np.int32], Indices, Truth]:
+    """The variables of blocks, and the truth values of these in each state, one block after the other."""
+    return (
         _starts([len(block.variables) for block in blocks]),
-        np.concatenate([np.empty(0, np.int32), *(block.variables for block in blocks)]).astype(np.int32),
+        np.concatenate([block.variables for block in blocks]),
         _starts([block.states.size for block in blocks]),
-        np.concatenate([np.empty(0, np.uint8), *(block.states.ravel() for block in blocks)]).astype(np.uint8),
-        laws.handle(n_variables),
-        laws.truth.astype(np.uint8),
+        np.concatenate([block.states.ravel() for block in blocks]),
     )
 
 
 def _starts(sizes: list[int]) -> Indices:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return np.array([0, *accumulate(sizes)], np.int64)

@@ -21,7 +21,7 @@ once the gap of the smoothed problem is small beside that of f itself.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -51,31 +51,48 @@ if TYPE_CHECKING:
     Vector: TypeAlias = "NDArray[np.float64]"
     Truth: TypeAlias = "NDArray[np.uint8]"
 
-MOST_STEPS = 200
-"""Maximum number of steps; after that only rounding can be left."""
-SPREAD = 0.02
-"""The share, in the first mixture, of worlds that show every event true and false."""
-FIRST_MASS, LEAST_MASS, SMALLER = 1e-7, 1e-15, 0.01
-"""The masses that smooth conditionals: the first, the last, and the factor from one to the next."""
-CLOSER, ROUGH = 1e-6, 0.03
-"""Gap to which a model is minimised: as a part of the gap, or with search of the gain of the last step."""
-FIRST_WORTH = 1e-4
-"""The gain, relative to the weights, below which search ends at the model at the forecasts."""
-FINISHED = 1e-11
-"""The relative gap at which nothing is left to gain if the best world is known for certain."""
-PATIENCE, FALLEN = 8, 1e-3
-"""Maximum number of idle steps: they halve neither a gap nor the possible gain of the next step, nor reduce the
-objective by this part."""
-NEARER = 0.9
-"""The part of a gap that steps by search must fall below to go on."""
-THOROUGH, EFFORT = 3, 8
-"""How often the length of searches is doubled: before a proof is tried, and at most."""
-WHOLE = 1e-9
-"""Maximum error of the sum of shares; beyond it, probabilities prove nothing and shares are scaled."""
-FIRST = 1e-3
-"""Minimum number of seconds for a first answer, whatever the budget."""
-LAST = 0.15
-"""The part of the time that is kept for a bound if worlds are found by search."""
+
+@dataclass(frozen=True, slots=True)
+class NewtonTuning:
+    """When steps end, how exact each one is, and how conditions that may vanish are smoothed."""
+
+    most_steps: int = 200
+    """Maximum number of steps; after that only rounding can be left."""
+    spread: float = 0.02
+    """The share, in the first mixture, of worlds that show every event true and false."""
+    first_mass: float = 1e-7
+    """The first mass that smooths conditionals."""
+    least_mass: float = 1e-15
+    """The mass below which none smaller is tried."""
+    smaller: float = 0.01
+    """The factor from one mass to the next."""
+    closer: float = 1e-6
+    """The gap to which a model is minimised, as a part of the gap of the answer."""
+    rough: float = 0.03
+    """The same if worlds are found by search, as a part of the gain of the last step."""
+    first_worth: float = 1e-4
+    """The gain, relative to the weights, below which search ends at the model at the forecasts."""
+    finished: float = 1e-11
+    """The relative gap at which nothing is left to gain if the best world is known for certain."""
+    patience: int = 8
+    """Maximum number of idle steps: they halve neither a gap nor the possible gain of the next step."""
+    fallen: float = 1e-3
+    """A step that reduces the objective by this part is not idle, either."""
+    nearer: float = 0.9
+    """The part of a gap that steps by search must fall below to go on."""
+    thorough: int = 3
+    """How often the length of searches is doubled before a proof is tried."""
+    most_effort: int = 8
+    """How often the length of searches is doubled at most."""
+    whole: float = 1e-9
+    """Maximum error of the sum of shares; beyond it, probabilities prove nothing and shares are scaled."""
+    first_seconds: float = 1e-3
+    """Minimum number of seconds for a first answer, whatever the budget."""
+    kept_time: float = 0.15
+    """The part of the time that is kept for a bound if worlds are found by search."""
+
+
+TUNING = NewtonTuning()
 
 
 class Newton:
@@ -118,7 +135,7 @@ class Newton:
         """The best mixture for a model that the time allows."""
         engine = self.engine
         engine.set(*model)
-        done, seconds = False, FIRST if self.first is None else 0.0
+        done, seconds = False, TUNING.first_seconds if self.first is None else 0.0
         while not done and (seconds := max(seconds, budget.slice())) > 0:
             done = (
                 engine.eliminate(seconds, enough)
@@ -127,13 +144,13 @@ class Newton:
             )
             seconds = 0.0
         share, worlds = engine.worlds()
-        if abs(share.sum() - 1.0) > WHOLE:
+        if abs(share.sum() - 1.0) > TUNING.whole:
             return blend_of(self.part, share / share.sum(), worlds)
         return Blend(share, worlds, engine.sides())
 
     def _start(self, start: Truth | None) -> Blend:
         """The best mixture for the model at the forecasts, with a small share of worlds that show every event."""
-        objective, floor, worth = self.objective, self.budget.floor, FIRST_WORTH * self.objective.total
+        objective, floor, worth = self.objective, self.budget.floor, TUNING.first_worth * self.objective.total
         if start is not None:
             self.engine.include(np.ascontiguousarray(start, np.uint8))
         blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, worth)
@@ -153,8 +170,8 @@ class Newton:
                 self.part, objective, self.engine, examples, is_exact=self.oracle.is_exact
             )
         if len(self.pins):
-            return blend.towards(self._even(), SPREAD)
-        return blend.towards(blend_of(self.part, np.full(len(worlds), 1.0 / len(worlds)), worlds), SPREAD)
+            return blend.towards(self._even(), TUNING.spread)
+        return blend.towards(blend_of(self.part, np.full(len(worlds), 1.0 / len(worlds)), worlds), TUNING.spread)
 
     def _even(self) -> Blend:
         """The mixture that makes every event as likely as not, as nearly as the pins allow."""
@@ -166,30 +183,30 @@ class Newton:
     def _converge(self, blend: Blend) -> None:
         """Steps with the best world known for certain, each followed by a bound, until nothing is left to gain."""
         objective, budget = self.objective, self.budget
-        mass = FIRST_MASS if objective.called_off.any() else 0.0
+        mass = TUNING.first_mass if objective.called_off.any() else 0.0
         idle, last, before = 0, (math.inf, math.inf, math.inf), math.inf
         tied, steady = len(objective.wide) > 0, STEADY * objective.total
-        for self.steps in range(1, MOST_STEPS + 1):
+        for self.steps in range(1, TUNING.most_steps + 1):
             if budget.is_over():
                 return
             planes, smooth = objective.planes(blend.sides, mass), objective.smoothed_value(blend.sides, mass)
             gap = self._certify(planes, mass, smooth)
-            goal = FINISHED * self.best.scale
+            goal = TUNING.finished * self.best.scale
             if self._gap() <= goal:
-                self._polish(blend, planes, mass)
+                self._polish(blend, planes, mass, smooth)
                 return
-            if mass > LEAST_MASS and gap <= 0.1 * max(self._gap(), goal):
-                mass *= SMALLER
+            if mass > TUNING.least_mass and gap <= 0.1 * max(self._gap(), goal):
+                mass *= TUNING.smaller
                 continue
-            aim = self._minimise(objective.model(planes, mass, tied=tied), budget, CLOSER * gap)
+            aim = self._minimise(objective.model(planes, mass, tied=tied), budget, TUNING.closer * gap)
             slope = slope_towards(objective, blend, aim, planes)
             now = (gap, self._gap(), -slope)
             halved = any(new <= 0.5 * old and old > steady for new, old in zip(now, last, strict=True))
             last = (min(now[0], last[0]), min(now[1], last[1]), min(now[2], last[2])) if halved else last
-            idle = 0 if halved or smooth < (1.0 - FALLEN) * before else idle + 1
+            idle = 0 if halved or smooth < (1.0 - TUNING.fallen) * before else idle + 1
             before = smooth
-            length = step_length(objective, blend, aim, slope, mass)
-            if length == 0 or idle >= (1 if tied else PATIENCE):
+            length = step_length(objective, blend, aim, slope, mass, smooth)
+            if length == 0 or idle >= (1 if tied else TUNING.patience):
                 if not tied:
                     return
                 tied, idle = False, 0
@@ -197,46 +214,46 @@ class Newton:
             blend = blend.towards(aim, length)
             self.best.take(objective, blend)
 
-    def _polish(self, blend: Blend, planes: Planes, mass: float) -> None:
+    def _polish(self, blend: Blend, planes: Planes, mass: float, smooth: float) -> None:
         """Take one more step: a gap g leaves errors of sqrt(g) in probabilities, which the step squares."""
         objective = self.objective
         aim = self._minimise(objective.model(planes, mass, tied=False), self.budget, 0.0)
-        if step_length(objective, blend, aim, 0.0, mass) == 1:
+        if step_length(objective, blend, aim, 0.0, mass, smooth) == 1:
             self.best.take(objective, aim, STEADY * objective.total)
             self._certify(objective.planes(aim.sides, mass), mass, objective.smoothed_value(aim.sides, mass))
 
     def _approach(self, blend: Blend) -> None:
         """Steps with worlds from local search, of rising effort; a bound once they gain no more."""
-        objective, budget, steps = self.objective, self.budget, self.budget.share(1.0 - LAST)
-        mass = FIRST_MASS if objective.called_off.any() else 0.0
+        objective, budget, steps = self.objective, self.budget, self.budget.share(1.0 - TUNING.kept_time)
+        mass = TUNING.first_mass if objective.called_off.any() else 0.0
         tied = len(objective.wide) > 0
         fall, effort, failed, before = 0.1 * self.best.value, 0, 0, math.inf
-        for self.steps in range(1, MOST_STEPS + 1):
+        for self.steps in range(1, TUNING.most_steps + 1):
             if steps.is_over():
                 break
             planes = objective.planes(blend.sides, mass)
             goal = 0.1 * budget.tolerance * self.best.scale
-            worth = ROUGH * fall if effort < THOROUGH else 0.0
+            worth = TUNING.rough * fall if effort < TUNING.thorough else 0.0
             aim = self._minimise(objective.model(planes, mass, tied=tied), steps, goal, effort, worth)
-            slope = slope_towards(objective, blend, aim, planes)
-            fall, length = -slope, step_length(objective, blend, aim, slope, mass)
+            slope, smooth = slope_towards(objective, blend, aim, planes), objective.smoothed_value(blend.sides, mass)
+            fall, length = -slope, step_length(objective, blend, aim, slope, mass, smooth)
             blend = blend.towards(aim, length) if length > 0 else blend
             self.best.take(objective, blend)
             if length > 0 and fall > goal:
                 continue
-            if effort < THOROUGH:
-                effort = THOROUGH
+            if effort < TUNING.thorough:
+                effort = TUNING.thorough
                 continue
             gap = self._certify_at(blend, mass, surely=False)
             if budget.is_enough(self._gap(), self.best.value):
                 return
-            if mass > LEAST_MASS and gap <= 0.5 * budget.tolerance * self.best.scale:
-                mass *= SMALLER
+            if mass > TUNING.least_mass and gap <= 0.5 * budget.tolerance * self.best.scale:
+                mass *= TUNING.smaller
                 continue
-            tied, effort = False, min(effort + 1, EFFORT)
-            failed = 0 if gap < NEARER * before else failed + 1
+            tied, effort = False, min(effort + 1, TUNING.most_effort)
+            failed = 0 if gap < TUNING.nearer * before else failed + 1
             before = min(gap, before)
-            if failed > PATIENCE:
+            if failed > TUNING.patience:
                 break
         if not budget.is_over():
             self._certify_at(blend, mass)

@@ -22,10 +22,13 @@ def slope_towards(objective: Objective, here: Blend, aim: Blend, planes: Planes)
     return float(planes.by_joint @ way[objective.joint] + planes.by_condition @ way[objective.condition])
 
 
-def step_length(objective: Objective, here: Blend, aim: Blend, slope: float, mass: float) -> float:
-    """The longest of 1, 1/2, 1/4 ... of the way at which the smoothed terms fall enough (Armijo 1966)."""
+def step_length(objective: Objective, here: Blend, aim: Blend, slope: float, mass: float, smooth: float) -> float:
+    """The longest of 1, 1/2, 1/4 ... of the way at which the smoothed terms fall enough (Armijo 1966).
+
+    `smooth` is their value here.
+    """
     length = INSIDE if objective.is_steep and _is_at_edge(objective, here, aim) else 1.0
-    smooth, slack = objective.smoothed_value(here.sides, mass), STEADY * objective.total
+    slack = STEADY * objective.total
     way = aim.sides - here.sides
     while length > SHORTEST:
         value = objective.smoothed_value(aim.sides if length == 1 else here.sides + length * way, mass)
