@@ -36,7 +36,7 @@ REAL = (
 )
 """Panel, laws, loss and target in seconds."""
 SEEDS = 5
-TIMES_BRIER, TIMES_CONIC = 5.0, 20.0
+TIMES_BRIER, TIMES_CONIC, PINNED = 5.0, 20.0, 2.0
 
 
 def run() -> None:
@@ -46,8 +46,8 @@ def run() -> None:
 
 def main() -> None:
     """Measure everything."""
-    print("\n| work | processor | gap | target | |\n|---|---|---|---|---|")
-    for row in (*_dense(), *_conic(), *_real()):
+    print("\n| work | processor, median (worst) | gap | target | |\n|---|---|---|---|---|")
+    for row in (*_dense(), *_conic(), *_pinned(), *_real()):
         print(f"| {' | '.join(row)} |", flush=True)
 
 
@@ -115,15 +115,30 @@ def _by_clarabel(merged: Merged) -> float:
     return float(program.solve(solver=cp.CLARABEL))
 
 
+def _pinned() -> Iterator[tuple[str, ...]]:
+    """A chain of 5,000 variables with 10,000 events, 1,000 of them pinned."""
+    random = np.random.default_rng(0)
+    rows = []
+    for i in range(5000):
+        rows += [("A", f"x{i}", random.uniform(0.1, 0.9)), ("A", f"x{i} & x{i + 1}", random.uniform(0.05, 0.6))]
+    laws = [f"P(x{i}) = {random.uniform(0.2, 0.8):.3f}" for i in range(0, 5000, 5)]
+    panel = co.Panel.from_records(rows, laws=laws)
+    result, seconds, _ = timed(lambda: co.aggregate(panel, co.Exact(time_limit=10, threads=1)))
+    is_met = seconds <= PINNED and result.status == "optimal"
+    shown = f"{seconds:.1f} s", f"{_gap(result):.0e}", f"at most {PINNED:g} s, proved"
+    yield "10,000 events of one chain, 1,000 pins, limit 10 s", *shown, _verdict(is_met)
+
+
 def _real() -> Iterator[tuple[str, ...]]:
     for name, laws, loss, most in REAL:
         if not (DATA / f"{name}.csv").is_file():
             continue
         panel = co.read_panel(DATA / f"{name}.csv", laws=None if laws is None else DATA / f"{laws}.laws")
-        result, first = _solve(panel, loss)
-        seconds = min([first, *(_solve(panel, loss)[1] for _ in range(2 if first < 1 else 0))])
-        aim = f"at most {most:g} s"
-        yield f"{loss} loss, {name}", f"{seconds:.2f} s", f"{_gap(result):.0e}", aim, _verdict(seconds <= most)
+        runs = [_solve(panel, loss, seed) for seed in range(SEEDS)]
+        times, gap = [seconds for _, seconds in runs], max(_gap(result) for result, _ in runs)
+        shown = f"{np.median(times):.2f} s ({max(times):.2f} s)"
+        is_met = max(times[1:]) <= most  # the first run loads modules
+        yield f"{loss} loss, {name}, {SEEDS} seeds", shown, f"{gap:.0e}", f"at most {most:g} s", _verdict(is_met)
 
 
 def _verdict(is_met: bool) -> str:
