@@ -7,6 +7,7 @@ loss, second-order cones for conditionals.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,7 +48,7 @@ def run() -> None:
 def main() -> None:
     """Measure everything."""
     print("\n| work | processor, median (worst) | gap | target | |\n|---|---|---|---|---|")
-    for row in (*_dense(), *_conic(), *_pinned(), *_real()):
+    for row in chain(_dense(), _conic(), _pinned(), _real()):
         print(f"| {' | '.join(row)} |", flush=True)
 
 
