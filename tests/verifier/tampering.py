@@ -383,12 +383,19 @@ def method(record, case):
     return REFUSED
 
 
+def _is_inside(row):
+    """Whether every forecast of an event is an interval that contains the answer."""
+    ends = [(one.get("lower"), one.get("upper")) for one in row.get("rows", [{}])]
+    return all(None not in pair and pair[0] <= row["probability"] <= pair[1] for pair in ends)
+
+
 def loss(record, case):
     if record["objective"] is None or record["objective"] < 1e-4 or case.is_unchecked("the objective and"):
         return None
     after = case.pick([name for name in ("brier", "log", "spherical") if name != record["loss"]])
     # The spherical loss is Brier's where forecasts of 0 or 1 are turned around.
-    apart = [row for row in record["forecasts"] if row["weight"] and 0.01 < row["raw"] < 0.99]
+    # Inside an interval nothing is lost under any loss.
+    apart = [row for row in record["forecasts"] if row["weight"] and 0.01 < row["raw"] < 0.99 and not _is_inside(row)]
     moved = any(abs(row["probability"] - row["raw"]) > 0.01 for row in apart)
     alike = "log" not in (record["loss"], after) and not moved
     record["loss"], record["clip"] = after, 1e-4 if after == "log" else None
