@@ -10,6 +10,7 @@ from coherently.errors import MethodError, PanelError
 from coherently.problem import pose
 from coherently.scoring.tuning.blocks import FOLDS, components_of, make_blocks
 from coherently.scoring.tuning.lines import EXPONENTS, PLAIN, SHIFTS, score_lines
+from coherently.scoring.tuning.tuning import Kitchen, out_of_fold
 
 
 def drawn(seed, groups=60, judges=6, timid=1.0, slant=0.0, noise=0.3, random_outcomes=False):
@@ -69,6 +70,29 @@ def test_a_leak_would_show():
     taught = lines.loss.sum(axis=0).min()
     honest = sum(lines.loss[blocks.fold == k].sum(axis=0)[lines.fit(every[blocks.fold != k])] for k in range(FOLDS))
     assert taught < honest
+
+
+@pytest.mark.parametrize("over", ["components", "time"])
+def test_outcomes_of_a_fold_do_not_change_its_answers(over):
+    """With the outcomes of one fold (over time: of it and all later ones) turned round, the fold is answered as before.
+
+    The rest is not: what is learned does follow the outcomes, or the test would show nothing.
+    """
+    panel = drawn(3, groups=60, judges=3, timid=2.0, slant=0.5)
+    panel = replace(panel, time=np.arange(len(panel), dtype=np.float64))
+    kitchen = Kitchen.of(panel, over, 60.0, lambda _: None)
+    before = out_of_fold(kitchen, over)
+    blocks = kitchen.blocks
+    fold = blocks.fold[blocks.block]
+    for k in range(FOLDS):
+        turned = fold >= k if over == "time" else fold == k
+        outcome = np.where(turned, 1.0 - blocks.outcome, blocks.outcome)
+        after = out_of_fold(replace(kitchen, blocks=replace(blocks, outcome=outcome), lines={}), over)
+        here = blocks.event[fold == k]
+        for old, new in zip(before, after, strict=True):
+            assert np.array_equal(old[here], new[here])
+        later = blocks.event[fold > k] if over == "time" else blocks.event[fold != k]
+        assert len(later) == 0 or not np.array_equal(before[0][later], after[0][later])
 
 
 def test_no_component_straddles_folds():

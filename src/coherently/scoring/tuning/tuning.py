@@ -82,7 +82,7 @@ def tune(
 
 
 @dataclass(slots=True, eq=False)
-class _Kitchen:
+class Kitchen:
     """A panel with its resolved events in blocks, and the recipes that were tried on it."""
 
     panel: Panel
@@ -94,7 +94,7 @@ class _Kitchen:
     lines: dict[str, LineScores] = field(default_factory=dict)
 
     @staticmethod
-    def of(panel: Panel, over: str, time_limit: float, tell: Progress) -> _Kitchen:
+    def of(panel: Panel, over: str, time_limit: float, tell: Progress) -> Kitchen:
         """Pose the panel; an error says why nothing can be learned from it."""
         outcome = panel.written.outcome[panel.event_index]
         if not (outcome >= 0).any():
@@ -111,7 +111,7 @@ class _Kitchen:
             raise PanelError(
                 "all resolved events hang together in one component, so none can be scored with what others teach"
             )
-        return _Kitchen(panel, problem, blocks, time_limit, tell)
+        return Kitchen(panel, problem, blocks, time_limit, tell)
 
     def value(self, recipe: Recipe) -> Vector:
         """The answer of a recipe, which does not depend on any outcome."""
@@ -149,21 +149,30 @@ class _Kitchen:
 
 
 def _cross_fitted(panel: Panel, over: str, time_limit: float, tell: Progress) -> Tuned:
-    kitchen = _Kitchen.of(panel, over, time_limit, tell)
-    blocks, enough = kitchen.blocks, kitchen.blocks.components >= LEAST
-    default = kitchen.default()
+    kitchen = Kitchen.of(panel, over, time_limit, tell)
+    default, enough = kitchen.default(), kitchen.blocks.components >= LEAST
+    if not enough:
+        plain = kitchen.value(default), kitchen.value(replace(default, then=None))
+        return _tuned(kitchen, default, plain, over, is_learned=False)
+    recipe = kitchen.learn(np.arange(len(kitchen.blocks.fold)))[0]
+    return _tuned(kitchen, recipe, out_of_fold(kitchen, over), over, is_learned=True)
+
+
+def out_of_fold(kitchen: Kitchen, over: str) -> tuple[Vector, Vector]:
+    """The answers of the best recipe, and of the best one without coherence, each learned without the event's fold.
+
+    Events that no fold can be taught for, and those whose component has no resolved event, have the default recipe.
+    """
+    blocks, default = kitchen.blocks, kitchen.default()
     whole, bare = kitchen.value(default).copy(), kitchen.value(replace(default, then=None)).copy()
-    every = np.arange(len(blocks.fold))
-    if enough:
-        of_event = _fold_of_events(blocks, len(whole))
-        for k in range(FOLDS):
-            among = every[blocks.fold < k] if over == "time" else every[blocks.fold != k]
-            if len(among):
-                own, without = kitchen.learn(among)
-                here = of_event == k
-                whole[here], bare[here] = kitchen.value(own)[here], kitchen.value(without)[here]
-    recipe = kitchen.learn(every)[0] if enough else default
-    return _tuned(kitchen, recipe, (whole, bare), over, is_learned=enough)
+    every, of_event = np.arange(len(blocks.fold)), _fold_of_events(blocks, len(whole))
+    for k in range(FOLDS):
+        among = every[blocks.fold < k] if over == "time" else every[blocks.fold != k]
+        if len(among):
+            own, without = kitchen.learn(among)
+            here = of_event == k
+            whole[here], bare[here] = kitchen.value(own)[here], kitchen.value(without)[here]
+    return whole, bare
 
 
 def _fold_of_events(blocks: ResolvedEvents, count: int) -> Indices:
@@ -174,7 +183,7 @@ def _fold_of_events(blocks: ResolvedEvents, count: int) -> Indices:
 
 
 def _from_history(panel: Panel, history: Panel, time_limit: float, tell: Progress) -> Tuned:
-    past = _Kitchen.of(history, "components", time_limit, tell)
+    past = Kitchen.of(history, "components", time_limit, tell)
     enough = past.blocks.components >= LEAST
     default = past.default()
     recipe, bare = past.learn(np.arange(len(past.blocks.fold))) if enough else (default, replace(default, then=None))
@@ -182,12 +191,12 @@ def _from_history(panel: Panel, history: Panel, time_limit: float, tell: Progres
         return replace(_cross_fitted(history, "components", time_limit, tell), over="history")
     plain = settled(panel)
     problem = pose(plain, weight_unit=unit_of(panel.weight))
-    now = _Kitchen(panel, problem, make_blocks(plain, problem, by_time=False), time_limit, tell)
+    now = Kitchen(panel, problem, make_blocks(plain, problem, by_time=False), time_limit, tell)
     found = _tuned(now, recipe, (now.value(recipe), now.value(bare)), "history", is_learned=enough)
     return replace(found, components=past.blocks.components, events=len(past.blocks.event))
 
 
-def _tuned(kitchen: _Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], over: str, *, is_learned: bool) -> Tuned:
+def _tuned(kitchen: Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], over: str, *, is_learned: bool) -> Tuned:
     whole, bare = learned
     ask = partial(Recipe, then=None)
     values = [
