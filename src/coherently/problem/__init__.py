@@ -4,7 +4,7 @@ from coherently.problem.functions import LARGEST_TABLE, Functions, decode
 from coherently.problem.groups.attached import Attached, attach, distance, with_points, without_weightless
 from coherently.problem.groups.clusters import lawful_clusters, wider_clusters
 from coherently.problem.groups.named import DESIGNS, SHARING, Design, find_design
-from coherently.problem.groups.shared import clusters, with_auxiliary
+from coherently.problem.groups.shared import clique_tree, clusters, with_auxiliary
 from coherently.problem.groups.simple import MAX_VARIABLES as LARGEST_GROUP
 from coherently.problem.groups.simple import Groups
 from coherently.problem.losses import BRIER, KERNELS, LOSSES, Brier, Log, Loss, Spherical, find_loss
@@ -54,6 +54,7 @@ __all__ = [
     "Way",
     "attach",
     "broken_symmetry",
+    "clique_tree",
     "clusters",
     "decode",
     "distance",

@@ -70,7 +70,7 @@ def triples(merged: Merged) -> Groups:
     apart = sorted(v for v in known if len(v) == 2 and len(graph[v[0]]) == len(graph[v[1]]) == 1)
     sets = sorted(_connected_triples(graph) - inside) + larger + apart
     uses = Counter(chain.from_iterable(_subsets(variables, 2) for variables in sets))
-    return _groups("triples", merged, sets, [subset for subset, count in uses.items() if count > 1])
+    return _groups("triples", merged, sets, [subset for subset, count in uses.items() if count > 1])[0]
 
 
 def clusters(merged: Merged) -> Groups:
@@ -89,7 +89,7 @@ def clusters(merged: Merged) -> Groups:
     sets += sorted({(a, b) for a, near in graph.items() for b in near if a < b} - covered)
     sets += sorted((v,) for (v,) in (k for k in known if len(k) == 1) if v not in graph)
     uses = Counter(chain.from_iterable(_subsets(variables, 2) for variables in sets))
-    return _groups("clusters", merged, sets, [s for s, count in uses.items() if count > 1 or len(s) == 1])
+    return _groups("clusters", merged, sets, [s for s, count in uses.items() if count > 1 or len(s) == 1])[0]
 
 
 def cliques(merged: Merged) -> Groups:
@@ -99,6 +99,11 @@ def cliques(merged: Merged) -> Groups:
     one distribution behind all of them (Lauritzen and Spiegelhalter 1988). With laws, blocks of variables are the nodes
     of the tree, and the variables of a law are in one clique.
     """
+    return clique_tree(merged)[0]
+
+
+def clique_tree(merged: Merged) -> tuple[Groups, Merged]:
+    """The groups of `cliques`, and the problem with their auxiliary coordinates."""
     if not is_plain(merged):
         return _lawful_cliques(merged)
     check_size(np.arange(len(merged)), merged.sizes())
@@ -129,10 +134,10 @@ def _lawful_triples(merged: Merged) -> Groups:
     alone = sorted(own for own in edges if len(own) == 1 and own[0] not in graph)
     sets = sorted(_connected_triples(graph) - inside) + larger + apart + alone
     uses = Counter(chain.from_iterable(subsets_of_nodes(own, 2) for own in sets))
-    return _sharing("triples", setting, nodes, sets, [own for own, count in uses.items() if count > 1])
+    return _sharing("triples", setting, nodes, sets, [own for own, count in uses.items() if count > 1])[0]
 
 
-def _lawful_cliques(merged: Merged) -> Groups:
+def _lawful_cliques(merged: Merged) -> tuple[Groups, Merged]:
     """`cliques` with blocks as variables; the scopes of laws and conditionals are in cliques, too."""
     setting = Setting(merged)
     nodes = Nodes(setting)
@@ -148,14 +153,15 @@ def _lawful_cliques(merged: Merged) -> Groups:
 
 def _sharing(
     design: str, setting: Setting, nodes: Nodes, sets: Sequence[Variables], within: Collection[Variables]
-) -> Groups:
-    """One group per set of nodes; groups agree on the joint distributions of the sets `within`."""
+) -> tuple[Groups, Merged]:
+    """One group per set of nodes, which agree on the joint distributions of the sets `within`; and their problem."""
     merged = setting.merged
     known = _by_variables(merged)
     wanted = shared_by(nodes, within)
     missing = [s for s in wanted if not any(_gives_conjunction(merged, i) for i in known.get(s, ()))]
     whole = Setting(_extend(merged, missing))
-    return replace(drafted(design, whole, node_drafts(whole, nodes, sets)), auxiliary=len(missing))
+    groups = drafted(design, whole, node_drafts(whole, nodes, sets))
+    return replace(groups, auxiliary=len(missing)), whole.merged
 
 
 def _by_variables(merged: Merged) -> dict[Variables, list[int]]:
@@ -278,16 +284,19 @@ def _junction_tree(order: dict[int, Variables]) -> tuple[list[Variables], set[Va
     return sorted(tuple(sorted(clique)) for clique in found), separators
 
 
-def _groups(design: str, merged: Merged, sets: Sequence[Variables], shared: Collection[Variables]) -> Groups:
-    """One group per set of variables; groups agree on the conjunctions of the shared sets."""
+def _groups(
+    design: str, merged: Merged, sets: Sequence[Variables], shared: Collection[Variables]
+) -> tuple[Groups, Merged]:
+    """One group per set of variables, which agree on the conjunctions of the shared sets; and their problem."""
     known = _by_variables(merged)
     missing = sorted(
         (s for s in shared if not any(_gives_conjunction(merged, i) for i in known.get(s, ()))),
         key=lambda s: (len(s), s),
     )
     constant = [()] if () in known else []
-    groups = _of_sets(design, _extend(merged, missing), [*constant, *sets], set(shared))
-    return replace(groups, auxiliary=len(missing))
+    whole = _extend(merged, missing)
+    groups = _of_sets(design, whole, [*constant, *sets], set(shared))
+    return replace(groups, auxiliary=len(missing)), whole
 
 
 def _gives_conjunction(merged: Merged, coordinate: int) -> bool:

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 class Interior:
     """The least sum N (x - q)^2 over the groups' hulls, with its proof.
 
-    `x` has one entry per coordinate, `forces` one per membership, which `relaxed_bound` turns into a bound; `gap`
-    is the objective at x minus that bound.
+    `x` has one entry per coordinate, `forces` one per membership, which `relaxed_bound` turns into a bound, `mixture`
+    one per row of each group, group after group; `gap` is the objective at x minus that bound.
     """
 
     x: Vector
     forces: Vector
+    mixture: Vector
     iterations: int
     gap: float
 
@@ -52,7 +53,7 @@ def interior_point(
     scale = float(np.max(weight, initial=0.0)) or 1.0
     center = np.where(weight > 0, target, 0.5)
     if not len(groups):
-        return Interior(np.clip(center, 0.0, 1.0), np.zeros(0), 0, 0.0)
+        return Interior(np.clip(center, 0.0, 1.0), np.zeros(0), np.zeros(0), 0, 0.0)
     task = _RelaxedProblem(weight, target, groups, scale, lift(weight / scale, center, groups))
     point = _start(task.problem)
     least = previous = np.inf
@@ -91,7 +92,9 @@ class _RelaxedProblem:
         forces = self.scale * point.forces
         bound = relaxed_bound(self.weight, self.target, self.groups, forces)
         gap = float(np.sum(self.weight * (x - self.problem.center) ** 2)) - bound
-        return Interior(x, forces, iterations, gap), max(violation, abs(gap) / max(min(1.0, self.scale), bound))
+        return Interior(x, forces, point.mixture, iterations, gap), max(
+            violation, abs(gap) / max(min(1.0, self.scale), bound)
+        )
 
     def finish(self, point: Point, iterations: int, tolerance: float) -> Interior | None:
         """The answer on the face that the point indicates, if it is within the tolerance."""
