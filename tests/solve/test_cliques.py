@@ -111,7 +111,6 @@ def test_both_ways_agree_on_a_chain(monkeypatch, pins):
     part = pose(panel).merged
     by_cliques = solved(part)
     monkeypatch.setattr(solving, "LARGE", 10**9)
-    monkeypatch.setattr(solving, "PINNED", 10**9)
     other = co.aggregate(panel, co.Exact())
     assert by_cliques.objective == pytest.approx(other.objective, rel=1e-7)
     assert by_cliques.x == pytest.approx([other.probability(text) for text in panel.written.text], abs=1e-3)

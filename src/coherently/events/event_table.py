@@ -114,6 +114,7 @@ class Events:
     def __init__(self) -> None:
         self._table = _core.EventTable()
         self._read: list[_Read] = []
+        self._choices: tuple[tuple[int, ...], tuple[Choice, ...]] | None = None
 
     def __len__(self) -> int:
         """Count the coordinates, including the constant one."""
@@ -187,8 +188,11 @@ class Events:
         return _read_again, (self._read,)
 
     def choices(self) -> tuple[Choice, ...]:
-        """The declared variables of which events mention an atom."""
-        return make_choices(self._table.choices())
+        """The declared variables of which events mention an atom; they are made once for each state of the table."""
+        state = *self._size(), len(self._read)
+        if self._choices is None or self._choices[0] != state:
+            self._choices = state, make_choices(self._table.choices())
+        return self._choices[1]
 
     def declarations(self) -> tuple[Choice, ...]:
         """All declared variables, including those without an atom."""

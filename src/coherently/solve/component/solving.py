@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     Truth: TypeAlias = "NDArray[np.uint8]"
 
-LARGE, PINNED = 1_000, 2_000
-"""Minimum number of events, or of events times pins, from which cliques are quicker than worlds one by one."""
+LARGE = 1_000
+"""Minimum number of events, or of events times pins, from which cliques are quicker than one world after the other."""
 FIRST, QUICK = 2e-3, (0, 1e-3)
 """Seconds for a first answer if no time is left; effort of that search and the improvement at which it ends."""
 
@@ -37,7 +37,7 @@ def solve_component(
     """
     if (known := _by_cliques(part, objective, budget)) is not None:
         return known
-    if not objective.is_quadratic or len(part.terms.limits):
+    if not objective.is_quadratic or len(part.terms.limits) or len(part.terms.intervals):
         return _by_newton(part, objective, budget, start, seed)
     answer = _by_columns(part, budget, seed)
     if answer.ended is not Ended.ROUNDING or answer.proof is not Proof.ALL_WORLDS:
@@ -52,7 +52,8 @@ def solve_component(
 
 def _by_cliques(part: Merged, objective: Objective | Squares, budget: Budget) -> Answer | None:
     """The nearest mixture over the cliques of a junction tree, if that is quicker and ends with a proof."""
-    if not objective.is_quadratic or (len(part) < LARGE and len(part) * len(part.terms.limits) < PINNED):
+    terms = part.terms
+    if not objective.is_quadratic or len(terms.intervals) or max(len(part), len(part) * len(terms.limits)) < LARGE:
         return None
     from coherently.solve.component.cliques import solve_by_cliques
 
