@@ -20,7 +20,7 @@ def test_bounds_hold_and_are_near(seed):
     panel = co.simulate(variables=10, judges=20, seed=seed)
     exact = co.aggregate(panel, "exact")
     bound = SpectralBound(only_part(panel))
-    found = bound.raise_within(Budget().within(2.0), exact.objective)
+    found = bound.raise_within(Budget().within(60.0), exact.objective)
     assert 0.9 * exact.objective <= found <= exact.objective * (1 + 1e-9)
 
 
