@@ -122,7 +122,7 @@ def _worlds(whole: Merged, cliques: list[Clique], glued: list[Pieces], ends: Vec
     """The worlds between the cuts, one row each."""
     middle = ends - 0.5 * np.diff(ends, prepend=0.0)
     worlds = np.zeros((whole.n_variables, len(ends)), np.uint8)
-    examples = _Examples(whole)
+    examples = _Fillings(whole)
     for clique, pieces in zip(cliques, glued, strict=True):
         variables, truth = examples.of(clique)
         cuts = np.searchsorted(middle, pieces.ends[:-1])
@@ -131,7 +131,7 @@ def _worlds(whole: Merged, cliques: list[Clique], glued: list[Pieces], ends: Vec
     return np.ascontiguousarray(worlds.T)
 
 
-class _Examples:
+class _Fillings:
     """States of variables that have the truth vectors of cliques."""
 
     def __init__(self, whole: Merged) -> None:
