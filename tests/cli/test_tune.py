@@ -41,7 +41,7 @@ def test_json_has_the_recipe_and_the_scores(panel, tmp_path):
 def test_the_method_recipe_takes_its_options(panel):
     shown = run("aggregate", panel, "--method", "recipe", "--pool", "median", "--exponent", "1.5", "--json", check=0)
     assert json.loads(shown.stdout)["method"] == "recipe, then exact"
-    assert "median pool, log-odds times 1.5 plus 0, then exact" in shown.stderr
+    assert "median pool, log-odds times 1.5, then exact" in shown.stderr
 
 
 @pytest.mark.parametrize(
