@@ -19,7 +19,7 @@ def panel(variables=40, judges=3):
 
 
 def made(name="made", variables=40, kin=None, learned="a recipe", tied=2, moved=0.1, **errors):
-    """A panel whose methods err by what is said (by their names in small letters), a little more on every other pair."""
+    """A panel whose methods err by what is said (by their names in small letters), a little more on some events."""
     own = panel(variables)
     outcome = own.written.outcome[own.event_index].astype(float)
     wobble = np.where(own.event_index % 4 < 2, 0.01, -0.01)
