@@ -152,8 +152,8 @@ def coherence(panel: Panel) -> list[str]:
     ]
     few = "" if len(order) <= MOST_JUDGES else " Five of them, evenly spaced, from the nearest to the farthest:"
     return [
-        f"Of {len(order):,} judges: {said}. *distance* is that from the nearest coherent forecasts, *change* its root mean square "
-        f"over the judge's forecasts.{few}",
+        f"Of {len(order):,} judges: {said}. *distance* is that from the nearest coherent forecasts (the best found, where a note "
+        f"says that time was short), *change* its root mean square over the judge's forecasts.{few}",
         table(("judge", "forecasts", "status", "distance", "change"), rows),
         *([bullets(f"Note: {note}." for note in found.notes)] if found.notes else []),
     ]

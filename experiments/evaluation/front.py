@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 COHERENT_PAIRS = (("Exact", "Linear average"), ("Default recipe", "Trimmed mean"), ("Tuned recipe", "Tuned pool"))
 """A pool made coherent, and the same pool."""
+MOST_NAMED = 3
+"""Panels on which a method is better are named in sentences if there are no more of them."""
 POOLS = ("Linear average", "Median", "Trimmed mean", "Log pool")
 """The plain pools, which look at each event alone and learn nothing."""
 INTRODUCTION = """\
@@ -302,11 +304,12 @@ def compared(found: Sequence[Scored], method: str, other: str) -> str:
         size = f" (by {gains[most]:.1%} of its score)"
     elif gains:
         size = f" (by {min(gains.values()):.1%} to {gains[most]:.1%} of its score)"
+    listed = f": {names(better)}" if 0 < len(better) <= MOST_NAMED else ""
     parts = [
-        f"better than {other} on {len(better)} of {len(found)} panels{size}" + (f": {names(better)}" if better else ""),
+        f"better than {other} on {len(better)} of {len(found)} panels{size}{listed}",
         f"worse on {names(worse)}" if worse else "worse on none",
-        *([f"no difference is shown on {names(tie)}"] if tie else []),
-        *([f"no interval on {names(unknown)}"] if unknown else []),
+        *([f"no difference is shown on {len(tie)}"] if tie else []),
+        *([f"no interval on {len(unknown)}"] if unknown else []),
     ]
     return f"{method} is shown to be {'; '.join(parts)}."
 

@@ -106,7 +106,7 @@ def section_14(panel: Panel, scored: Scored) -> list[str]:
 def _explained(ours: dict[str, float], leaky: dict[str, float], scored: Scored) -> list[str]:
     apart = {name: ours[name] - then for name, then in SECTION_14.items()}
     same = [name for name, gap in apart.items() if abs(gap) < 1e-4]
-    lines = [f"Reproduced to the fourth decimal: {', '.join(same) or 'none'}."]
+    lines = [f"Reproduced to the fourth decimal: {'; '.join(same) or 'none'}."]
     lines += [
         f"{name} is corrected: {ours[name]:.4f} in place of {SECTION_14[name]:.4f}."
         for name in SECTION_14

@@ -203,7 +203,7 @@ def test_folds_of_single_events_score_a_pool_and_a_recipe():
 def test_first_figures_are_reproduced_or_corrected_by_the_figures():
     ours = {**scraped.SECTION_14, "Tuned pool": 0.13, "Tuned recipe": 0.125}
     said = scraped._explained(ours, {"Tuned pool": 0.12, "Tuned recipe": 0.12}, made())[0]
-    assert "Reproduced to the fourth decimal: Linear average, Exact, Median, then exact." in said
+    assert "Reproduced to the fourth decimal: Linear average; Exact; Median, then exact." in said
     assert "Tuned pool is corrected: 0.1300 in place of 0.1277" in said
     assert "one group of related events has 50% of the forecasts" in said
     assert "3.8% of its score now" in said
