@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from experiments.evaluation.scored import METHODS, NEGLIGIBLE, RIVALS, SIMPLEST
+from experiments.evaluation.scored import NEGLIGIBLE, RIVALS, SIMPLEST
 from experiments.markdown import table
 
 if TYPE_CHECKING:
@@ -15,6 +15,19 @@ if TYPE_CHECKING:
 
     from experiments.evaluation.scored import Scored
 
+COLUMNS = {
+    "Raw": "raw",
+    "Linear average": "linear",
+    "Median": "median",
+    "Trimmed mean": "trim",
+    "Log pool": "log",
+    "Normalised average": "norm.",
+    "Tuned pool": "tuned pool",
+    "Exact": "exact",
+    "Default recipe": "default recipe",
+    "Tuned recipe": "tuned recipe",
+}
+"""The columns of the first table, and their short names."""
 COHERENT_PAIRS = (("Exact", "Linear average"), ("Default recipe", "Trimmed mean"), ("Tuned recipe", "Tuned pool"))
 """A pool made coherent, and the same pool."""
 MOST_NAMED = 3
@@ -29,11 +42,14 @@ READING = """\
 Brier scores, means over judges, lower is better; ± is half of the 95% interval over judges and events. **Bold** is the best
 of a row; a *tie* is a method whose paired difference from the best has an interval that contains 0, or is smaller than
 0.00005: it is not shown to be worse. The intervals of the scores are wide because questions differ; methods are compared on
-the same questions, so differences are known much better. *Tuned* columns are out of fold: what is scored was learned from
-other, unrelated events. Where too little is resolved to learn from, the default is kept, and the cell says so. No ± means that
-the events depend on too few independent variables for an interval; nothing is shown there. *Raw* is the judges' own
-forecasts, *Exact* the nearest coherent forecasts, *Default recipe* the trimmed mean made coherent, *Tuned pool* the best that
-was learned without coherence, *Tuned recipe* the same with coherence."""
+the same questions, so differences are known much better. No ± means that the events depend on too few independent variables for
+an interval; nothing is shown there.
+
+*Raw* is the judges' own forecasts; *linear*, *median*, *trim* (the mean without the highest and lowest fifth), *log* (mean
+log-odds) and *norm.* (linear, each partition divided by its sum) are pools that look at each event or partition alone; *exact* is
+the nearest coherent forecasts; *default recipe* the trimmed mean made coherent. *Tuned pool* and *tuned recipe* are the best that
+was learned from outcomes, without coherence and with it, out of fold: what is scored was learned from other, unrelated events.
+Where too little is resolved to learn from, the default is kept, and the cell says so."""
 LIMITS = """\
 ## What this does and does not show
 
@@ -55,6 +71,7 @@ def front(found: Sequence[Scored], unresolved: Mapping[str, str], told: Mapping[
         INTRODUCTION,
         first_table(found),
         READING,
+        "The panels: " + "; ".join(f"`{one.name}`, {one.of}" for one in found) + ".",
         "## What to use when",
         bullets(conclusions(found)),
         "For each panel, the simplest method that ties with the best, and what each step adds: the difference of Brier scores, "
@@ -72,23 +89,26 @@ def front(found: Sequence[Scored], unresolved: Mapping[str, str], told: Mapping[
 
 def first_table(found: Iterable[Scored]) -> str:
     """One row per panel, one column per method."""
-    rows = [
-        [f"[{one.name}](evaluation/{one.name}.md): {one.of}", *(_cell(one, name) for name in METHODS)] for one in found
-    ]
-    return table(["panel", *METHODS], rows)
+    rows = [[f"[{one.name}](evaluation/{one.name}.md)", *(_cell(one, name) for name in COLUMNS)] for one in found]
+    return table(["panel", *COLUMNS.values()], rows)
 
 
 def _cell(one: Scored, method: str) -> str:
     row = one.row(method)
     if row != method:
-        return f"as {row}"
+        return f"as {COLUMNS[row]}"
     place = one.scores.methods.index(method)
     high = one.scores.columns()["brier_high"][place]
-    half = f" ± {high - one.brier(method):.4f}" if high == high else ""  # noqa: PLR0124
-    said = f"{one.brier(method):.4f}{half}"
+    half = f" ±{_short(high - one.brier(method))}" if high == high else ""  # noqa: PLR0124
+    said = f"{_short(one.brier(method))}{half}"
     if method == one.best():
         return f"**{said}**"
     return f"{said} tie" if method in one.ties else said
+
+
+def _short(score: float) -> str:
+    """A score in four decimals, without the 0 before the point."""
+    return f"{score:.4f}".removeprefix("0")
 
 
 def conclusions(found: Sequence[Scored]) -> list[str]:
