@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from experiments.evaluation.scored import Scored
 
 COLUMNS = {
-    "Raw": "raw",
+    "Tuned recipe": "tuned recipe",
+    "Default recipe": "default recipe",
+    "Exact": "exact",
     "Linear average": "linear",
     "Median": "median",
     "Trimmed mean": "trim",
     "Log pool": "log",
     "Normalised average": "norm.",
     "Tuned pool": "tuned pool",
-    "Exact": "exact",
-    "Default recipe": "default recipe",
-    "Tuned recipe": "tuned recipe",
+    "Raw": "raw",
 }
 """The columns of the first table, and their short names."""
 COHERENT_PAIRS = (("Exact", "Linear average"), ("Default recipe", "Trimmed mean"), ("Tuned recipe", "Tuned pool"))
