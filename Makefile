@@ -56,8 +56,7 @@ experiments: $(VENV)/developed
 	$(BIN)/python -m experiments
 
 evaluate: $(VENV)/developed
-	$(BIN)/python -m experiments.evaluate
-	$(BIN)/python -m experiments.recipes
+	$(BIN)/python -m experiments.evaluation
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,8 +1,8 @@
 """Every loss and every term: processor time on drawn and on real panels, as a table in Markdown.
 
-The real panels are read from a folder beside the repository, where it is there (see `experiments.panels`). The peer is
-Clarabel through CVXPY on the same problem over all worlds, which are listed beforehand: exponential cones for the log
-loss, second-order cones for conditionals.
+The real panels are read from a folder beside the repository, where it is there (see `experiments.evaluation.panels`).
+The peer is Clarabel through CVXPY on the same problem over all worlds, which are listed beforehand: exponential cones
+for the log loss, second-order cones for conditionals.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bench.measure import fastest, timed, with_one_thread
 from coherently.panel import Panel
 from coherently.problem import pose
 from coherently.simulation import simulate
-from experiments.panels import DATA
+from experiments.evaluation.panels import DATA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

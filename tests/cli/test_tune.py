@@ -41,7 +41,7 @@ def test_json_has_the_recipe_and_the_scores(panel, tmp_path):
 def test_the_method_recipe_takes_its_options(panel):
     shown = run("aggregate", panel, "--method", "recipe", "--pool", "median", "--exponent", "1.5", "--json", check=0)
     assert json.loads(shown.stdout)["method"] == "recipe, then exact"
-    assert "median pool, log-odds times 1.5 plus 0, then exact" in shown.stderr
+    assert "median pool, log-odds times 1.5, then exact" in shown.stderr
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,21 @@ def test_wrong_recipes_are_refused(panel, options, message):
 def test_a_panel_without_outcomes_teaches_nothing(tmp_path):
     (tmp_path / "panel.csv").write_text("judge,event,probability\nAnn,p,0.5\nAnn,q,0.4\n")
     assert "outcome" in run("tune", tmp_path / "panel.csv", check=2).stderr
+
+
+def test_the_history_is_read_as_the_panel_is(tmp_path):
+    """Its laws are those of the panel: without them the events of declared variables could not be read."""
+    (tmp_path / "laws.txt").write_text("variable size: number\n")
+    rows = [f"Ann,p{i},40,{i % 2}" for i in range(31)] + ["Ann,size <= 3,20,0", "Ann,size <= 5,30,1"]
+    (tmp_path / "past.csv").write_text("\n".join(["judge,event,probability,outcome", *rows, ""]))
+    (tmp_path / "now.csv").write_text("judge,event,probability\nBob,size <= 4,50\nBob,r,70\n")
+    options = ("--laws", tmp_path / "laws.txt", "--percent", "--history", tmp_path / "past.csv")
+    shown = " ".join(run("tune", tmp_path / "now.csv", *options, check=0).stdout.split())
+    assert "Learned from 33 resolved events in 32 independent groups" in shown
+    assert "On events of the history that it did not learn from (the panel has no outcomes)" in shown
+
+
+def test_a_history_about_other_events_is_named_as_such(panel, tmp_path):
+    (tmp_path / "now.csv").write_text("judge,event,probability,outcome\nBob,rain,0.4,1\nBob,wind,0.7,0\n")
+    shown = " ".join(run("tune", tmp_path / "now.csv", "--history", panel, check=0).stdout.split())
+    assert "The history shares no event, nor a judge, with the panel." in shown

@@ -1,7 +1,7 @@
 import numpy as np
 
 import coherently as co
-from experiments.relations import broken_relations
+from experiments.evaluation.relations import broken_relations
 
 
 def found(rows, **options):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import coherently as co
@@ -159,6 +160,82 @@ def test_history_teaches_and_the_panel_scores():
     assert "learned on the history" in tuned.sentence
 
 
+def renamed(panel, prefix, judge="J"):
+    """The same panel about other events, and by other judges if `judge` says so."""
+    text = [event.replace("p", f"{prefix}p").replace("q", f"{prefix}q") for event in panel.written.text]
+    rows = [
+        (panel.judges[j].replace("J", judge), text[i], p)
+        for j, i, p in zip(panel.judge_index, panel.event_index, panel.probability, strict=True)
+    ]
+    return co.Panel.from_records(rows, outcomes=dict(zip(text, panel.written.outcome.tolist(), strict=True)))
+
+
+def test_a_history_with_other_events_teaches_and_says_what_that_means():
+    """A pool and a line carry over to other events by design; that the events differ is said, and what it means."""
+    past, now = drawn(6, groups=40, timid=2.0), renamed(drawn(7, groups=5, timid=2.0), "x")
+    tuned = co.tune(now, history=past)
+    assert tuned.is_learned
+    assert tuned.recipe == co.tune(past).recipe
+    assert "On the panel's events (learned on the history)" in tuned.sentence
+    assert "The history shares no event with the panel." in tuned.sentence
+    assert "only if judges and questions are of the same kind" in tuned.sentence
+    strangers = co.tune(renamed(drawn(7, groups=5), "x", judge="K"), history=past)
+    assert "The history shares no event, nor a judge, with the panel." in strangers.sentence
+
+
+def test_a_history_with_the_same_events_says_that_what_taught_is_scored():
+    past = drawn(6, groups=40)
+    tuned = co.tune(past, history=past)
+    assert (
+        "80 variables of which are resolved in the history, too, so that these scores may be too good" in tuned.sentence
+    )
+    assert "did not learn from" not in tuned.sentence
+    assert tuned.remark == ""
+
+
+def test_a_panel_without_outcomes_has_the_scores_of_its_history():
+    past = drawn(6, groups=40)
+    now = co.Panel.from_records([("J0", "p0", 0.4), ("J1", "p1 & q1", 0.3)])
+    tuned = co.tune(now, history=past)
+    assert "On events of the history that it did not learn from (the panel has no outcomes)" in tuned.sentence
+    assert tuned.scores.scored == len(past)
+    short = co.tune(now, history=drawn(6, groups=8))
+    assert "Only 8 independent groups of events of the history are resolved" in short.sentence
+
+
+def test_a_declared_variable_is_shared_by_its_name():
+    laws = ["variable size: number"]
+    past = [("A", f"p{i}", 0.4) for i in range(40)] + [("A", "size <= 3", 0.2)]
+    outcomes = {f"p{i}": i % 2 for i in range(40)} | {"size <= 3": 1}
+    now = co.Panel.from_records(
+        [("A", "size <= 9", 0.5), ("A", "r", 0.5)], laws=laws, outcomes={"size <= 9": 1, "r": 0}
+    )
+    tuned = co.tune(now, history=co.Panel.from_records(past, laws=laws, outcomes=outcomes))
+    assert "1 variable of which is resolved in the history, too" in tuned.sentence
+
+
+def test_tuned_is_printed_with_its_scores():
+    shown = str(co.tune(drawn(8, groups=12)))
+    assert shown.startswith("Brier score\n  Raw                  0.")
+    assert "Tuned recipe" in shown
+    assert "Only 12 independent groups" in shown
+
+
+def test_exact_counts_intervals_as_they_were_given():
+    """Pools take the middle of an interval; the row Exact is that of `compare`."""
+    rows = [
+        {"judge": f"J{j}", "event": f"e{i}", "probability": 0.5, "lower": 0.1 * j, "upper": 1.0}
+        for i in range(6)
+        for j in range(3)
+    ]
+    rows += [{"judge": "J9", "event": f"e{i}", "probability": 0.2, "lower": 0.1, "upper": 0.3} for i in range(6)]
+    panel = co.Panel.from_frame(pd.DataFrame(rows), outcomes={f"e{i}": i % 2 for i in range(6)}, laws=["e0 -> e1"])
+    scores, other = co.tune(panel).scores, co.compare(panel)
+    exact, expected = scores.methods.index("Exact"), other.methods.index("Aggregate (exact)")
+    assert scores.value[exact] == pytest.approx(other.value[expected], abs=1e-9)
+    assert scores.value[exact] != pytest.approx(other.value[other.methods.index("Linear average")], abs=1e-3)
+
+
 def test_with_few_components_the_default_is_kept():
     tuned = co.tune(drawn(8, groups=12))
     assert not tuned.is_learned
@@ -169,14 +246,22 @@ def test_with_few_components_the_default_is_kept():
 @pytest.mark.parametrize(
     ("rows", "outcomes", "message"),
     [
-        ([("A", "p", 0.5), ("A", "q", 0.5)], None, "outcome"),
+        ([("A", "p", 0.5), ("A", "q", 0.5)], None, "no forecast of the panel has an outcome"),
         ([("A", "p", 0.5), ("A", "q", 0.5)], {"p": 1, "q": 1}, "all 2 resolved events are true"),
-        ([("A", "p", 0.5), ("A", "q", 0.5), ("A", "p & q", 0.2)], {"p": 1, "q": 0}, "one component"),
+        ([("A", "p", 0.5), ("A", "q", 0.5)], {"p": 0, "q": 0}, "all 2 resolved events are false"),
+        (
+            [("A", "p", 0.5), ("A", "q", 0.5), ("A", "p & q", 0.2)],
+            {"p": 1, "q": 0},
+            "all resolved events hang together in one component",
+        ),
     ],
 )
 def test_nothing_can_be_learned_from_these(rows, outcomes, message):
+    panel = co.Panel.from_records(rows, outcomes=outcomes)
     with pytest.raises(PanelError, match=message):
-        co.tune(co.Panel.from_records(rows, outcomes=outcomes))
+        co.tune(panel)
+    with pytest.raises(PanelError, match=f"the history teaches nothing: {message}"):
+        co.tune(drawn(1, groups=5), history=panel)
 
 
 def test_wrong_arguments_are_refused():

@@ -19,7 +19,9 @@ def tune(
     outcomes: OutcomesFile = None,
     history: Annotated[
         Path | None,
-        typer.Option("--history", metavar="FILE", help="A past panel with outcomes, to learn from instead."),
+        typer.Option(
+            "--history", metavar="FILE", help="A past panel with outcomes, to learn from instead; read as the panel is."
+        ),
     ] = None,
     over: Annotated[
         str, typer.Option("--over", metavar="WHAT", help="Fold by components, or by time: learn from the past only.")
@@ -43,7 +45,7 @@ def tune(
     if output is not None and (output.is_dir() or not output.parent.is_dir()):
         raise MethodError(f"{output} cannot be written: name a file in an existing folder")
     panel = source.read(outcomes=outcomes)
-    past = None if history is None else read_panel(history)
+    past = None if history is None else read_panel(history, **source.options)
     with progress_bar("Tuning", quiet=source.quiet) as progress:
         tuned = run(panel, history=past, over=over, time_limit=time_limit, progress=progress)
     for note in tuned.scores.notes:

@@ -13,7 +13,7 @@ from coherently.errors import CoherentlyError, MethodError
 from coherently.panel import Panel
 from coherently.panel.weights import name_of, weighted
 from coherently.result import Result, aggregate, individual
-from coherently.solve import AlternatingProjections, Exact, LinearAverage, Method, Pool, Status, choose
+from coherently.solve import AlternatingProjections, Exact, LinearAverage, Method, Pool, Recipe, Status, choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -204,7 +204,7 @@ def _described(what: object, weights: Weights | None) -> tuple[str, str]:
 
 def _unused(name: str, what: Asked, names: set[str]) -> str:
     if name in names and isinstance(what, Method):
-        name = f"Aggregate {what!r}"
+        name = f"Aggregate ({what.sentence})" if isinstance(what, Recipe) else f"Aggregate {what!r}"
     found, number = name, 2
     while found in names:
         found, number = f"{name} ({number})", number + 1

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from coherently.scoring.comparison import Comparison
     from coherently.solve import Recipe
 
-SOURCES = {
-    "components": "learned on other components",
-    "time": "learned on earlier components",
-    "history": "learned on the history",
+SCORED = {
+    "components": "On events that it did not learn from (learned on other components)",
+    "time": "On events that it did not learn from (learned on earlier components)",
 }
+"""Which events are scored, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,10 @@ class Tuned(Told):
     """A recipe learned from `events` resolved events in `components` components, and its `scores` beside others.
 
     `recipe` is learned from all of them; in `scores`, each event has what was learned from others: the rows are Raw,
-    Linear average, Median, Exact, Default recipe, Tuned pool (without coherence) and Tuned recipe. If nothing could be
-    learned, `is_learned` is false and the recipe is the default. `over` says how events were kept apart.
+    Linear average, Median, Trimmed mean, Log pool, Normalised average, Exact, Default recipe, Tuned pool (without
+    coherence) and Tuned recipe. If nothing could be learned, `is_learned` is false and the recipe is the default.
+    `over` says how events were kept apart, `scored` which events have scores, in words, and `remark` what else to bear
+    in mind if a history taught.
     """
 
     recipe: Recipe
@@ -33,23 +35,28 @@ class Tuned(Told):
     components: int
     events: int
     scores: Comparison
+    scored: str = SCORED["components"]
+    remark: str = ""
 
     @property
     def sentence(self) -> str:
         """What was learned and what it is worth, in one honest sentence."""
+        remark = f" {self.remark}" if self.remark else ""
         if not self.is_learned:
+            where = " of the history" if self.over == "history" else ""
             return (
-                f"Only {self.components:,} independent groups of events are resolved; at least 30 are needed to learn, "
-                f"so the default recipe is kept: {self.recipe.sentence}."
+                f"Only {self.components:,} independent groups of events{where} are resolved; at least 30 are needed to "
+                f"learn, so the default recipe is kept: {self.recipe.sentence}.{remark}"
             )
         worth = self.scores.difference("Tuned recipe", "Linear average").sentence
         return (
             f"Learned from {self.events:,} resolved events in {self.components:,} independent groups: "
-            f"{self.recipe.sentence}. On events that it did not learn from ({SOURCES[self.over]}): {worth}"
+            f"{self.recipe.sentence}. {self.scored}: {worth}{remark}"
         )
 
     def __str__(self) -> str:
-        return f"{self.scores}\n\n{self.sentence}"
+        rows = zip(self.scores.methods, self.scores.value[:, 0].tolist(), strict=True)
+        return "\n".join(["Brier score", *(f"  {name:20} {brier:.4f}" for name, brier in rows), "", self.sentence])
 
     def as_dict(self) -> dict[str, Any]:
         """All of it in plain values."""

@@ -20,8 +20,9 @@ from coherently.scoring.comparison import compare_forecasts
 from coherently.scoring.scores import NO_OUTCOMES
 from coherently.scoring.tuning.blocks import FOLDS, ResolvedEvents, make_blocks
 from coherently.scoring.tuning.lines import EXPONENTS, SHIFTS, LineScores, score_lines
-from coherently.scoring.tuning.tuned import Tuned
-from coherently.solve import Budget, Exact, Recipe
+from coherently.scoring.tuning.past import what_is_shared, where_scored
+from coherently.scoring.tuning.tuned import SCORED, Tuned
+from coherently.solve import Budget, Exact, Pool, Recipe
 
 if TYPE_CHECKING:
     from coherently.arrays import Indices, Vector
@@ -40,6 +41,9 @@ MEANINGS = {
     "Raw": "the judges' own forecasts",
     "Linear average": "the weighted mean of the judges' forecasts of each event",
     "Median": "the weighted median of the judges' forecasts of each event",
+    "Trimmed mean": "the weighted mean without the highest and lowest forecasts of each event",
+    "Log pool": "the mean log-odds of the judges' forecasts of each event",
+    "Normalised average": "the linear average, divided by its sum over each partition",
     "Exact": "the nearest coherent forecasts to the panel's",
     "Default recipe": "the recipe that is used if nothing can be learned",
     "Tuned pool": "the best pool and line, learned from other events, not made coherent",
@@ -90,7 +94,7 @@ class Kitchen:
     blocks: ResolvedEvents
     time_limit: float
     tell: Progress
-    values: dict[Recipe, Vector] = field(default_factory=dict)
+    values: dict[Recipe | Pool | Exact, Vector] = field(default_factory=dict)
     lines: dict[str, LineScores] = field(default_factory=dict)
 
     @staticmethod
@@ -113,8 +117,8 @@ class Kitchen:
             )
         return Kitchen(panel, problem, blocks, time_limit, tell)
 
-    def value(self, recipe: Recipe) -> Vector:
-        """The answer of a recipe, which does not depend on any outcome."""
+    def value(self, recipe: Recipe | Pool | Exact) -> Vector:
+        """The answer of a method, which does not depend on any outcome."""
         if recipe not in self.values:
             self.values[recipe] = recipe.solve(self.problem, Budget()).value
             self.tell(min(0.95, len(self.values) / 30))
@@ -183,26 +187,34 @@ def _fold_of_events(blocks: ResolvedEvents, count: int) -> Indices:
 
 
 def _from_history(panel: Panel, history: Panel, time_limit: float, tell: Progress) -> Tuned:
-    past = Kitchen.of(history, "components", time_limit, tell)
+    try:
+        past = Kitchen.of(history, "components", time_limit, tell)
+    except PanelError as error:
+        raise PanelError(f"the history teaches nothing: {error}") from None
+    words = partial(replace, over="history", scored=where_scored(panel, history), remark=what_is_shared(panel, history))
+    if not (panel.written.outcome[panel.event_index] >= 0).any():
+        return words(_cross_fitted(history, "components", time_limit, tell))
     enough = past.blocks.components >= LEAST
     default = past.default()
     recipe, bare = past.learn(np.arange(len(past.blocks.fold))) if enough else (default, replace(default, then=None))
-    if not (panel.written.outcome[panel.event_index] >= 0).any():
-        return replace(_cross_fitted(history, "components", time_limit, tell), over="history")
     plain = settled(panel)
     problem = pose(plain, weight_unit=unit_of(panel.weight))
     now = Kitchen(panel, problem, make_blocks(plain, problem, by_time=False), time_limit, tell)
     found = _tuned(now, recipe, (now.value(recipe), now.value(bare)), "history", is_learned=enough)
-    return replace(found, components=past.blocks.components, events=len(past.blocks.event))
+    return words(found, components=past.blocks.components, events=len(past.blocks.event))
 
 
 def _tuned(kitchen: Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], over: str, *, is_learned: bool) -> Tuned:
     whole, bare = learned
-    ask = partial(Recipe, then=None)
+    ask, then = partial(Recipe, then=None), Exact(time_limit=kitchen.time_limit)
+    exact = Recipe("linear", then=then) if kitchen.panel.lower is None else then  # pools take intervals as points
     values = [
         kitchen.value(ask("linear")),
         kitchen.value(ask("median")),
-        kitchen.value(replace(kitchen.default(), pool="linear")),
+        kitchen.value(ask("trimmed")),
+        kitchen.value(Pool("log")),
+        kitchen.value(Pool("normalised")),
+        kitchen.value(exact),
         kitchen.value(kitchen.default()),
         bare,
         whole,
@@ -213,4 +225,5 @@ def _tuned(kitchen: Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], ove
     kitchen.tell(1.0)
     blocks = kitchen.blocks
     scores = compare_forecasts(panel, rows, forecasts)
-    return Tuned(recipe, is_learned, over, blocks.components, len(blocks.event), scores)
+    scored = SCORED.get(over, "")
+    return Tuned(recipe, is_learned, over, blocks.components, len(blocks.event), scores, scored)

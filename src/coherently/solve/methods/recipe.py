@@ -95,8 +95,9 @@ class Recipe(Told):
     @property
     def sentence(self) -> str:
         """The recipe in words."""
-        sign = "minus" if self.shift < 0 else "plus"
-        line = "" if self.is_plain else f", log-odds times {self.exponent:g} {sign} {abs(self.shift):g}"
+        times = "" if self.exponent == 1 else f" times {self.exponent:g}"
+        plus = "" if self.shift == 0 else f" {'minus' if self.shift < 0 else 'plus'} {abs(self.shift):g}"
+        line = "" if self.is_plain else f", log-odds{times}{plus}"
         after = "" if self.then is None else f", then {self.then.name} by the {self.loss} loss"
         return f"{self.pool} pool{line}{after}"
 

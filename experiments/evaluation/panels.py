@@ -14,23 +14,18 @@ import numpy as np
 import coherently as co
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coherently.panel import Panel
 
-DATA = Path(os.environ.get("COHERENTLY_DATA", Path(__file__).parents[2] / "shared" / "data"))
+DATA = Path(os.environ.get("COHERENTLY_DATA", Path(__file__).parents[3] / "shared" / "data"))
 SAW_OUTCOMES = "Resolver_"
 """Judges so named searched the web and may have seen outcomes."""
 
 
-def require_data() -> None:
-    """Leave with a message if the panels are not there."""
-    names = (
-        "llm_panel_scraped.csv",
-        "llm_scraped_all.csv",
-        "conditional_llm.csv",
-        "human_probjudg_mean.csv",
-        "human_poker.csv",
-    )
-    absent = [name for name in names if not (DATA / name).is_file()]
+def require_data(names: Sequence[str]) -> None:
+    """Leave with a message if panels are not there."""
+    absent = [name for name in names if not (DATA / f"{name}.csv").is_file()]
     if absent:
         sys.exit(
             f"{DATA} does not hold {', '.join(absent)}: the real panels are not part of the repository. "

@@ -1,0 +1,1 @@
+"""Real panels: which method is best where, and when coherence buys nothing."""
