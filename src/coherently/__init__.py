@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         PanelError,
         ResultError,
     )
+    from coherently.live import Change, Current, LivePanel, Shift
     from coherently.online import ExponentialAverage, Hedge, OnlinePanel, Vovk
     from coherently.panel import Panel, read_panel
     from coherently.panel.weights import weighted
@@ -75,6 +76,7 @@ _ROOMS = {
         "PanelError",
         "ResultError",
     ],
+    "coherently.live": ["Change", "Current", "LivePanel", "Shift"],
     "coherently.online": ["ExponentialAverage", "Hedge", "OnlinePanel", "Vovk"],
     "coherently.panel": ["Panel", "read_panel"],
     "coherently.panel.weights": ["weighted"],
@@ -124,6 +126,7 @@ __all__ = [
     "Bounds",
     "Brier",
     "Calibration",
+    "Change",
     "Check",
     "CoherenceWeights",
     "CoherentlyError",
@@ -132,6 +135,7 @@ __all__ = [
     "Consistency",
     "ContradictionError",
     "Conversion",
+    "Current",
     "DempsterShafer",
     "Difference",
     "Diversity",
@@ -144,6 +148,7 @@ __all__ = [
     "HistoryWeights",
     "Lindley",
     "LinearAverage",
+    "LivePanel",
     "Log",
     "MethodError",
     "MissingDependencyError",
@@ -156,6 +161,7 @@ __all__ = [
     "Result",
     "ResultError",
     "Scores",
+    "Shift",
     "Spherical",
     "Tuned",
     "Verification",

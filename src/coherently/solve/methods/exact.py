@@ -77,10 +77,24 @@ class Exact:
         if self.conditionals == "linearised" and not problem.loss.is_quadratic:
             raise MethodError(f"linearised conditionals need the loss brier, not {problem.loss.name}")
         budget = (budget or Budget()).within(self.time_limit)
-        level = is_level(problem.merged)
-        parts = [_Solved(part, part.merged if level else drawn_together(part.merged)) for part in split(problem.merged)]
+        parts = _unsolved(problem)
         self._answer(parts, problem.loss, budget)
         return self._solution(problem, parts)
+
+    def tasks(self, problem: Problem) -> list[Task]:
+        """What is to be solved for each component, in the order of `split`."""
+        return self._tasks(_unsolved(problem), problem.loss)
+
+    def joined(self, problem: Problem, answers: Sequence[Answer]) -> Global:
+        """The solution that answers for the components make, in the order of `split`."""
+        parts = _unsolved(problem)
+        for one, answer in zip(parts, answers, strict=True):
+            one.settle(answer)
+        return self._solution(problem, parts)
+
+    def _tasks(self, parts: Sequence[_Solved], loss: Loss) -> list[Task]:
+        linearised = self.conditionals == "linearised"
+        return [Task(one.merged, goal_of(one.merged, loss, linearised=linearised), self.seed) for one in parts]
 
     def _answer(self, parts: list[_Solved], loss: Loss, budget: Budget) -> None:
         """Answer each component; after a stop those that were not started have only a first answer."""
@@ -91,9 +105,7 @@ class Exact:
             floor=1.0 / max(1, total),
             progress=lambda gone: budget.tell(max(done / total, gone)),
         )
-        linearised = self.conditionals == "linearised"
-        tasks = [Task(one.merged, goal_of(one.merged, loss, linearised=linearised), self.seed) for one in parts]
-        for i, answer in solve_all(tasks, own, self.threads):
+        for i, answer in solve_all(self._tasks(parts, loss), own, self.threads):
             parts[i].settle(answer)
             done += 1
 
@@ -165,6 +177,12 @@ class _Solved:
         if not self.is_plain or self.moves:
             return self.answer.x
         return np.where(self.merged.weight > 0, self.merged.mean, self.answer.x)
+
+
+def _unsolved(problem: Problem) -> list[_Solved]:
+    """The components, still without answers."""
+    level = is_level(problem.merged)
+    return [_Solved(part, part.merged if level else drawn_together(part.merged)) for part in split(problem.merged)]
 
 
 def _status(ended: set[Ended]) -> Status:

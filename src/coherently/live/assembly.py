@@ -1,0 +1,154 @@
+"""What stands, as an ordinary panel, and the other way round."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypedDict
+
+import numpy as np
+
+from coherently.errors import PanelError
+from coherently.events import Events, quote_name
+from coherently.live.ledger import NOTHING, StandingForecast, StandingLaw, StandingOutcome, law_variables
+from coherently.panel import CALLED_OFF, NO_LAWS, UNRESOLVED, Panel, WrittenEvents, by_appearance, read_laws
+from coherently.panel.laws import impossible_conditions
+from coherently.panel.outcomes import read_outcomes, resolve
+from coherently.panel.texts import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.events import Reading
+    from coherently.live.ledger import Contents, Ledger
+    from coherently.panel import Laws
+
+
+@dataclass(frozen=True, slots=True)
+class Dress:
+    """What a panel has for its readers only: titles of events, and the library of its frames."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    library: str | None = None
+
+
+def panel_of(contents: Contents, dress: Dress | None = None) -> Panel:
+    """The panel of what stands; its order is that of the places, whatever else stands."""
+    dress = dress or Dress()
+    events = Events()
+    laws = read_laws([law.text for law in contents.laws], events) if contents.laws else NO_LAWS
+    codes, texts = encode([forecast.event for forecast in contents.forecasts])
+    reading = events.add(texts)
+    if reading.faults:
+        raise PanelError(f"{reading.faults[0].text!r}: {reading.faults[0]}")
+    number, first = by_appearance(reading.event.astype(np.int64) << 32 | reading.condition)
+    sides = reading.sides[first]
+    own = [texts[i] for i in first.tolist()]
+    outcome = _outcomes(contents, events, replace(reading, sides=sides), own, laws)
+    written = WrittenEvents(tuple(own), sides[:, 0], sides[:, 1], sides[:, 2], outcome)
+    judge, judges = encode([forecast.judge for forecast in contents.forecasts])
+    return Panel(
+        *(events, tuple(judges), written, judge, number[codes].astype(np.int32)),
+        **numbers_of(contents.forecasts),
+        laws=laws,
+        labels=dress.labels,
+        library=dress.library,
+    )
+
+
+class PanelNumbers(TypedDict):
+    """The columns of numbers of a panel."""
+
+    probability: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    lower: NDArray[np.float64] | None
+    upper: NDArray[np.float64] | None
+    time: NDArray[np.float64] | None
+
+
+def numbers_of(forecasts: Sequence[StandingForecast]) -> PanelNumbers:
+    """The numbers of forecasts, as a panel has them."""
+    lower, upper = [one.lower for one in forecasts], [one.upper for one in forecasts]
+    time = np.array([one.time for one in forecasts], np.float64)
+    return {
+        "probability": np.array([one.probability for one in forecasts], np.float64),
+        "weight": np.array([one.weight for one in forecasts], np.float64),
+        "lower": None if lower.count(None) == len(lower) else np.array(lower, np.float64),
+        "upper": None if upper.count(None) == len(upper) else np.array(upper, np.float64),
+        "time": time if np.isfinite(time).all() else None,
+    }
+
+
+def _outcomes(contents: Contents, events: Events, asked: Reading, texts: list[str], laws: Laws) -> NDArray[np.int8]:
+    """How each event came out; outcomes that contradict each other, logic or laws are refused."""
+    said = {one.event: one.outcome for one in contents.outcomes}
+    facts = {event: outcome for event, outcome in said.items() if outcome != CALLED_OFF}
+    outcome = np.full(len(texts), UNRESOLVED, np.int8)
+    if facts:
+        outcome = resolve(events, [read_outcomes(facts, events, plain_events=False)], asked, laws)
+    for i, text in enumerate(texts):
+        if said.get(text) == CALLED_OFF and outcome[i] == UNRESOLVED:
+            outcome[i] = CALLED_OFF
+    return outcome
+
+
+def check(contents: Contents) -> None:
+    """Refuse what cannot stand together: contradictory laws or outcomes, and conditions that laws rule out."""
+    panel = panel_of(contents)
+    broken = impossible_conditions(panel.laws, panel.events, panel.written.condition)
+    for text, condition in zip(panel.written.text, panel.written.condition.tolist(), strict=True):
+        if condition in broken:
+            raise PanelError(f"{text!r}: {broken[condition]}")
+
+
+def fill(ledger: Ledger, panel: Panel) -> None:
+    """Put all that a panel has into an empty ledger."""
+    laws = panel.laws
+    for statement in (*laws.declarations, *laws.text, *laws.pins.text):
+        if statement not in ledger.laws:
+            ledger.put(StandingLaw(ledger.next_place(), -math.inf, statement, law_variables(statement, ledger.words)))
+    texts = _readable(panel)
+    meanings = [ledger.words.read(text) for text in texts]
+    judges, index = panel.judges, panel.event_index.tolist()
+    nothing = [math.nan] * len(panel)
+    columns = [nothing if side is None else side.tolist() for side in (panel.lower, panel.upper, panel.time)]
+    rows = zip(
+        panel.judge_index.tolist(), index, panel.probability.tolist(), panel.weight.tolist(), *columns, strict=True
+    )
+    for judge, event, probability, weight, lower, upper, time in rows:
+        ledger.put(
+            StandingForecast(
+                ledger.next_place(),
+                -math.inf if math.isnan(time) else time,
+                judges[judge],
+                texts[event],
+                probability,
+                weight,
+                None if math.isnan(lower) else lower,
+                None if math.isnan(upper) else upper,
+                meanings[event],
+            )
+        )
+    for text, meaning, outcome in zip(texts, meanings, panel.written.outcome.tolist(), strict=True):
+        if outcome != UNRESOLVED:
+            variables = meaning.variables or NOTHING
+            ledger.put(StandingOutcome(ledger.next_place(), -math.inf, text, outcome, variables))
+
+
+def _readable(panel: Panel) -> list[str]:
+    """The panel's texts as formulas: names of plain events that are no formulas are put in quotes."""
+    again = Events()
+    again.declare(panel.laws.declarations)
+    texts = list(panel.written.text)
+    reading = again.add(texts)
+    starts, members = panel.events.supports(panel.written.event >> 1)
+    names, kept = panel.events.variables, again.variables
+    own_starts, own = again.supports(np.maximum(reading.event, 0) >> 1)
+    for i, text in enumerate(texts):
+        meant = [names[v] for v in members[starts[i] : starts[i + 1]].tolist()]
+        read = [kept[v] for v in own[own_starts[i] : own_starts[i + 1]].tolist()]
+        if (reading.event[i] < 0 or meant != read) and meant == [text]:
+            texts[i] = quote_name(text)
+    return texts

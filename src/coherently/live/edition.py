@@ -1,0 +1,221 @@
+"""The answer for a neighbourhood, and which answer is the last for each variable."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from coherently.errors import ContradictionError
+from coherently.live.assembly import numbers_of, panel_of
+from coherently.problem import pose, settled, split, unit_of
+from coherently.result.notes import pins_in_conflict
+from coherently.solve import Budget, InfeasiblePinsError
+from coherently.solve.component.solving import solve_component
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from coherently.live.ledger import Contents
+    from coherently.live.meaning import Key, Meaning
+    from coherently.panel import Panel
+    from coherently.problem import Loss, Merged, Problem
+    from coherently.solve import Component, Exact, Global
+    from coherently.solve.component.answer import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How neighbourhoods are solved: the method, the loss, and the largest unit of weights."""
+
+    exact: Exact
+    loss: Loss
+    unit: float
+
+
+@dataclass(eq=False, slots=True)
+class Edition:
+    """The answer for what stood in a neighbourhood, by an ordinary panel of only that.
+
+    `answers` has one entry per component of `problem`, in the order of `split`. `since` numbers the editions in the
+    order in which they came out, and `replaces` are those that this one took the place of, kept for whoever reads the
+    answers of that time.
+    """
+
+    contents: Contents
+    variables: frozenset[str]
+    panel: Panel
+    problem: Problem
+    answers: tuple[Answer, ...]
+    solution: Global
+    since: int = 0
+    replaces: tuple[Edition, ...] = ()
+    place_of: dict[Key, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        index = self.panel.event_index.tolist()
+        self.place_of = {one.meaning.key: i for one, i in zip(self.contents.forecasts, index, strict=True)}
+
+    def probability(self, meaning: Meaning) -> float | None:
+        """The probability of an event that somebody forecast, or whose complement somebody did; else None."""
+        for key, turn in ((meaning.key, False), (meaning.opposite, True)):
+            if (place := self.place_of.get(key)) is not None:
+                found = float(self.solution.value[place])
+                return 1.0 - found if turn else found
+        return None
+
+    def component(self, meaning: Meaning) -> Component | None:
+        """What was done about the component of an event that somebody forecast."""
+        place = self.place_of.get(meaning.key, self.place_of.get(meaning.opposite))
+        if place is None:
+            return None
+        problem, coordinate = self.problem, int(self.problem.coordinate[place])
+        if problem.conditional[place]:
+            coordinate = int(problem.merged.terms.conditionals.joint.coordinate[coordinate])
+        return self.solution.components[int(problem.merged.components()[coordinate])]
+
+    def parts(self) -> list[Merged]:
+        """The components that were solved."""
+        return [part.merged for part in split(self.problem.merged)]
+
+    def is_enough(self, budget: Budget) -> bool:
+        """Whether the gap of each component is small enough for a budget."""
+        return all(budget.is_enough(answer.gap, answer.objective) for answer in self.answers)
+
+
+def solve(contents: Contents, rules: Rules, budget: Budget, last: Sequence[Edition]) -> Edition:
+    """Make what stands coherent; `last` are the editions that it comes from."""
+    panel = _panel(contents, last)
+    unit = min(unit_of(panel.weight), rules.unit)
+    problem = pose(settled(panel), rules.loss, unit)
+    budget = budget.within(rules.exact.time_limit)
+    try:
+        answers = tuple(
+            solve_component(task.part, task.objective, budget, seed=task.seed) for task in rules.exact.tasks(problem)
+        )
+    except InfeasiblePinsError as error:
+        raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
+    solution = rules.exact.joined(problem, answers).in_weights(unit)
+    return Edition(contents, contents.variables(), panel, problem, answers, solution)
+
+
+def _panel(contents: Contents, last: Sequence[Edition]) -> Panel:
+    """The panel of what stands; if only numbers changed, no text is read again."""
+    if len(last) == 1:
+        old = last[0].contents
+        same = len(old.forecasts) == len(contents.forecasts) and all(
+            one.place == other.place and one.judge == other.judge and one.event == other.event
+            for one, other in zip(old.forecasts, contents.forecasts, strict=True)
+        )
+        if same and old.laws == contents.laws and old.outcomes == contents.outcomes:
+            return replace(last[0].panel, **numbers_of(contents.forecasts))
+    return panel_of(contents)
+
+
+class Reader:
+    """Somebody who reads the answers of one moment."""
+
+    __slots__ = ("__weakref__", "moment")
+
+    def __init__(self, moment: int) -> None:
+        self.moment = moment
+
+
+class Shelf:
+    """The last edition for each variable, and earlier ones as long as somebody reads them."""
+
+    def __init__(self) -> None:
+        self.moment = 0
+        self.count = 0
+        """The number of last editions."""
+        self._last: dict[str, Edition] = {}
+        self._gone: list[str] = []
+        self._readers: WeakSet[Reader] = WeakSet()
+
+    def reader(self) -> Reader:
+        """A reader of the present moment."""
+        reader = Reader(self.moment)
+        self._readers.add(reader)
+        return reader
+
+    def find(self, variables: Iterable[str], moment: int | None = None) -> Edition | None:
+        """The edition about variables that was the last one at a moment (now, by default)."""
+        for name in variables:
+            found = self._last.get(name)
+            while found is not None and moment is not None and found.since > moment:
+                found = next((one for one in found.replaces if name in one.variables), None)
+            if found is not None and name in found.variables:
+                return found
+        return None
+
+    def about(self, variables: Iterable[str]) -> list[Edition]:
+        """The last editions about variables."""
+        found = {id(one): one for name in variables if (one := self._last.get(name)) is not None}
+        return [one for one in found.values() if one.variables]
+
+    def all(self, moment: int) -> list[Edition]:
+        """The editions that were the last ones at a moment."""
+        every = (self.find((name,), moment) for name in self._last)
+        return list({id(one): one for one in every if one is not None}.values())
+
+    def publish(self, editions: Sequence[Edition], variables: Iterable[str]) -> None:
+        """Put editions in the place of all that is there about the variables and about those of the editions."""
+        self.moment += 1
+        oldest = min((reader.moment for reader in self._readers), default=math.inf)
+        names = {*variables, *(name for one in editions for name in one.variables)}
+        before = {id(one): one for name in names if (one := self._last.get(name)) is not None}
+        names |= {name for one in before.values() for name in one.variables}
+        for one in before.values():
+            if one.since <= oldest:
+                one.replaces = ()
+        self.count += len(editions) - sum(bool(one.variables) for one in before.values())
+        replaced = tuple(before.values()) if oldest < math.inf else ()
+        for one in editions:
+            one.since, one.replaces = self.moment, replaced
+            for name in one.variables:
+                self._last[name] = one
+            names -= one.variables
+        self._bury(names, replaced)
+
+    def _bury(self, names: set[str], replaced: tuple[Edition, ...]) -> None:
+        """Forget variables about which nothing is known any more, unless somebody reads what was known."""
+        if not replaced:
+            for name in (*names, *self._gone):
+                if name in names or not (name in self._last and self._last[name].variables):
+                    self._last.pop(name, None)
+            self._gone.clear()
+            return
+        for name in names:
+            old = self._last.get(name)
+            if old is not None:
+                self._last[name] = _nothing(old, self.moment, replaced)
+                self._gone.append(name)
+
+
+def _nothing(old: Edition, since: int, replaced: tuple[Edition, ...]) -> Edition:
+    """An edition about no variable at all, which remembers what was there."""
+    empty = type(old.contents)()
+    return replace(old, contents=empty, variables=frozenset(), panel=panel_of(empty), since=since, replaces=replaced)
+
+
+def scaled(answer: Answer, factor: float) -> Answer:
+    """An answer with all sums of weights multiplied by a power of two."""
+    if factor == 1:
+        return answer
+    return replace(
+        answer,
+        objective=answer.objective * factor,
+        bound=answer.bound * factor,
+        saved=answer.saved * factor,
+        shortfall=answer.shortfall * factor,
+    )
+
+
+def is_same(part: Merged, other: Merged, factor: float) -> bool:
+    """Whether a component is another one with its weights multiplied, so that what is proved of one holds for both."""
+    if len(part) != len(other) or part.n_variables != other.n_variables or len(part.terms) != len(other.terms):
+        return False
+    other = other.times(factor)
+    terms = replace(part.terms, limits=replace(part.terms.limits, pin=other.terms.limits.pin))
+    return replace(part, event=other.event, origin=other.origin, terms=terms) == other

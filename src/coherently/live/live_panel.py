@@ -1,0 +1,315 @@
+"""A panel that changes all day and stays coherent."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import time as clock
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coherently.errors import MethodError, PanelError
+from coherently.live.assembly import Dress, fill, numbers_of, panel_of
+from coherently.live.current import Current
+from coherently.live.editing import carry_out, prepare
+from coherently.live.edition import Rules
+from coherently.live.journal import Journal
+from coherently.live.ledger import Ledger
+from coherently.live.revision import (
+    Act,
+    Revision,
+    read_interval,
+    read_name,
+    read_outcome,
+    read_point,
+    read_time,
+    read_weight,
+)
+from coherently.live.stored import load_ledger, load_rules, read_snapshot, store_ledger, store_rules, write_snapshot
+from coherently.live.workshop import Workshop
+from coherently.panel import Panel
+from coherently.problem import find_loss, unit_of
+from coherently.result import aggregate
+from coherently.solve import Auto, Exact, choose
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable
+    from types import TracebackType
+    from typing import Any, Self
+
+    from coherently.live.listeners import Listener
+    from coherently.problem import Loss
+    from coherently.result import Result
+    from coherently.solve import Method
+
+
+class LivePanel:
+    """A panel whose forecasts, laws and outcomes change, and whose answers are kept coherent.
+
+    Only the components that a revision touches are solved again: in a thread (`background`), or in `settle`.
+    `current()` gives the last answers at once. `method` is "auto" or "exact", or such a method with options: each
+    component has the nearest coherent forecasts, or the best that were found within the time limit, with their gap.
+    With a `log`, a revision is on the disk before the call returns, and `LivePanel.open` brings everything back.
+
+    >>> import coherently as co
+    >>> live = co.LivePanel(co.Panel.from_records([("Ann", "rain", 0.6), ("Bob", "rain & wind", 0.7)]))
+    >>> round(live.settle().probability("rain"), 3)
+    0.65
+    >>> live.revise("Bob", "rain & wind", 0.2)
+    1
+    >>> now = live.settle()
+    >>> now.probability("rain"), now.is_settled, now.result().status
+    (0.6, True, 'optimal')
+    >>> live.close()
+    """
+
+    def __init__(
+        self,
+        panel: Panel | None = None,
+        method: str | Method = "auto",
+        loss: str | Loss = "brier",
+        *,
+        log: str | os.PathLike[str] | None = None,
+        background: bool = True,
+    ) -> None:
+        if panel is not None and not isinstance(panel, Panel):
+            raise PanelError(f"LivePanel needs a Panel, or nothing, found {type(panel).__name__}")
+        chosen, measure = choose(method), find_loss(loss)
+        _exact(chosen, measure)
+        ledger, dress = Ledger(), Dress()
+        if panel is not None:
+            fill(ledger, panel)
+            dress = Dress(panel.labels, panel.library)
+        journal = None
+        if log is not None:
+            journal = Journal.create(log, {**store_rules(chosen, measure), "panel": store_ledger(ledger, dress)})
+        self._begin(ledger, dress, chosen, measure, journal)
+        self._go_on((), background=background)
+
+    @classmethod
+    def open(cls, log: str | os.PathLike[str], *, background: bool = True) -> Self:
+        """Go on with a log: all that was acknowledged is there again; `note` says if anything was cut off."""
+        opened = Journal.open(log)
+        live = cls.__new__(cls)
+        live._begin(*load_ledger(opened.head["panel"]), *load_rules(opened.head), opened.journal)
+        live.note = opened.note
+        live._go_on(opened.records, background=background)
+        return live
+
+    @classmethod
+    def restore(
+        cls, snapshot: str | os.PathLike[str], *, log: str | os.PathLike[str] | None = None, background: bool = True
+    ) -> Self:
+        """Go on from a snapshot, with the revisions that its log has after it; a log that does not exist is begun."""
+        values = read_snapshot(snapshot)
+        method, loss = load_rules(values)
+        ledger, dress = load_ledger(values["panel"])
+        live = cls.__new__(cls)
+        if log is None or not Path(log).exists():
+            head = {**store_rules(method, loss), "panel": values["panel"]}
+            live._begin(ledger, dress, method, loss, None if log is None else Journal.create(log, head))
+            live._go_on((), background=background)
+            return live
+        opened, done = Journal.open(log), values["revision"]
+        if values["log"] != opened.journal.identity or len(opened.records) < done:
+            opened.journal.close()
+            raise PanelError(
+                f"{log} is not the log of the snapshot {snapshot}, which took in {done:,} revisions of it; "
+                f"name that log, or a file that does not exist to begin a new one"
+            )
+        live._begin(ledger, dress, method, loss, opened.journal)
+        live.note, live._workshop.revisions = opened.note, done
+        live._go_on(opened.records[done:], background=background)
+        return live
+
+    def add(
+        self,
+        judge: str,
+        event: str,
+        probability: float | str | None = None,
+        *,
+        weight: float = 1.0,
+        lower: float | str | None = None,
+        upper: float | str | None = None,
+        time: object = None,
+    ) -> int:
+        """Add a forecast of an event that the judge has not forecast; returns the number of the revision.
+
+        An interval has `lower` and `upper`. `time` is a number, a `datetime` or an ISO date; by default it is now, in
+        seconds since 1970. Times may not go back.
+        """
+        low, high = read_interval(lower, upper)
+        point, weight = read_point(probability, low, high), read_weight(weight)
+        named = {"judge": read_name(judge, "judge"), "event": read_name(event, "event")}
+        return self._record(Act.ADD, time, **named, probability=point, weight=weight, lower=low, upper=high)
+
+    def revise(
+        self,
+        judge: str,
+        event: str,
+        probability: float | str | None = None,
+        *,
+        weight: float | None = None,
+        lower: float | str | None = None,
+        upper: float | str | None = None,
+        time: object = None,
+    ) -> int:
+        """Change a judge's forecast of an event; its weight stays unless one is given."""
+        low, high = read_interval(lower, upper)
+        point, heavy = read_point(probability, low, high), None if weight is None else read_weight(weight)
+        named = {"judge": read_name(judge, "judge"), "event": read_name(event, "event")}
+        return self._record(Act.REVISE, time, **named, probability=point, weight=heavy, lower=low, upper=high)
+
+    def withdraw(self, judge: str, event: str, *, time: object = None) -> int:
+        """Take a judge's forecast of an event back."""
+        return self._record(Act.WITHDRAW, time, judge=read_name(judge, "judge"), event=read_name(event, "event"))
+
+    def resolve(self, event: str, outcome: object, *, time: object = None) -> int:
+        """Say how an event, or a declared variable, came out; None takes that back.
+
+        Outcomes are for scores, `co.score(live.panel())`: as in every panel, they do not change the answers.
+        """
+        return self._record(Act.RESOLVE, time, event=read_name(event, "event"), outcome=read_outcome(outcome))
+
+    def add_law(self, law: str, *, time: object = None) -> int:
+        """Add a law: a formula, a declaration of a variable, or a pin such as P(rain) <= 0.4."""
+        return self._record(Act.ADD_LAW, time, law=read_name(law, "law"))
+
+    def drop_law(self, law: str, *, time: object = None) -> int:
+        """Drop a law, as it was written."""
+        return self._record(Act.DROP_LAW, time, law=read_name(law, "law"))
+
+    def current(self) -> Current:
+        """The last answers, at once, and what is still being solved."""
+        return Current(self._workshop, self.method, self._dress)
+
+    def settle(self, timeout: float | None = None) -> Current:
+        """Wait until every revision is in the answers, at most `timeout` seconds, and give the answers of then."""
+        self._workshop.settle(timeout)
+        return self.current()
+
+    def panel(self) -> Panel:
+        """What stands now, as an ordinary panel."""
+        with self._workshop.lock:
+            contents = self._workshop.ledger.contents()
+        return panel_of(contents, self._dress)
+
+    def as_of(self, time: object) -> Result:
+        """The panel as it stood at a time, solved."""
+        moment = read_time(time)
+        with self._workshop.lock:
+            contents = self._workshop.ledger.at(moment)
+        if not contents.forecasts:
+            raise PanelError(f"no forecast stood at the time {time}")
+        return aggregate(panel_of(contents, self._dress), self.method, self._workshop.rules.loss)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call a function with each `Change`, after new answers are there; returns a function that ends this.
+
+        It is called in the thread that solves. If it raises an error, that is logged, and the panel goes on.
+        """
+        return self._workshop.listeners.add(listener)
+
+    def snapshot(self, path: str | os.PathLike[str]) -> None:
+        """Write all that stands and stood to one file, for `restore`; an existing file is replaced whole."""
+        with self._writing:
+            with self._workshop.lock:
+                stored = store_ledger(self._workshop.ledger, self._dress)
+                revision = self._workshop.revisions
+            identity = None if self._journal is None else self._journal.identity
+        rules = store_rules(self.method, self._workshop.rules.loss)
+        write_snapshot(path, {**rules, "panel": stored, "revision": revision, "log": identity})
+
+    def close(self) -> None:
+        """End the thread and close the log; `current()` still gives the last answers."""
+        with self._writing:
+            self._closed = True
+        self._workshop.stop()
+        if self._journal is not None:
+            self._journal.close()
+        atexit.unregister(self._at_exit)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        with self._workshop.lock:
+            size, revisions, stale = self._workshop.ledger.size, self._workshop.revisions, len(self._workshop.stale)
+        return f"<LivePanel: {size:,} forecasts after {revisions:,} revisions, {stale:,} components being solved>"
+
+    def _begin(self, ledger: Ledger, dress: Dress, method: Method, loss: Loss, journal: Journal | None) -> None:
+        unit = unit_of(numbers_of(ledger.contents().forecasts)["weight"])
+        self.method, self._dress, self._journal = method, dress, journal
+        self.note: str | None = None
+        """What was cut off at the end of the log when it was opened, if anything."""
+        self._workshop = Workshop(ledger, Rules(_exact(method, loss), loss, unit))
+        self._writing = threading.Lock()
+        self._time = ledger.latest()
+        self._closed = False
+        self._at_exit = _closer(weakref.ref(self))
+        atexit.register(self._at_exit)
+
+    def _go_on(self, records: Iterable[dict[str, Any]], *, background: bool) -> None:
+        """Do what a log says, then begin to solve."""
+        for record in records:
+            self._do(Revision.from_dict(record))
+        if background:
+            self._workshop.start()
+
+    def _record(self, act: Act, time: object, **what: Any) -> int:
+        """Work out what a revision does, write it to the log, then do it."""
+        with self._writing:
+            if self._closed:
+                raise PanelError("this live panel is closed: open its log, or restore a snapshot, to go on")
+            return self._do(Revision(act, self._moment(time), **what), self._journal)
+
+    def _do(self, revision: Revision, journal: Journal | None = None) -> int:
+        workshop = self._workshop
+        with workshop.lock:
+            effect = prepare(workshop.ledger, revision)
+        effect.try_out()
+        if journal is not None:
+            journal.append(revision.as_dict())
+        with workshop.lock:
+            self._time = revision.time
+            workshop.touch(carry_out(workshop.ledger, effect))
+            workshop.revisions += 1
+            return workshop.revisions
+
+    def _moment(self, time: object) -> float:
+        if time is None:
+            return max(clock.time(), self._time)
+        moment = read_time(time)
+        if moment < self._time:
+            raise PanelError(
+                f"time is {time}, before the last revision ({self._time}); times may not go back: leave it out for now"
+            )
+        return moment
+
+
+def _exact(method: Method, loss: Loss) -> Exact:
+    """The method by which components are solved."""
+    if isinstance(method, Auto):
+        return Exact(method.tolerance, method.time_limit, method.seed)
+    if not isinstance(method, Exact):
+        raise MethodError(
+            f"a live panel is solved component by component: method may be auto or exact, not {method.name}"
+        )
+    if method.conditionals == "linearised" and not loss.is_quadratic:
+        raise MethodError(f"linearised conditionals need the loss brier, not {loss.name}")
+    return method
+
+
+def _closer(live: weakref.ref[LivePanel]) -> Callable[[], None]:
+    """A function that closes a live panel if it still exists: its thread must not outlive the interpreter."""
+
+    def close() -> None:
+        if (panel := live()) is not None:
+            panel.close()
+
+    return close
