@@ -277,3 +277,16 @@ def test_the_clip_of_the_log_loss_is_noted(method):
         in co.aggregate(co.Panel.from_records(rows), method, "log").note
     )
     assert co.aggregate(co.Panel.from_records(rows), method).note is None
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("loss", ["brier", "log", "spherical"])
+def test_an_interval_of_one_point_is_not_forgotten(p, loss):
+    interval = {"judge": "A", "event": "p & q", "probability": None, "lower": p, "upper": p}
+    other = {"judge": "A", "event": "q", "probability": 0.4, "lower": None, "upper": None}
+    for rows in ([interval], [interval, other]):
+        panel = co.Panel.from_records(rows)
+        result = co.aggregate(panel, "exact", loss)
+        assert co.verify(panel, result).problems == []
+        if p <= 0.4 or len(rows) == 1:
+            assert result.probability("p & q") == pytest.approx(p, abs=1e-3)
