@@ -10,6 +10,7 @@ from weakref import WeakSet
 from coherently.errors import ContradictionError
 from coherently.live.assembly import numbers_of, panel_of
 from coherently.problem import pose, settled, split, unit_of
+from coherently.result.idle import with_idle
 from coherently.result.notes import pins_in_conflict
 from coherently.solve import Budget, InfeasiblePinsError
 from coherently.solve.component.solving import solve_component
@@ -94,9 +95,11 @@ def solve(contents: Contents, rules: Rules, budget: Budget, last: Sequence[Editi
         answers = tuple(
             solve_component(task.part, task.objective, budget, seed=task.seed) for task in rules.exact.tasks(problem)
         )
+        solution = rules.exact.joined(problem, answers).in_weights(unit)
+        if len(panel.laws.pins):  # pins about what nobody forecast must be possible too
+            with_idle(panel, problem.in_weights(), solution)
     except InfeasiblePinsError as error:
         raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
-    solution = rules.exact.joined(problem, answers).in_weights(unit)
     return Edition(contents, contents.variables(), panel, problem, answers, solution)
 
 

@@ -7,8 +7,6 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from coherently.errors import EventError, PanelError
 from coherently.events import CERTAIN, NEVER, Events
 from coherently.panel.statements import MAX_CHARACTERS
@@ -16,6 +14,7 @@ from coherently.panel.statements import MAX_CHARACTERS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import numpy as np
     from numpy.typing import NDArray
 
 Function: TypeAlias = tuple[tuple[str, ...], bytes, bool]
@@ -33,7 +32,7 @@ MOST_TEXTS = 1_000_000
 class Meaning:
     """What a text means: `key` is equal for equal events, and `opposite` is the key of the complement.
 
-    `variables` are the names of the variables that matter. `constant` is the probability of an event that is certain
+    `variables` are the names of all variables in it, also of those that do not matter. `constant` is the probability of an event that is certain
     or impossible by logic (given its condition); `conditional` says whether there is a condition.
     """
 
@@ -49,7 +48,7 @@ class Vocabulary:
 
     >>> words = Vocabulary()
     >>> words.read("p & q").key == words.read("~(~q | ~p)").key, words.read("p & (q | ~q)").variables
-    (True, ('p',))
+    (True, ('p', 'q'))
     """
 
     def __init__(self) -> None:
@@ -77,12 +76,13 @@ class Vocabulary:
         return meaning
 
     def variables(self, text: str) -> tuple[str, ...]:
-        """The names of the variables that matter in a formula, which may be as long as a law."""
-        events, sides = self._parse(text, MAX_CHARACTERS)
-        return _variables(events, sides)
+        """The names of the variables in a formula, which may be as long as a law."""
+        events, _ = self._parse(text, MAX_CHARACTERS)
+        return _variables(events, text)
 
     def _read(self, text: str) -> Meaning:
         events, sides = self._parse(text)
+        variables = _variables(events, text)
         names = events.written_variables
         if names != sorted(names):  # in a table whose variables are in order, equal events have equal tables
             ordered = self._table(events.declared)
@@ -91,7 +91,7 @@ class Vocabulary:
         event, condition, rest = _functions(events, sides)
         side, given, _ = sides.tolist()
         constant = float(side != NEVER) if side in (NEVER, given) else None
-        return Meaning((event, condition), (rest, condition), _variables(events, sides), constant, given != CERTAIN)
+        return Meaning((event, condition), (rest, condition), variables, constant, given != CERTAIN)
 
     def _parse(self, text: str, longest: int | None = None) -> tuple[Events, NDArray[np.int32]]:
         """A table with only the events of a text, and their sides; only declarations that it may need are read."""
@@ -134,10 +134,12 @@ def _functions(events: Events, sides: NDArray[np.int32]) -> list[Function]:
     ]
 
 
-def _variables(events: Events, sides: NDArray[np.int32]) -> tuple[str, ...]:
-    """The names of the user's variables behind some sides."""
-    names = user_names(events)
-    return tuple(dict.fromkeys(names[v] for v in np.unique(events.supports(sides >> 1)[1]).tolist()))
+def _variables(events: Events, text: str) -> tuple[str, ...]:
+    """The names of the user's variables in a text, which is the only one of a table.
+
+    Variables that do not matter count too: a table that has the text numbers them, and needs their declarations.
+    """
+    return tuple(dict.fromkeys((*user_names(events), *events.compared(text, MAX_CHARACTERS))))
 
 
 def user_names(events: Events) -> list[str]:
