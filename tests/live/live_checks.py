@@ -1,7 +1,7 @@
 """Random revisions of a live panel, held against the same panel made and solved from scratch.
 
-`Shadow` is the panel as a plain list of rows, which knows nothing of components. A revision must be refused exactly where
-a panel with it cannot be read.
+`Shadow` is the panel as a plain list of rows, which knows nothing of components. A revision must be refused exactly
+where a panel with it cannot be read.
 """
 
 import numpy as np

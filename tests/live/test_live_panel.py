@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import coherently as co
+from coherently.live import workshop
 
 ROWS = [("Ann", "p", 0.6), ("Bob", "p & q", 0.7), ("Ann", "r", 0.3)]
 
@@ -252,8 +253,6 @@ def test_a_bug_in_the_solver_does_not_end_the_thread(monkeypatch, caplog):
 
 
 def test_current_never_waits_for_the_solver(monkeypatch):
-    import coherently.live.workshop as workshop
-
     go, solve = threading.Event(), workshop.solve
 
     def slow(*arguments):
@@ -384,7 +383,7 @@ def test_laws_that_would_be_broken_are_refused(live):
         live.add("Cid", "s given p & t", 0.5)
     live.add_law("variable w: a, b")
     live.add("Cid", "w = a | p", 0.5)
-    with pytest.raises(co.PanelError, match="'variable w: a, b' cannot be dropped: 'w = a | p': "):
+    with pytest.raises(co.PanelError, match=r"'variable w: a, b' cannot be dropped: 'w = a \| p': "):
         live.drop_law("variable w: a, b")
     assert live.settle().is_settled
 

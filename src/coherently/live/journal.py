@@ -139,8 +139,8 @@ def _read(path: Path) -> _ReadLog:
     for number, line in enumerate(lines[:-1], 1):
         record = _record(line, checksum)
         if record is None:
-            if number == len(lines) - 1 and not lines[-1] and records:
-                break
+            if number == len(lines) - 1 and not lines[-1] and b"\0" in line and records:
+                break  # the disk has the end of the record, but not all of it
             raise PanelError(_damaged(path, number, records))
         records.append(record)
         size += len(line) + 1
@@ -182,7 +182,7 @@ def _line(record: dict[str, Any], before: int) -> tuple[bytes, int]:
 def _record(line: bytes, before: int) -> dict[str, Any] | None:
     """The record of a line; None if its checksum does not fit."""
     try:
-        if line[8:9] != b" " or int(line[:8], 16) != zlib.crc32(line[9:], before):
+        if line[:9] != b"%08x " % zlib.crc32(line[9:], before):
             return None
         record = json.loads(line[9:])
     except ValueError:

@@ -32,8 +32,9 @@ MOST_TEXTS = 1_000_000
 class Meaning:
     """What a text means: `key` is equal for equal events, and `opposite` is the key of the complement.
 
-    `variables` are the names of all variables in it, also of those that do not matter. `constant` is the probability of an event that is certain
-    or impossible by logic (given its condition); `conditional` says whether there is a condition.
+    `variables` are the names of all variables in it, also of those that do not matter. `constant` is the probability
+    of an event that is certain or impossible by logic (given its condition); `conditional` says whether there is a
+    condition.
     """
 
     key: Key
