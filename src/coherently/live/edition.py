@@ -87,13 +87,17 @@ class Edition:
 
 def solve(contents: Contents, rules: Rules, budget: Budget, last: Sequence[Edition]) -> Edition:
     """Make what stands coherent; `last` are the editions that it comes from."""
-    panel = _panel(contents, last)
+    same = _unchanged(contents, last)
+    panel = panel_of(contents) if same is None else replace(same.panel, **numbers_of(contents.forecasts))
     unit = min(unit_of(panel.weight), rules.unit)
     problem = pose(settled(panel), rules.loss, unit)
     budget = budget.within(rules.exact.time_limit)
     try:
+        tasks = rules.exact.tasks(problem)
+        starts = [None] * len(tasks) if same is None else [answer.worlds for answer in same.answers]
         answers = tuple(
-            solve_component(task.part, task.objective, budget, seed=task.seed) for task in rules.exact.tasks(problem)
+            solve_component(task.part, task.objective, budget, start, seed=task.seed)
+            for task, start in zip(tasks, starts, strict=True)
         )
         solution = rules.exact.joined(problem, answers).in_weights(unit)
         if len(panel.laws.pins):  # pins about what nobody forecast must be possible too
@@ -103,17 +107,16 @@ def solve(contents: Contents, rules: Rules, budget: Budget, last: Sequence[Editi
     return Edition(contents, contents.variables(), panel, problem, answers, solution)
 
 
-def _panel(contents: Contents, last: Sequence[Edition]) -> Panel:
-    """The panel of what stands; if only numbers changed, no text is read again."""
-    if len(last) == 1:
-        old = last[0].contents
-        same = len(old.forecasts) == len(contents.forecasts) and all(
-            one.place == other.place and one.judge == other.judge and one.event == other.event
-            for one, other in zip(old.forecasts, contents.forecasts, strict=True)
-        )
-        if same and old.laws == contents.laws and old.outcomes == contents.outcomes:
-            return replace(last[0].panel, **numbers_of(contents.forecasts))
-    return panel_of(contents)
+def _unchanged(contents: Contents, last: Sequence[Edition]) -> Edition | None:
+    """The last edition, if since then only numbers changed: no text is read again, and its worlds are possible."""
+    if len(last) != 1:
+        return None
+    old = last[0].contents
+    same = len(old.forecasts) == len(contents.forecasts) and all(
+        one.place == other.place and one.judge == other.judge and one.event == other.event
+        for one, other in zip(old.forecasts, contents.forecasts, strict=True)
+    )
+    return last[0] if same and old.laws == contents.laws and old.outcomes == contents.outcomes else None
 
 
 class Reader:
