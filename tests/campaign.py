@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from tests.books import book_checks
 from tests.checks import check_checks
 from tests.events import checks
+from tests.live import live_checks, log_checks
 from tests.scoring import consistency_checks, coverage_checks
 from tests.solve import exact_checks, law_checks
 from tests.verifier import tampering
@@ -73,6 +74,18 @@ def checks_agree(part):
     check_checks.check_checks(12_000 + part, 2_000 // PARTS)
 
 
+def live_revisions(part):
+    return f"{live_checks.check_revisions(13_000 + part, 10_000, groups=40, every=1_000, terms=False):.1e}"
+
+
+def live_terms(part):
+    live_checks.check_revisions(14_000 + part, 500, groups=8, every=50)
+
+
+def kills_lose_nothing(part):
+    log_checks.check_kills(15_000 + part, 200 // PARTS)
+
+
 def intervals_cover(part):
     if part < len(coverage_checks.SETTINGS):
         return f"{coverage_checks.check_coverage(part):.1f}"
@@ -94,6 +107,9 @@ CAMPAIGNS = {
     "2,000 panels with bids, asks, fees and spreads: the best book against a linear program": books_agree,
     "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
     "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,
+    "10,000 random revisions of each of 20 live panels against scratch (largest difference)": live_revisions,
+    "500 revisions of each of 20 live panels with conditionals, intervals and pins against scratch": live_terms,
+    "200 processes killed while they write the log of a live panel": kills_lose_nothing,
     "200 forced time limits (seconds past the limit and 10%)": time_limits,
 }
 ALONE = (time_limits,)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from bench import exact, relaxed, tightness
+from bench import exact, live, relaxed, tightness
 from bench.draw import sparse_panel
 from bench.measure import in_a_row
 from bench.runs import solve_and_verify
@@ -37,3 +37,9 @@ def test_what_is_missing_to_coherence_is_missing_to_the_bound():
     nearest = co.aggregate(sparse_panel(30, 90, "simulated", seed=0), co.Exact(time_limit=30))
     assert found
     assert bound + sum(found) <= nearest.objective * (1 + 1e-9)
+
+
+def test_a_live_panel_is_revised():
+    measured = {row[0].split(",")[0]: row for row in live.rows(components=12, revisions=20, drifting=200)}
+    assert len(measured) == 5
+    assert measured["200 random revisions"][3] == "1e-07: met"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from coherently.solve.measure import UNMOVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,15 +83,18 @@ class Listeners:
 def change_between(before: Sequence[Edition], after: Sequence[Edition], revision: int) -> Change | None:
     """What changed from some editions to others; None if nothing did."""
     old, new = _values(before), _values(after)
-    shifts = [Shift(text, old.get(text), new.get(text)) for text in {**old, **new} if old.get(text) != new.get(text)]
-    if not shifts:
+    shifts = [Shift(text, old.get(text), new.get(text)) for text in {**old, **new}]
+    moved = [one for one in shifts if one.by is None or abs(one.by) > UNMOVED]
+    if not moved:
         return None
-    return Change(revision, tuple(sorted(shifts, key=lambda one: -abs(one.by) if one.by is not None else -2.0)))
+    return Change(revision, tuple(sorted(moved, key=lambda one: -2.0 if one.by is None else -abs(one.by))))
 
 
 def _values(editions: Sequence[Edition]) -> dict[str, float]:
+    """The probability of each event; events that nothing is known of are left out."""
     return {
         text: value
         for one in editions
         for text, value in zip(one.panel.written.text, one.solution.value.tolist(), strict=True)
+        if not math.isnan(value)
     }
