@@ -1,5 +1,6 @@
 """What a live panel promises while it changes: last answers, what is stale, who is told, and what is refused."""
 
+import gc
 import logging
 import threading
 
@@ -405,3 +406,14 @@ def test_a_closed_panel_keeps_its_answers_and_takes_no_more():
     assert live.current().probability("r") == 0.3
     with pytest.raises(co.PanelError, match="this live panel is closed"):
         live.revise("Ann", "r", 0.5)
+
+
+def test_a_panel_that_nobody_holds_ends_its_thread():
+    live = co.LivePanel(co.Panel.from_records(ROWS))
+    worker = live._workshop._worker
+    now = live.settle(60)
+    del live
+    gc.collect()
+    worker.join(60)
+    assert not worker.is_alive()
+    assert now.probability("r") == 0.3

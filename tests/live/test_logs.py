@@ -242,3 +242,13 @@ def test_a_loss_of_your_own_cannot_be_kept_in_a_file(tmp_path):
     with pytest.raises(co.MethodError, match="cannot be kept in a file"):
         co.LivePanel(co.Panel.from_records(ROWS), loss=Own(), log=tmp_path / "book.log")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_revision_that_cannot_be_done_again_is_named_and_the_log_is_free(log):
+    lines = log.read_bytes().split(b"\n")[:-1]
+    checksum = int(lines[-1][:8], 16)
+    more, _ = journal._line({"act": "withdraw", "time": 4e9, "judge": "Ann", "event": "zz"}, checksum)
+    log.write_bytes(b"\n".join(lines) + b"\n" + more)
+    for _ in range(2):
+        with pytest.raises(co.PanelError, match="revision 11 of the log cannot be done again: Ann has no forecast of"):
+            opened(log)

@@ -7,11 +7,15 @@ import os
 import secrets
 import sys
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coherently.errors import PanelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FORMAT, VERSION = "coherently-log", 1
 
@@ -87,6 +91,15 @@ class Journal:
             ) from None
         self.size += len(line)
         self.checksum = checksum
+
+    @contextmanager
+    def closed_if_it_fails(self) -> Iterator[None]:
+        """Close the file if what is done with it fails, so that another may open it."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close the file."""

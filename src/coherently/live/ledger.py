@@ -163,24 +163,19 @@ class Ledger:
         self.places += 1
         return self.places - 1
 
-    def contents(self) -> Contents:
-        """All that stands."""
+    def items(self) -> list[Standing]:
+        """All that stands, in any order: `Contents.of` puts it in order."""
         every = {id(home): home for home in self.homes.values()}
-        return Contents.of(item for home in every.values() for item in home.items.values())
+        return [item for home in every.values() for item in home.items.values()]
 
     def around(self, variables: Iterable[str]) -> Contents:
         """What stands about variables, and about those that hang together with them."""
         found = {id(home): home for name in variables if (home := self.homes.get(name)) is not None}
         return Contents.of(item for home in found.values() for item in home.items.values())
 
-    def at(self, time: float) -> Contents:
-        """What stood at a time."""
-        before = (item for item, until in self.past if item.time <= time < until)
-        return Contents.of([*(item for item in self.contents() if item.time <= time), *before])
-
     def latest(self) -> float:
         """The last time at which anything changed."""
-        since = (item.time for item in self.contents())
+        since = (item.time for item in self.items())
         return max((*since, *(until for _, until in self.past)), default=-math.inf)
 
     def put(self, item: Standing) -> Neighbourhood:
@@ -263,6 +258,12 @@ class Ledger:
             self._own(one, group.variables())
             found.append(one)
         return found
+
+
+def standing_at(time: float, items: Iterable[Standing], past: Iterable[tuple[Standing, float]]) -> Contents:
+    """What stood at a time, of what stands now and what stood until some time."""
+    before = (item for item, until in past if item.time <= time < until)
+    return Contents.of([*(item for item in items if item.time <= time), *before])
 
 
 def law_variables(statement: str, words: Vocabulary) -> tuple[str, ...]:

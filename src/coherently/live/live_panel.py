@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
 import threading
 import time as clock
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coherently.errors import MethodError, PanelError
+from coherently.errors import CoherentlyError, MethodError, PanelError
 from coherently.live.assembly import Dress, fill, numbers_of, panel_of
 from coherently.live.current import Current
 from coherently.live.editing import carry_out, prepare
 from coherently.live.edition import Rules
 from coherently.live.journal import Journal
-from coherently.live.ledger import Ledger
+from coherently.live.ledger import Contents, Ledger, standing_at
 from coherently.live.revision import (
     Act,
     Revision,
@@ -84,7 +83,8 @@ class LivePanel:
             dress = Dress(panel.labels, panel.library)
         journal = None
         if log is not None:
-            journal = Journal.create(log, {**store_rules(chosen, measure), "panel": store_ledger(ledger, dress)})
+            stored = store_ledger(ledger.items(), ledger.past, ledger.places, dress)
+            journal = Journal.create(log, {**store_rules(chosen, measure), "panel": stored})
         self._begin(ledger, dress, chosen, measure, journal)
         self._go_on((), background=background)
 
@@ -93,9 +93,10 @@ class LivePanel:
         """Go on with a log: all that was acknowledged is there again; `note` says if anything was cut off."""
         opened = Journal.open(log)
         live = cls.__new__(cls)
-        live._begin(*load_ledger(opened.head["panel"]), *load_rules(opened.head), opened.journal)
-        live.note = opened.note
-        live._go_on(opened.records, background=background)
+        with opened.journal.closed_if_it_fails():
+            live._begin(*load_ledger(opened.head["panel"]), *load_rules(opened.head), opened.journal)
+            live.note = opened.note
+            live._go_on(opened.records, background=background)
         return live
 
     @classmethod
@@ -113,15 +114,15 @@ class LivePanel:
             live._go_on((), background=background)
             return live
         opened, done = Journal.open(log), values["revision"]
-        if values["log"] != opened.journal.identity or len(opened.records) < done:
-            opened.journal.close()
-            raise PanelError(
-                f"{log} is not the log of the snapshot {snapshot}, which took in {done:,} revisions of it; "
-                f"name that log, or a file that does not exist to begin a new one"
-            )
-        live._begin(ledger, dress, method, loss, opened.journal)
-        live.note, live._workshop.revisions = opened.note, done
-        live._go_on(opened.records[done:], background=background)
+        with opened.journal.closed_if_it_fails():
+            if values["log"] != opened.journal.identity or len(opened.records) < done:
+                raise PanelError(
+                    f"{log} is not the log of the snapshot {snapshot}, which took in {done:,} revisions of it; "
+                    f"name that log, or a file that does not exist to begin a new one"
+                )
+            live._begin(ledger, dress, method, loss, opened.journal)
+            live.note, live._workshop.revisions = opened.note, done
+            live._go_on(opened.records[done:], background=background)
         return live
 
     def add(
@@ -193,14 +194,15 @@ class LivePanel:
     def panel(self) -> Panel:
         """What stands now, as an ordinary panel."""
         with self._workshop.lock:
-            contents = self._workshop.ledger.contents()
-        return panel_of(contents, self._dress)
+            items = self._workshop.ledger.items()
+        return panel_of(Contents.of(items), self._dress)
 
     def as_of(self, time: object) -> Result:
         """The panel as it stood at a time, solved."""
         moment = read_time(time)
         with self._workshop.lock:
-            contents = self._workshop.ledger.at(moment)
+            items, past = self._workshop.ledger.items(), list(self._workshop.ledger.past)
+        contents = standing_at(moment, items, past)
         if not contents.forecasts:
             raise PanelError(f"no forecast stood at the time {time}")
         return aggregate(panel_of(contents, self._dress), self.method, self._workshop.rules.loss)
@@ -214,12 +216,11 @@ class LivePanel:
 
     def snapshot(self, path: str | os.PathLike[str]) -> None:
         """Write all that stands and stood to one file, for `restore`; an existing file is replaced whole."""
-        with self._writing:
-            with self._workshop.lock:
-                stored = store_ledger(self._workshop.ledger, self._dress)
-                revision = self._workshop.revisions
-            identity = None if self._journal is None else self._journal.identity
-        rules = store_rules(self.method, self._workshop.rules.loss)
+        workshop, identity = self._workshop, None if self._journal is None else self._journal.identity
+        with workshop.lock:
+            ledger, revision = workshop.ledger, workshop.revisions
+            items, past, places = ledger.items(), list(ledger.past), ledger.places
+        rules, stored = store_rules(self.method, workshop.rules.loss), store_ledger(items, past, places, self._dress)
         write_snapshot(path, {**rules, "panel": stored, "revision": revision, "log": identity})
 
     def close(self) -> None:
@@ -229,7 +230,6 @@ class LivePanel:
         self._workshop.stop()
         if self._journal is not None:
             self._journal.close()
-        atexit.unregister(self._at_exit)
 
     def __enter__(self) -> Self:
         return self
@@ -243,7 +243,7 @@ class LivePanel:
         return f"<LivePanel: {size:,} forecasts after {revisions:,} revisions, {stale:,} components being solved>"
 
     def _begin(self, ledger: Ledger, dress: Dress, method: Method, loss: Loss, journal: Journal | None) -> None:
-        unit = unit_of(numbers_of(ledger.contents().forecasts)["weight"])
+        unit = unit_of(numbers_of(Contents.of(ledger.items()).forecasts)["weight"])
         self.method, self._dress, self._journal = method, dress, journal
         self.note: str | None = None
         """What was cut off at the end of the log when it was opened, if anything."""
@@ -251,13 +251,16 @@ class LivePanel:
         self._writing = threading.Lock()
         self._time = ledger.latest()
         self._closed = False
-        self._at_exit = _closer(weakref.ref(self))
-        atexit.register(self._at_exit)
+        weakref.finalize(self, self._workshop.ask_to_stop)
 
     def _go_on(self, records: Iterable[dict[str, Any]], *, background: bool) -> None:
         """Do what a log says, then begin to solve."""
         for record in records:
-            self._do(Revision.from_dict(record))
+            try:
+                self._do(Revision.from_dict(record))
+            except CoherentlyError as error:
+                number = self._workshop.revisions + 1
+                raise PanelError(f"revision {number:,} of the log cannot be done again: {error}") from None
         if background:
             self._workshop.start()
 
@@ -303,13 +306,3 @@ def _exact(method: Method, loss: Loss) -> Exact:
     if method.conditionals == "linearised" and not loss.is_quadratic:
         raise MethodError(f"linearised conditionals need the loss brier, not {loss.name}")
     return method
-
-
-def _closer(live: weakref.ref[LivePanel]) -> Callable[[], None]:
-    """A function that closes a live panel if it still exists: its thread must not outlive the interpreter."""
-
-    def close() -> None:
-        if (panel := live()) is not None:
-            panel.close()
-
-    return close

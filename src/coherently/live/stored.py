@@ -13,15 +13,24 @@ from typing import TYPE_CHECKING, Any
 from coherently.errors import MethodError, PanelError
 from coherently.live.assembly import Dress
 from coherently.live.journal import write_whole
-from coherently.live.ledger import NOTHING, Ledger, StandingForecast, StandingLaw, StandingOutcome, law_variables
+from coherently.live.ledger import (
+    NOTHING,
+    Contents,
+    Ledger,
+    StandingForecast,
+    StandingLaw,
+    StandingOutcome,
+    law_variables,
+)
 from coherently.live.meaning import Meaning
 from coherently.problem import LOSSES, Log, find_loss
 from coherently.solve import METHODS, choose
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
 
-    from coherently.live.ledger import Contents, Standing
+    from coherently.live.ledger import Standing
     from coherently.problem import Loss
     from coherently.solve import Method
 
@@ -52,12 +61,14 @@ def load_rules(values: dict[str, Any]) -> tuple[Method, Loss]:
     return choose(name, **options), loss
 
 
-def store_ledger(ledger: Ledger, dress: Dress) -> dict[str, Any]:
+def store_ledger(
+    items: Iterable[Standing], past: Iterable[tuple[Standing, float]], places: int, dress: Dress
+) -> dict[str, Any]:
     """Everything that a ledger holds."""
     return {
-        **_store(ledger.contents()),
-        "past": [[*_kind(item), _finite(until)] for item, until in ledger.past],
-        "places": ledger.places,
+        **_store(Contents.of(items)),
+        "past": [[*_kind(item), _finite(until)] for item, until in past],
+        "places": places,
         "labels": dict(dress.labels),
         "library": dress.library,
     }

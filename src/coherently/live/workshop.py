@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import math
 import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from coherently.errors import CoherentlyError
 from coherently.live.edition import Shelf, solve
@@ -22,6 +24,16 @@ if TYPE_CHECKING:
     from coherently.live.listeners import Change
 
 _LOG = logging.getLogger("coherently.live")
+
+
+_AT_WORK: WeakSet[Workshop] = WeakSet()
+
+
+@atexit.register
+def _stop_all() -> None:
+    """End all threads: none may be at work while the interpreter goes away."""
+    for workshop in list(_AT_WORK):
+        workshop.stop()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +74,17 @@ class Workshop:
         """Solve in a thread, from now on."""
         self._worker = threading.Thread(target=self._work, name="coherently-live", daemon=True)
         self._worker.start()
+        _AT_WORK.add(self)
 
-    def stop(self) -> None:
-        """End the thread; what is stale stays so."""
+    def ask_to_stop(self) -> None:
+        """Let the thread end soon."""
         with self.lock:
             self.stopped.set()
             self.lock.notify_all()
+
+    def stop(self) -> None:
+        """End the thread; what is stale stays so."""
+        self.ask_to_stop()
         if self._worker is not None and self._worker is not threading.current_thread():
             self._worker.join()
 
