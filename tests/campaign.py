@@ -79,7 +79,7 @@ def live_revisions(part):
 
 
 def live_terms(part):
-    live_checks.check_revisions(14_000 + part, 500, groups=8, every=50)
+    live_checks.check_revisions(14_000 + part, 250, groups=4, every=25)
 
 
 def kills_lose_nothing(part):
@@ -108,7 +108,7 @@ CAMPAIGNS = {
     "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
     "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,
     "10,000 random revisions of each of 20 live panels against scratch (largest difference)": live_revisions,
-    "500 revisions of each of 20 live panels with conditionals, intervals and pins against scratch": live_terms,
+    "250 revisions of each of 20 live panels with conditionals, intervals and pins against scratch": live_terms,
     "200 processes killed while they write the log of a live panel": kills_lose_nothing,
     "200 forced time limits (seconds past the limit and 10%)": time_limits,
 }

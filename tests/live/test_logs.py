@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from coherently.live import journal, stored
+from coherently.live.kept import journal, stored
 from tests.live.log_checks import check_kills, digest, revise
 
 ROWS = [("Ann", "p", 0.6), ("Bob", "p & q", 0.7), ("Ann", "r", 0.3)]
@@ -51,7 +51,7 @@ def test_a_log_replays_to_the_same_state(tmp_path):
             assert again.panel().labels == {"p": "rain"}
             assert again.method == live.method
             assert again.settle().result().to_json() == live.settle().result().to_json()
-            assert again.as_of(again._time).to_json() == live.as_of(live._time).to_json()
+            assert again.as_of(again._recorder.time).to_json() == live.as_of(live._recorder.time).to_json()
 
 
 def _copied(path):

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import threading
-import time as clock
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coherently.errors import CoherentlyError, MethodError, PanelError
+from coherently.errors import MethodError, PanelError
 from coherently.live.assembly import Dress, fill, numbers_of, panel_of
-from coherently.live.current import Current
-from coherently.live.editing import carry_out, prepare
-from coherently.live.edition import Rules
-from coherently.live.journal import Journal
+from coherently.live.kept.journal import Journal
+from coherently.live.kept.stored import (
+    load_ledger,
+    load_rules,
+    read_snapshot,
+    store_ledger,
+    store_rules,
+    write_snapshot,
+)
 from coherently.live.ledger import Contents, Ledger, standing_at
+from coherently.live.published.current import Current
+from coherently.live.published.edition import Rules
+from coherently.live.recorder import Recorder
 from coherently.live.revision import (
     Act,
-    Revision,
     read_interval,
     read_name,
     read_outcome,
@@ -25,7 +30,6 @@ from coherently.live.revision import (
     read_time,
     read_weight,
 )
-from coherently.live.stored import load_ledger, load_rules, read_snapshot, store_ledger, store_rules, write_snapshot
 from coherently.live.workshop import Workshop
 from coherently.panel import Panel
 from coherently.problem import find_loss, unit_of
@@ -34,11 +38,11 @@ from coherently.solve import Auto, Exact, choose
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from types import TracebackType
-    from typing import Any, Self
+    from typing import Self
 
-    from coherently.live.listeners import Listener
+    from coherently.live.published.listeners import Listener
     from coherently.problem import Loss
     from coherently.result import Result
     from coherently.solve import Method
@@ -86,7 +90,7 @@ class LivePanel:
             stored = store_ledger(ledger.items(), ledger.past, ledger.places, dress)
             journal = Journal.create(log, {**store_rules(chosen, measure), "panel": stored})
         self._begin(ledger, dress, chosen, measure, journal)
-        self._go_on((), background=background)
+        self._recorder.go_on((), background=background)
 
     @classmethod
     def open(cls, log: str | os.PathLike[str], *, background: bool = True) -> Self:
@@ -96,7 +100,7 @@ class LivePanel:
         with opened.journal.closed_if_it_fails():
             live._begin(*load_ledger(opened.head["panel"]), *load_rules(opened.head), opened.journal)
             live.note = opened.note
-            live._go_on(opened.records, background=background)
+            live._recorder.go_on(opened.records, background=background)
         return live
 
     @classmethod
@@ -111,7 +115,7 @@ class LivePanel:
         if log is None or not Path(log).exists():
             head = {**store_rules(method, loss), "panel": values["panel"]}
             live._begin(ledger, dress, method, loss, None if log is None else Journal.create(log, head))
-            live._go_on((), background=background)
+            live._recorder.go_on((), background=background)
             return live
         opened, done = Journal.open(log), values["revision"]
         with opened.journal.closed_if_it_fails():
@@ -122,7 +126,7 @@ class LivePanel:
                 )
             live._begin(ledger, dress, method, loss, opened.journal)
             live.note, live._workshop.revisions = opened.note, done
-            live._go_on(opened.records[done:], background=background)
+            live._recorder.go_on(opened.records[done:], background=background)
         return live
 
     def add(
@@ -144,7 +148,7 @@ class LivePanel:
         low, high = read_interval(lower, upper)
         point, weight = read_point(probability, low, high), read_weight(weight)
         named = {"judge": read_name(judge, "judge"), "event": read_name(event, "event")}
-        return self._record(Act.ADD, time, **named, probability=point, weight=weight, lower=low, upper=high)
+        return self._recorder.record(Act.ADD, time, **named, probability=point, weight=weight, lower=low, upper=high)
 
     def revise(
         self,
@@ -161,26 +165,28 @@ class LivePanel:
         low, high = read_interval(lower, upper)
         point, heavy = read_point(probability, low, high), None if weight is None else read_weight(weight)
         named = {"judge": read_name(judge, "judge"), "event": read_name(event, "event")}
-        return self._record(Act.REVISE, time, **named, probability=point, weight=heavy, lower=low, upper=high)
+        return self._recorder.record(Act.REVISE, time, **named, probability=point, weight=heavy, lower=low, upper=high)
 
     def withdraw(self, judge: str, event: str, *, time: object = None) -> int:
         """Take a judge's forecast of an event back."""
-        return self._record(Act.WITHDRAW, time, judge=read_name(judge, "judge"), event=read_name(event, "event"))
+        return self._recorder.record(
+            Act.WITHDRAW, time, judge=read_name(judge, "judge"), event=read_name(event, "event")
+        )
 
     def resolve(self, event: str, outcome: object, *, time: object = None) -> int:
         """Say how an event, or a declared variable, came out; None takes that back.
 
         Outcomes are for scores, `co.score(live.panel())`: as in every panel, they do not change the answers.
         """
-        return self._record(Act.RESOLVE, time, event=read_name(event, "event"), outcome=read_outcome(outcome))
+        return self._recorder.record(Act.RESOLVE, time, event=read_name(event, "event"), outcome=read_outcome(outcome))
 
     def add_law(self, law: str, *, time: object = None) -> int:
         """Add a law: a formula, a declaration of a variable, or a pin such as P(rain) <= 0.4."""
-        return self._record(Act.ADD_LAW, time, law=read_name(law, "law"))
+        return self._recorder.record(Act.ADD_LAW, time, law=read_name(law, "law"))
 
     def drop_law(self, law: str, *, time: object = None) -> int:
         """Drop a law, as it was written."""
-        return self._record(Act.DROP_LAW, time, law=read_name(law, "law"))
+        return self._recorder.record(Act.DROP_LAW, time, law=read_name(law, "law"))
 
     def current(self) -> Current:
         """The last answers, at once, and what is still being solved."""
@@ -216,7 +222,7 @@ class LivePanel:
 
     def snapshot(self, path: str | os.PathLike[str]) -> None:
         """Write all that stands and stood to one file, for `restore`; an existing file is replaced whole."""
-        workshop, identity = self._workshop, None if self._journal is None else self._journal.identity
+        workshop, identity = self._workshop, self._recorder.identity
         with workshop.lock:
             ledger, revision = workshop.ledger, workshop.revisions
             items, past, places = ledger.items(), list(ledger.past), ledger.places
@@ -225,11 +231,7 @@ class LivePanel:
 
     def close(self) -> None:
         """End the thread and close the log; `current()` still gives the last answers."""
-        with self._writing:
-            self._closed = True
-        self._workshop.stop()
-        if self._journal is not None:
-            self._journal.close()
+        self._recorder.close()
 
     def __enter__(self) -> Self:
         return self
@@ -244,55 +246,12 @@ class LivePanel:
 
     def _begin(self, ledger: Ledger, dress: Dress, method: Method, loss: Loss, journal: Journal | None) -> None:
         unit = unit_of(numbers_of(Contents.of(ledger.items()).forecasts)["weight"])
-        self.method, self._dress, self._journal = method, dress, journal
+        self.method, self._dress = method, dress
         self.note: str | None = None
         """What was cut off at the end of the log when it was opened, if anything."""
         self._workshop = Workshop(ledger, Rules(_exact(method, loss), loss, unit))
-        self._writing = threading.Lock()
-        self._time = ledger.latest()
-        self._closed = False
+        self._recorder = Recorder(self._workshop, journal)
         weakref.finalize(self, self._workshop.ask_to_stop)
-
-    def _go_on(self, records: Iterable[dict[str, Any]], *, background: bool) -> None:
-        """Do what a log says, then begin to solve."""
-        for record in records:
-            try:
-                self._do(Revision.from_dict(record))
-            except CoherentlyError as error:
-                number = self._workshop.revisions + 1
-                raise PanelError(f"revision {number:,} of the log cannot be done again: {error}") from None
-        if background:
-            self._workshop.start()
-
-    def _record(self, act: Act, time: object, **what: Any) -> int:
-        """Work out what a revision does, write it to the log, then do it."""
-        with self._writing:
-            if self._closed:
-                raise PanelError("this live panel is closed: open its log, or restore a snapshot, to go on")
-            return self._do(Revision(act, self._moment(time), **what), self._journal)
-
-    def _do(self, revision: Revision, journal: Journal | None = None) -> int:
-        workshop = self._workshop
-        with workshop.lock:
-            effect = prepare(workshop.ledger, revision)
-        effect.try_out()
-        if journal is not None:
-            journal.append(revision.as_dict())
-        with workshop.lock:
-            self._time = revision.time
-            workshop.touch(carry_out(workshop.ledger, effect))
-            workshop.revisions += 1
-            return workshop.revisions
-
-    def _moment(self, time: object) -> float:
-        if time is None:
-            return max(clock.time(), self._time)
-        moment = read_time(time)
-        if moment < self._time:
-            raise PanelError(
-                f"time is {time}, before the last revision ({self._time}); times may not go back: leave it out for now"
-            )
-        return moment
 
 
 def _exact(method: Method, loss: Loss) -> Exact:

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from coherently.errors import CoherentlyError
-from coherently.live.edition import Shelf, solve
-from coherently.live.listeners import Listeners, change_between
+from coherently.live.published.edition import Shelf, solve
+from coherently.live.published.listeners import Listeners, change_between
 from coherently.solve import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from coherently.live.edition import Edition, Rules
     from coherently.live.ledger import Contents, Ledger, Neighbourhood
-    from coherently.live.listeners import Change
+    from coherently.live.published.edition import Edition, Rules
+    from coherently.live.published.listeners import Change
 
 _LOG = logging.getLogger("coherently.live")
 

@@ -7,22 +7,24 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
+import numpy as np
+
 from coherently.errors import ContradictionError
 from coherently.live.assembly import numbers_of, panel_of
+from coherently.live.ledger import Contents
 from coherently.problem import pose, settled, split, unit_of
 from coherently.result.idle import with_idle
 from coherently.result.notes import pins_in_conflict
-from coherently.solve import Budget, InfeasiblePinsError
+from coherently.solve import Budget, Global, InfeasiblePinsError, Status
 from coherently.solve.component.solving import solve_component
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coherently.live.ledger import Contents
     from coherently.live.meaning import Key, Meaning
     from coherently.panel import Panel
     from coherently.problem import Loss, Merged, Problem
-    from coherently.solve import Component, Exact, Global
+    from coherently.solve import Component, Exact
     from coherently.solve.component.answer import Answer
 
 
@@ -33,6 +35,10 @@ class Rules:
     exact: Exact
     loss: Loss
     unit: float
+
+
+NO_ANSWERS = Global(np.empty(0), Status.OPTIMAL, worlds=())
+"""The solution for nothing."""
 
 
 @dataclass(eq=False, slots=True)
@@ -57,6 +63,18 @@ class Edition:
     def __post_init__(self) -> None:
         index = self.panel.event_index.tolist()
         self.place_of = {one.meaning.key: i for one, i in zip(self.contents.forecasts, index, strict=True)}
+
+    @staticmethod
+    def nothing(variables: frozenset[str], since: int, replaced: tuple[Edition, ...]) -> Edition:
+        """What takes the place of others when nothing stands about their variables any more."""
+        empty = Contents()
+        panel = panel_of(empty)
+        return Edition(empty, variables, panel, pose(panel), (), NO_ANSWERS, since, replaced)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing stands about its variables."""
+        return not self.place_of and not self.contents.laws and not self.contents.outcomes
 
     def probability(self, meaning: Meaning) -> float | None:
         """The probability of an event that somebody forecast, or whose complement somebody did; else None."""
@@ -136,7 +154,7 @@ class Shelf:
         self.count = 0
         """The number of last editions."""
         self._last: dict[str, Edition] = {}
-        self._gone: list[str] = []
+        self._gone: set[str] = set()
         self._readers: WeakSet[Reader] = WeakSet()
 
     def reader(self) -> Reader:
@@ -151,14 +169,14 @@ class Shelf:
             found = self._last.get(name)
             while found is not None and moment is not None and found.since > moment:
                 found = next((one for one in found.replaces if name in one.variables), None)
-            if found is not None and name in found.variables:
+            if found is not None and not found.is_nothing:
                 return found
         return None
 
     def about(self, variables: Iterable[str]) -> list[Edition]:
         """The last editions about variables."""
         found = {id(one): one for name in variables if (one := self._last.get(name)) is not None}
-        return [one for one in found.values() if one.variables]
+        return [one for one in found.values() if not one.is_nothing]
 
     def all(self, moment: int) -> list[Edition]:
         """The editions that were the last ones at a moment."""
@@ -168,41 +186,42 @@ class Shelf:
     def publish(self, editions: Sequence[Edition], variables: Iterable[str]) -> None:
         """Put editions in the place of all that is there about the variables and about those of the editions."""
         self.moment += 1
-        oldest = min((reader.moment for reader in self._readers), default=math.inf)
         names = {*variables, *(name for one in editions for name in one.variables)}
         before = {id(one): one for name in names if (one := self._last.get(name)) is not None}
         names |= {name for one in before.values() for name in one.variables}
-        for one in before.values():
-            if one.since <= oldest:
-                one.replaces = ()
-        self.count += len(editions) - sum(bool(one.variables) for one in before.values())
-        replaced = tuple(before.values()) if oldest < math.inf else ()
+        self.count += len(editions) - sum(not one.is_nothing for one in before.values())
+        replaced = self._still_read(before.values())
         for one in editions:
             one.since, one.replaces = self.moment, replaced
-            for name in one.variables:
-                self._last[name] = one
+            self._last.update(dict.fromkeys(one.variables, one))
             names -= one.variables
         self._bury(names, replaced)
 
+    def _still_read(self, editions: Iterable[Edition]) -> tuple[Edition, ...]:
+        """Those editions that somebody reads, or what is read of those before them."""
+        moments = [reader.moment for reader in self._readers]
+        oldest, newest = min(moments, default=math.inf), max(moments, default=-1)
+        kept: dict[int, Edition] = {}
+        for one in editions:
+            if one.since <= oldest:
+                one.replaces = ()
+            kept |= {id(other): other for other in ((one,) if one.since <= newest else one.replaces)}
+        return tuple(kept.values())
+
     def _bury(self, names: set[str], replaced: tuple[Edition, ...]) -> None:
         """Forget variables about which nothing is known any more, unless somebody reads what was known."""
-        if not replaced:
-            for name in (*names, *self._gone):
-                if name in names or not (name in self._last and self._last[name].variables):
+        self._gone |= names
+        if replaced:
+            nothing = Edition.nothing(frozenset(names), self.moment, replaced)
+            self._last.update(dict.fromkeys(names, nothing))
+        elif not self._readers:
+            for name in self._gone:
+                if name in names or (name in self._last and self._last[name].is_nothing):
                     self._last.pop(name, None)
             self._gone.clear()
-            return
-        for name in names:
-            old = self._last.get(name)
-            if old is not None:
-                self._last[name] = _nothing(old, self.moment, replaced)
-                self._gone.append(name)
-
-
-def _nothing(old: Edition, since: int, replaced: tuple[Edition, ...]) -> Edition:
-    """An edition about no variable at all, which remembers what was there."""
-    empty = type(old.contents)()
-    return replace(old, contents=empty, variables=frozenset(), panel=panel_of(empty), since=since, replaces=replaced)
+        else:
+            for name in names:
+                self._last.pop(name, None)
 
 
 def scaled(answer: Answer, factor: float) -> Answer:

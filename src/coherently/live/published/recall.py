@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from coherently.errors import PanelError
 from coherently.live.assembly import panel_of
-from coherently.live.edition import is_same, scaled
 from coherently.live.ledger import Contents
 from coherently.live.meaning import user_names
+from coherently.live.published.edition import is_same, scaled
 from coherently.problem import split
 from coherently.result import aggregate
 from coherently.solve import Budget
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coherently.live.assembly import Dress
-    from coherently.live.edition import Edition, Rules
+    from coherently.live.published.edition import Edition, Rules
     from coherently.problem import Merged, Problem
     from coherently.result import Result
     from coherently.solve import Exact, Global, Method

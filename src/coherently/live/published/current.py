@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coherently.errors import EventError
-from coherently.live.recall import whole
+from coherently.live.published.recall import whole
 
 if TYPE_CHECKING:
     from coherently.live.assembly import Dress
-    from coherently.live.edition import Edition
     from coherently.live.meaning import Meaning
+    from coherently.live.published.edition import Edition
     from coherently.live.workshop import Workshop
     from coherently.result import Result
     from coherently.solve import Component, Method

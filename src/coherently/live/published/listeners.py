@@ -14,7 +14,7 @@ from coherently.solve.measure import UNMOVED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coherently.live.edition import Edition
+    from coherently.live.published.edition import Edition
 
 _LOG = logging.getLogger("coherently.live")
 

@@ -1,0 +1,1 @@
+"""Answers, and who reads or hears of them."""
