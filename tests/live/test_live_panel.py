@@ -417,3 +417,35 @@ def test_a_panel_that_nobody_holds_ends_its_thread():
     worker.join(60)
     assert not worker.is_alive()
     assert now.probability("r") == 0.3
+
+
+def test_a_moment_stays_whatever_goes_and_comes_back(live):
+    moments = []
+    for p in (0.1, 0.2, 0.3):
+        live.revise("Ann", "r", p)
+        moments.append((live.settle(), p))
+        live.revise("Ann", "r", 0.9)  # nobody reads this one
+        live.settle()
+        live.withdraw("Ann", "r")
+        moments.append((live.settle(), None))
+        live.add("Ann", "r", 0.8)
+        live.settle()
+    for now, p in moments:
+        if p is None:
+            with pytest.raises(co.EventError, match="nobody forecast 'r'"):
+                now.probability("r")
+            assert "r" not in now.result().panel.written.text
+        else:
+            assert now.probability("~r") == 1 - p
+            assert now.result().probability("r") == p
+    shelf = live._workshop.shelf
+    depth, edition = 0, shelf.find(["r"])
+    while edition.replaces:
+        depth, edition = depth + 1, edition.replaces[0]
+    assert depth <= len(moments) + 1
+    del moments, now
+    gc.collect()
+    live.withdraw("Ann", "r")
+    live.settle()
+    assert "r" not in shelf._last
+    assert shelf.count == 1
