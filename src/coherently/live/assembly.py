@@ -17,7 +17,7 @@ from coherently.panel.outcomes import read_outcomes, resolve
 from coherently.panel.texts import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -111,30 +111,25 @@ def fill(ledger: Ledger, panel: Panel) -> None:
             ledger.put(StandingLaw(ledger.next_place(), -math.inf, statement, law_variables(statement, ledger.words)))
     texts = _readable(panel)
     meanings = [ledger.words.read(text) for text in texts]
-    judges, index = panel.judges, panel.event_index.tolist()
-    nothing = [math.nan] * len(panel)
-    columns = [nothing if side is None else side.tolist() for side in (panel.lower, panel.upper, panel.time)]
-    rows = zip(
-        panel.judge_index.tolist(), index, panel.probability.tolist(), panel.weight.tolist(), *columns, strict=True
-    )
-    for judge, event, probability, weight, lower, upper, time in rows:
-        ledger.put(
-            StandingForecast(
-                ledger.next_place(),
-                -math.inf if math.isnan(time) else time,
-                judges[judge],
-                texts[event],
-                probability,
-                weight,
-                None if math.isnan(lower) else lower,
-                None if math.isnan(upper) else upper,
-                meanings[event],
-            )
-        )
+    for judge, event, probability, weight, lower, upper, time in _rows(panel):
+        since = -math.inf if time is None else time
+        head = ledger.next_place(), since, panel.judges[judge], texts[event]
+        ledger.put(StandingForecast(*head, probability, weight, lower, upper, meanings[event]))
     for text, meaning, outcome in zip(texts, meanings, panel.written.outcome.tolist(), strict=True):
         if outcome != UNRESOLVED:
             variables = meaning.variables or NOTHING
             ledger.put(StandingOutcome(ledger.next_place(), -math.inf, text, outcome, variables))
+
+
+def _rows(panel: Panel) -> Iterator[tuple[int, int, float, float, float | None, float | None, float | None]]:
+    """The forecasts: judge, event, probability, weight, and lower, upper and time where they are known."""
+    absent = [None] * len(panel)
+    columns = [
+        absent if column is None else [None if math.isnan(value) else value for value in column.tolist()]
+        for column in (panel.lower, panel.upper, panel.time)
+    ]
+    index = panel.judge_index.tolist(), panel.event_index.tolist()
+    return zip(*index, panel.probability.tolist(), panel.weight.tolist(), *columns, strict=True)
 
 
 def _readable(panel: Panel) -> list[str]:

@@ -21,15 +21,7 @@ from coherently.live.ledger import Contents, Ledger, standing_at
 from coherently.live.published.current import Current
 from coherently.live.published.edition import Rules
 from coherently.live.recorder import Recorder
-from coherently.live.revision import (
-    Act,
-    read_interval,
-    read_name,
-    read_outcome,
-    read_point,
-    read_time,
-    read_weight,
-)
+from coherently.live.revision import Act, read_forecast, read_name, read_outcome, read_time
 from coherently.live.workshop import Workshop
 from coherently.panel import Panel
 from coherently.problem import find_loss, unit_of
@@ -145,10 +137,7 @@ class LivePanel:
         An interval has `lower` and `upper`. `time` is a number, a `datetime` or an ISO date; by default it is now, in
         seconds since 1970. Times may not go back.
         """
-        low, high = read_interval(lower, upper)
-        point, weight = read_point(probability, low, high), read_weight(weight)
-        named = {"judge": read_name(judge, "judge"), "event": read_name(event, "event")}
-        return self._recorder.record(Act.ADD, time, **named, probability=point, weight=weight, lower=low, upper=high)
+        return self._recorder.record(Act.ADD, time, **read_forecast(judge, event, probability, weight, lower, upper))
 
     def revise(
         self,
@@ -162,10 +151,7 @@ class LivePanel:
         time: object = None,
     ) -> int:
         """Change a judge's forecast of an event; its weight stays unless one is given."""
-        low, high = read_interval(lower, upper)
-        point, heavy = read_point(probability, low, high), None if weight is None else read_weight(weight)
-        named = {"judge": read_name(judge, "judge"), "event": read_name(event, "event")}
-        return self._recorder.record(Act.REVISE, time, **named, probability=point, weight=heavy, lower=low, upper=high)
+        return self._recorder.record(Act.REVISE, time, **read_forecast(judge, event, probability, weight, lower, upper))
 
     def withdraw(self, judge: str, event: str, *, time: object = None) -> int:
         """Take a judge's forecast of an event back."""

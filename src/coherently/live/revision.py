@@ -64,7 +64,22 @@ def read_name(value: object, what: str) -> str:
     return value.strip()
 
 
-def read_probability(value: object, what: str = "probability") -> float:
+def read_forecast(
+    judge: object, event: object, point: object, weight: object, lower: object, upper: object
+) -> dict[str, Any]:
+    """The parts of a forecast, checked."""
+    low, high = _interval(lower, upper)
+    return {
+        "judge": read_name(judge, "judge"),
+        "event": read_name(event, "event"),
+        "probability": _point(point, low, high),
+        "weight": None if weight is None else _weight(weight),
+        "lower": low,
+        "upper": high,
+    }
+
+
+def _probability(value: object, what: str = "probability") -> float:
     """A probability from 0 to 1, or a text such as 35%."""
     found = probability(value)
     if isinstance(found, Refusal):
@@ -73,29 +88,29 @@ def read_probability(value: object, what: str = "probability") -> float:
     return found
 
 
-def read_interval(lower: object, upper: object) -> tuple[float | None, float | None]:
+def _interval(lower: object, upper: object) -> tuple[float | None, float | None]:
     """The ends of an interval, None where there is none."""
     low, high = (
-        None if value is None else read_probability(value, what) for what, value in (("lower", lower), ("upper", upper))
+        None if value is None else _probability(value, what) for what, value in (("lower", lower), ("upper", upper))
     )
     if low is not None and high is not None and low > high:
         raise PanelError(f"lower is {low} and upper is {high}; lower must not be above upper: swap or fix them")
     return low, high
 
 
-def read_point(value: object, low: float | None, high: float | None) -> float:
+def _point(value: object, low: float | None, high: float | None) -> float:
     """The probability of a forecast; with an interval it may be left out, and is then its middle."""
     if value is None and (low is not None or high is not None):
         return ((0.0 if low is None else low) + (1.0 if high is None else high)) / 2
     if value is None:
         raise PanelError("there is no probability: give one, or an interval with lower and upper")
-    found = read_probability(value)
+    found = _probability(value)
     if (low is not None and found < low) or (high is not None and found > high):
         raise PanelError(f"probability {found} is outside its own interval, from {low} to {high}: fix one of the three")
     return found
 
 
-def read_weight(value: object) -> float:
+def _weight(value: object) -> float:
     """A weight: finite, 0 or more."""
     found = _number(value)
     if found is None or not 0 <= found < math.inf:
