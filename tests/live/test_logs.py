@@ -1,5 +1,6 @@
 """The log and the snapshot: nothing that was acknowledged is lost, and nothing that is damaged is believed."""
 
+import gc
 import json
 import subprocess
 import sys
@@ -252,3 +253,11 @@ def test_a_revision_that_cannot_be_done_again_is_named_and_the_log_is_free(log):
     for _ in range(2):
         with pytest.raises(co.PanelError, match="revision 11 of the log cannot be done again: Ann has no forecast of"):
             opened(log)
+
+
+def test_a_panel_that_nobody_holds_lets_go_of_its_log(log):
+    live = co.LivePanel.open(log)
+    live.add("Yan", "g", 0.5)
+    del live
+    gc.collect()
+    assert opened(log)[0] == 11

@@ -237,7 +237,7 @@ class LivePanel:
         """What was cut off at the end of the log when it was opened, if anything."""
         self._workshop = Workshop(ledger, Rules(_exact(method, loss), loss, unit))
         self._recorder = Recorder(self._workshop, journal)
-        weakref.finalize(self, self._workshop.ask_to_stop)
+        weakref.finalize(self, self._recorder.let_go)
 
 
 def _exact(method: Method, loss: Loss) -> Exact:

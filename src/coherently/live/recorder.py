@@ -60,6 +60,12 @@ class Recorder:
         if self._journal is not None:
             self._journal.close()
 
+    def let_go(self) -> None:
+        """Close the log and let the thread end, without waiting for it: nobody holds the panel any more."""
+        self._workshop.ask_to_stop()
+        if self._journal is not None:
+            self._journal.close()
+
     def _do(self, revision: Revision, journal: Journal | None = None) -> int:
         workshop = self._workshop
         with workshop.lock:

@@ -40,7 +40,7 @@ class Journal:
     def __init__(self, path: Path, size: int, checksum: int, identity: str) -> None:
         self.path, self.size, self.checksum, self.identity = path, size, checksum, identity
         self._broken: str | None = None
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND)
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
         try:
             self._lock()
         except BaseException:
