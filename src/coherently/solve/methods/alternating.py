@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from coherently import _core
+from coherently.engine.threads import count_threads
 from coherently.errors import MethodError
 from coherently.problem import (
     KERNELS,
@@ -25,6 +26,7 @@ from coherently.solve.facts import Promise, Status
 from coherently.solve.measure import without_rounding
 from coherently.solve.relaxed.bregman import BregmanRun
 from coherently.solve.relaxed.certificate import relaxed_bound
+from coherently.solve.relaxed.colours import Colours, in_colours
 from coherently.solve.relaxed.interior import interior_point
 from coherently.solve.relaxed.pairs import Relaxed, fits, solve_pairwise
 from coherently.solve.relaxed.recovered import remark, written
@@ -32,9 +34,10 @@ from coherently.solve.solution import Local, Trace, promised
 
 if TYPE_CHECKING:
     from coherently.arrays import Vector
-    from coherently.problem import Attached, Design, Problem
+    from coherently.problem import Attached, Design, Groups, Problem
 
 Correction: TypeAlias = Literal["none", "dykstra"]
+Order: TypeAlias = Literal["appearance", "colours"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,9 @@ class AlternatingProjections:
     nothing inside. With any of these there is no guaranteed improvement.
 
     `trace` keeps the answer after every sweep. Independent components are solved on `threads` threads (0: one per
-    processor), with the same answer.
+    processor), with the same answer. With `order="colours"` a sweep goes over sets of disjoint groups, one set after
+    the other, and projects the groups of a set at the same time: for large components, and with the same answer for
+    every number of threads, though without correction not the answer of the usual order.
 
     >>> import coherently as co
     >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
@@ -105,9 +110,12 @@ class AlternatingProjections:
     auxiliary: bool = False
     trace: bool = False
     threads: int = 0
+    order: Order = "appearance"
 
     def __post_init__(self) -> None:
         find_design(self.groups)
+        if self.order not in ("appearance", "colours"):
+            raise MethodError(f"order is {self.order!r}; it may be appearance or colours")
         if self.correction not in ("none", "dykstra"):
             raise MethodError(f"correction is {self.correction!r}; it may be none or dykstra")
         if self.correction == "none" and (self.auxiliary or self.groups in SHARING):
@@ -166,12 +174,21 @@ class AlternatingProjections:
         if not brier:
             if groups.auxiliary:
                 raise MethodError(f"events that nobody forecast need the loss brier, not {problem.loss.name}")
-            return BregmanRun(problem, groups, corrected, self.tolerance).solve(self.sweeps, budget, traced=self.trace)
+            run = BregmanRun(problem, *self._ordered(groups, len(merged)), corrected, self.tolerance)
+            return run.solve(self.sweeps, budget, traced=self.trace)
         attached = attach(merged, groups)
-        if corrected:
-            return self._dykstra(_Sweeps(problem, attached, traced=self.trace, corrected=True), budget)
-        run = _Sweeps(problem, without_weightless(attached), traced=self.trace, corrected=False)
-        return self._loop(run, budget)
+        if not corrected:
+            attached = without_weightless(attached)
+        ordered, colours = self._ordered(attached.groups, len(attached.weight))
+        sweeps = _Sweeps(problem, replace(attached, groups=ordered), colours, traced=self.trace, corrected=corrected)
+        return self._dykstra(sweeps, budget) if corrected else self._loop(sweeps, budget)
+
+    def _ordered(self, groups: Groups, coordinates: int) -> tuple[Groups, Colours | None]:
+        """The groups in the order in which they are projected, and how they may share the work."""
+        if self.order == "appearance":
+            return groups, None
+        found, starts = in_colours(groups, coordinates)
+        return found, Colours(starts, count_threads(self.threads))
 
     def _without_weightless(self, problem: Problem, budget: Budget) -> Local:
         """The loop ignores events whose forecasts have weight 0: they stay NaN and are in no group."""
@@ -267,12 +284,15 @@ class AlternatingProjections:
 class _Sweeps:
     """The projector of a problem's groups, auxiliary coordinates included, and the notes of a run."""
 
-    def __init__(self, problem: Problem, attached: Attached, *, traced: bool, corrected: bool) -> None:
+    def __init__(
+        self, problem: Problem, attached: Attached, colours: Colours | None, *, traced: bool, corrected: bool
+    ) -> None:
         self.problem, self.attached, self.traced, self.corrected = problem, attached, traced, corrected
         self.groups, self.weight, self.target = attached.groups, attached.weight, attached.target
         groups = self.groups
         self.projector = _core.GroupProjector(
-            groups.starts, groups.members, groups.pattern, list(groups.patterns), self.weight
+            *(groups.starts, groups.members, groups.pattern, list(groups.patterns), self.weight),
+            *(() if colours is None else (colours.starts, colours.threads)),
         )
         self.sweeps = -1
         self.noted: list[Vector] = []
