@@ -10,8 +10,8 @@ std::vector<std::int32_t> colour_groups(std::span<const std::int64_t> starts, st
     for (const std::int32_t member : members) ++count[static_cast<std::size_t>(member)];
     std::vector<std::vector<std::uint64_t>> used(n_members);  // bits of the colours of each member's groups
     for (std::size_t g = 0; g < colour.size(); ++g) {
-        const auto own = members.subspan(static_cast<std::size_t>(starts[g]),
-                                         static_cast<std::size_t>(starts[g + 1] - starts[g]));
+        const auto own =
+            members.subspan(static_cast<std::size_t>(starts[g]), static_cast<std::size_t>(starts[g + 1] - starts[g]));
         std::size_t word = 0;
         for (;; ++word) {
             std::uint64_t taken = 0;

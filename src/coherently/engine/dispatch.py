@@ -54,7 +54,7 @@ def dispatch(
     without a result are left out. `meanwhile` does a little of the caller's own work and says whether there is more.
     If a worker is lost, its batches run again; if the engine itself is, an `EngineError` says so.
     """
-    run = _Run(engine, work, batches, timing)
+    run = _Outstanding(engine, work, batches, timing)
     try:
         while run.waiting or run.running:
             run.fill()
@@ -66,7 +66,7 @@ def dispatch(
         run.withdraw()
 
 
-class _Run(Generic[Batch, T]):
+class _Outstanding(Generic[Batch, T]):
     """The batches that wait and those that an executor has."""
 
     def __init__(

@@ -1,4 +1,5 @@
-// Groups in colours: no two groups of one colour have a member in common, so that they may be projected at the same time.
+// Groups in colours: no two groups of one colour have a member in common, so that they may be projected at the same
+// time.
 #pragma once
 
 #include <algorithm>

@@ -18,7 +18,7 @@ from coherently.engine.threads import count_threads
 from coherently.errors import EngineError
 from coherently.solve.budget import SLICE, Budget
 from coherently.solve.component.answer import Answer, Ended
-from coherently.solve.component.pricing import CROSSING, estimated_seconds, price_of
+from coherently.solve.component.pricing import CROSSING, estimated_seconds, pace_of
 from coherently.solve.component.solving import solve_component
 from coherently.values import Value
 
@@ -59,7 +59,7 @@ def solve_all(tasks: Sequence[Task], budget: Budget, threads: int) -> Iterator[t
     if budget.engine is None and budget.keep is None:
         yield from _here(tasks, range(len(tasks)), budget, threads)
         return
-    price = [estimated_seconds(task.part, price_of(task.part, task.objective)) for task in tasks]
+    price = [estimated_seconds(task.part, pace_of(task.part, task.objective)) for task in tasks]
     costly = [i for i, seconds in enumerate(price) if seconds >= CROSSING]
     cheap = [i for i, seconds in enumerate(price) if seconds < CROSSING]
     shelf = _Shelf(Keep() if budget.keep is None else budget.keep, tasks, budget)

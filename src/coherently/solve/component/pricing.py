@@ -32,8 +32,8 @@ HARD = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
-    """What events and states cost."""
+class Pace:
+    """What events and states cost, in seconds."""
 
     base: float
     each: float
@@ -46,22 +46,22 @@ class Price:
         return self.base + self.each * events + deep
 
 
-COLUMNS = Price(9e-5, 3e-6, 3e-9, 1.6)
-"""Measured prices of column generation (the Brier loss)."""
-NEWTON = Price(1.7e-3, 4.3e-5, 9e-11, 2.6)
-"""Measured prices of Newton's method (everything else)."""
+COLUMNS = Pace(9e-5, 3e-6, 3e-9, 1.6)
+"""The measured pace of column generation (the Brier loss)."""
+NEWTON = Pace(1.7e-3, 4.3e-5, 9e-11, 2.6)
+"""The measured pace of Newton's method (everything else)."""
 
 
-def price_of(part: Merged, objective: Objective | Squares) -> Price:
-    """The price of the method that solves a component."""
+def pace_of(part: Merged, objective: Objective | Squares) -> Pace:
+    """The pace of the method that solves a component."""
     return COLUMNS if objective.is_quadratic and not len(part.terms.limits) else NEWTON
 
 
-def estimated_seconds(part: Merged, price: Price) -> float:
+def estimated_seconds(part: Merged, pace: Pace) -> float:
     """The seconds that a component takes, roughly."""
     if len(part) <= FEW and part.n_variables <= FEW:
-        return price.seconds(len(part), 0.0)
+        return pace.seconds(len(part), 0.0)
     states = Grounds(part).cost
     if math.isinf(states):
-        return HARD * (1.0 + 1e-3 * len(part)) + price.seconds(len(part), 0.0)
-    return price.seconds(len(part), states)
+        return HARD * (1.0 + 1e-3 * len(part)) + pace.seconds(len(part), 0.0)
+    return pace.seconds(len(part), states)

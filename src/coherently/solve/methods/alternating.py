@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from coherently import _core
-from coherently.engine.threads import count_threads
 from coherently.errors import MethodError
 from coherently.problem import (
     KERNELS,
@@ -26,7 +25,7 @@ from coherently.solve.facts import Promise, Status
 from coherently.solve.measure import without_rounding
 from coherently.solve.relaxed.bregman import BregmanRun
 from coherently.solve.relaxed.certificate import relaxed_bound
-from coherently.solve.relaxed.colours import Colours, in_colours
+from coherently.solve.relaxed.colours import Colours, Order, by_order
 from coherently.solve.relaxed.interior import interior_point
 from coherently.solve.relaxed.pairs import Relaxed, fits, solve_pairwise
 from coherently.solve.relaxed.recovered import remark, written
@@ -34,10 +33,9 @@ from coherently.solve.solution import Local, Trace, promised
 
 if TYPE_CHECKING:
     from coherently.arrays import Vector
-    from coherently.problem import Attached, Design, Groups, Problem
+    from coherently.problem import Attached, Design, Problem
 
 Correction: TypeAlias = Literal["none", "dykstra"]
-Order: TypeAlias = Literal["appearance", "colours"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +146,8 @@ class AlternatingProjections:
         """Answer the problem; a stop gives the answer so far."""
         merged, budget = problem.merged, budget or Budget()
         brier, corrected = problem.loss.is_quadratic, self.correction == "dykstra"
-        if not brier and not isinstance(problem.loss, KERNELS):
-            known = ", ".join(kind.name for kind in KERNELS)
-            raise MethodError(f"projections know the losses {known}, not {problem.loss.name}; use the method exact")
-        if not brier and len(merged.terms):
-            raise MethodError(
-                f"projections know conditionals, intervals and pins under the loss brier, not {problem.loss.name}; use "
-                f"the method exact"
-            )
+        if not brier:
+            _require_known_loss(problem)
         if brier and corrected and not self.trace and fits(merged, self.groups):
             found = solve_pairwise(
                 merged, self.groups, self.tolerance, self.threads, auxiliary=self.auxiliary, budget=budget
@@ -174,21 +166,16 @@ class AlternatingProjections:
         if not brier:
             if groups.auxiliary:
                 raise MethodError(f"events that nobody forecast need the loss brier, not {problem.loss.name}")
-            run = BregmanRun(problem, *self._ordered(groups, len(merged)), corrected, self.tolerance)
+            run = BregmanRun(
+                problem, *by_order(self.order, groups, len(merged), self.threads), corrected, self.tolerance
+            )
             return run.solve(self.sweeps, budget, traced=self.trace)
         attached = attach(merged, groups)
         if not corrected:
             attached = without_weightless(attached)
-        ordered, colours = self._ordered(attached.groups, len(attached.weight))
+        ordered, colours = by_order(self.order, attached.groups, len(attached.weight), self.threads)
         sweeps = _Sweeps(problem, replace(attached, groups=ordered), colours, traced=self.trace, corrected=corrected)
         return self._dykstra(sweeps, budget) if corrected else self._loop(sweeps, budget)
-
-    def _ordered(self, groups: Groups, coordinates: int) -> tuple[Groups, Colours | None]:
-        """The groups in the order in which they are projected, and how they may share the work."""
-        if self.order == "appearance":
-            return groups, None
-        found, starts = in_colours(groups, coordinates)
-        return found, Colours(starts, count_threads(self.threads))
 
     def _without_weightless(self, problem: Problem, budget: Budget) -> Local:
         """The loop ignores events whose forecasts have weight 0: they stay NaN and are in no group."""
@@ -279,6 +266,18 @@ class AlternatingProjections:
         what = run.problem, found, run.groups.design, violation, run.written(found.x), self.tolerance
         solution = _wrap(*what, interrupted=interrupted)
         return replace(solution, trace=run.trace(), note=run.note_for(found.x), conditionals=run.form())
+
+
+def _require_known_loss(problem: Problem) -> None:
+    """Refuse a loss other than Brier's for which there are no projections."""
+    if not isinstance(problem.loss, KERNELS):
+        known = ", ".join(kind.name for kind in KERNELS)
+        raise MethodError(f"projections know the losses {known}, not {problem.loss.name}; use the method exact")
+    if len(problem.merged.terms):
+        raise MethodError(
+            f"projections know conditionals, intervals and pins under the loss brier, not {problem.loss.name}; use "
+            f"the method exact"
+        )
 
 
 class _Sweeps:

@@ -8,11 +8,12 @@ threads.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from coherently import _core
+from coherently.engine.threads import count_threads
 from coherently.values import Value
 
 if TYPE_CHECKING:
@@ -21,12 +22,24 @@ if TYPE_CHECKING:
     from coherently.problem import Groups
 
 
+Order: TypeAlias = Literal["appearance", "colours"]
+"""Groups one after the other, as their events first appear, or sets of disjoint groups."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Colours(Value):
     """Where each colour begins among the groups, with their number at the end; the groups of a colour share threads."""
 
     starts: NDArray[np.int64]
     threads: int
+
+
+def by_order(order: Order, groups: Groups, coordinates: int, threads: int) -> tuple[Groups, Colours | None]:
+    """The groups in the order in which they are projected, and how they share threads, if they do."""
+    if order == "appearance":
+        return groups, None
+    found, starts = in_colours(groups, coordinates)
+    return found, Colours(starts, count_threads(threads))
 
 
 def in_colours(groups: Groups, coordinates: int) -> tuple[Groups, NDArray[np.int64]]:
