@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from coherently import _core
+from coherently.engine.threads import count_threads
 from coherently.errors import MethodError
 from coherently.problem import (
     KERNELS,
@@ -87,9 +88,8 @@ class AlternatingProjections:
     nothing inside. With any of these there is no guaranteed improvement.
 
     `trace` keeps the answer after every sweep. Independent components are solved on `threads` threads (0: one per
-    processor), with the same answer. With `order="colours"` a sweep goes over sets of disjoint groups, one set after
-    the other, and projects the groups of a set at the same time: for large components, and with the same answer for
-    every number of threads, though without correction not the answer of the usual order.
+    processor), with the same answer. With `order="colours"` a sweep projects sets of disjoint groups at the same time,
+    one set after the other; without correction that order has its own limit, which no number of threads changes.
 
     >>> import coherently as co
     >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
@@ -123,8 +123,7 @@ class AlternatingProjections:
             )
         if self.sweeps < 1:
             raise MethodError(f"sweeps is {self.sweeps}; it must be 1 or more")
-        if self.threads < 0:
-            raise MethodError(f"threads is {self.threads}; it must be 0 (one per processor) or more")
+        count_threads(self.threads)
         if not 0 <= self.tolerance < math.inf:
             raise MethodError(f"tolerance is {self.tolerance}; it must be a number of 0 or more")
 
@@ -166,15 +165,14 @@ class AlternatingProjections:
         if not brier:
             if groups.auxiliary:
                 raise MethodError(f"events that nobody forecast need the loss brier, not {problem.loss.name}")
-            run = BregmanRun(
-                problem, *by_order(self.order, groups, len(merged), self.threads), corrected, self.tolerance
-            )
+            ordered = by_order(self.order, groups, len(merged), self.threads)
+            run = BregmanRun(problem, *ordered, corrected, self.tolerance)
             return run.solve(self.sweeps, budget, traced=self.trace)
         attached = attach(merged, groups)
         if not corrected:
             attached = without_weightless(attached)
-        ordered, colours = by_order(self.order, attached.groups, len(attached.weight), self.threads)
-        sweeps = _Sweeps(problem, replace(attached, groups=ordered), colours, traced=self.trace, corrected=corrected)
+        groups, colours = by_order(self.order, attached.groups, len(attached.weight), self.threads)
+        sweeps = _Sweeps(problem, replace(attached, groups=groups), colours, traced=self.trace, corrected=corrected)
         return self._dykstra(sweeps, budget) if corrected else self._loop(sweeps, budget)
 
     def _without_weightless(self, problem: Problem, budget: Budget) -> Local:
