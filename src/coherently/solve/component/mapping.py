@@ -7,7 +7,7 @@ import pickle
 import time
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
@@ -62,7 +62,7 @@ def solve_all(tasks: Sequence[Task], budget: Budget, threads: int) -> Iterator[t
     price = [estimated_seconds(task.part, pace_of(task.part, task.objective)) for task in tasks]
     costly = [i for i, seconds in enumerate(price) if seconds >= CROSSING]
     cheap = [i for i, seconds in enumerate(price) if seconds < CROSSING]
-    shelf = _Shelf(Keep() if budget.keep is None else budget.keep, tasks, budget)
+    shelf = _Shelf(tasks, budget)
     known, rest = shelf.divided(costly)
     yield from known
     if budget.engine is None:
@@ -71,30 +71,43 @@ def solve_all(tasks: Sequence[Task], budget: Budget, threads: int) -> Iterator[t
             yield i, shelf.kept(i, answer)
     else:
         yield from _by_engine(tasks, cheap, {i: price[i] for i in rest}, shelf, budget.engine)
-    shelf.keep.save()
+    if budget.keep is not None:
+        budget.keep.save()
 
 
 @dataclass(frozen=True, slots=True)
 class _Shelf:
-    """Where finished answers are kept."""
+    """Finished answers: those that the budget keeps, or else those of this run, which are kept if it ends too soon."""
 
-    keep: Keep
     tasks: Sequence[Task]
     budget: Budget
+    finished: dict[int, Answer] = field(default_factory=dict)
 
     def divided(self, which: Sequence[int]) -> tuple[list[tuple[int, Answer]], list[int]]:
         """The components that are finished, with their answers, and the others."""
-        if not len(self.keep):
+        keep = self.budget.keep
+        if keep is None or not len(keep):
             return [], list(which)
-        found = {i: self.keep.find(self.tasks[i].key(self.budget)) for i in which}
+        found = {i: keep.find(self.tasks[i].key(self.budget)) for i in which}
         known = [(i, Answer.from_bytes(told)) for i, told in found.items() if told is not None]
         return known, [i for i, told in found.items() if told is None]
 
     def kept(self, i: int, answer: Answer) -> Answer:
         """Keep an answer that more time would not change."""
         if answer.ended in (Ended.PROVED, Ended.ROUNDING):
-            self.keep.add(self.tasks[i].key(self.budget), answer.to_bytes())
+            if self.budget.keep is None:
+                self.finished[i] = answer  # the hash takes as long as the way to another process
+            else:
+                self.budget.keep.add(self.tasks[i].key(self.budget), answer.to_bytes())
         return answer
+
+    def keep(self) -> Keep:
+        """All that is finished."""
+        found = Keep() if self.budget.keep is None else self.budget.keep
+        for i, answer in self.finished.items():
+            found.add(self.tasks[i].key(self.budget), answer.to_bytes())
+        found.save()
+        return found
 
 
 def _here(tasks: Sequence[Task], which: Sequence[int], budget: Budget, threads: int) -> Iterator[tuple[int, Answer]]:
@@ -147,8 +160,7 @@ def _by_engine(
                     yield i, shelf.kept(i, answer)
                 missing -= set(batches[k])
     except EngineError as error:
-        shelf.keep.save()
-        raise _with_keep(error, shelf.keep, len(which), len(missing)) from None
+        raise _with_keep(error, shelf.keep(), len(which), len(missing)) from None
     yield from solved_here
     for i in [*todo, *sorted(missing)]:
         yield i, tasks[i].solve(budget)
