@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coherently.engine import batches_of
+from coherently.engine.batches import batches_of
 from coherently.engine.dispatch import AHEAD
 
 SENT = 2e-4

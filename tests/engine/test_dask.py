@@ -10,7 +10,8 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 import coherently as co
-from coherently.engine import Keep, dask_cluster
+from coherently.engine import dask_cluster
+from coherently.engine.keep import Keep
 from coherently.solve import Status
 from tests.engine.panels_of_parts import hard_panel, panel_of_parts
 

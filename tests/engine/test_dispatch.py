@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently.engine import batches_of, dispatch
-from coherently.engine.batches import LONGEST
-from coherently.engine.dispatch import AHEAD, RETRIES
+from coherently.engine.batches import LONGEST, batches_of
+from coherently.engine.dispatch import AHEAD, RETRIES, dispatch
 from coherently.engine.processes import Processes
 from coherently.solve import Budget
 from tests.engine.panels_of_parts import panel_of_parts

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from coherently.engine import Keep
+from coherently.engine.keep import Keep
 from coherently.solve import Budget
 from coherently.solve.component import mapping
 from coherently.solve.component.answer import Answer, Ended
@@ -106,6 +106,20 @@ def test_files_of_another_kind_are_refused(tmp_path):
         with pytest.raises(co.EngineError, match=reason):
             co.aggregate(panel, keep=file)
     assert text.read_text().startswith("judge")
+
+
+def test_a_damaged_answer_is_solved_again_and_a_damaged_file_is_an_error(tmp_path):
+    file, panel = tmp_path / "finished", panel_of_parts(6)
+    here = co.aggregate(panel, keep=file)
+    with sqlite3.connect(file) as base:
+        base.execute("update finished set answer = zeroblob(length(answer))")
+    base.close()
+    assert co.aggregate(panel, keep=file).solution == here.solution
+    assert co.aggregate(panel, keep=file).solution == here.solution
+    whole = file.read_bytes()
+    file.write_bytes(whole[:100] + b"x" * (len(whole) - 100))
+    with pytest.raises(co.EngineError, match="cannot be used to keep finished components"):
+        co.aggregate(panel, keep=file)
 
 
 def test_two_programs_do_not_write_to_one_file(tmp_path):

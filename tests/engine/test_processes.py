@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Timer
 
 import numpy as np
@@ -103,6 +104,15 @@ def test_cancelling_gives_the_answer_so_far_and_frees_the_processes(engine):
     small = panel_of_parts(20, seed=5)
     assert co.aggregate(small, engine=engine).solution == co.aggregate(small).solution
     assert time.monotonic() - begun < 60
+
+
+def test_cancelling_ends_threads_of_the_user(panel):
+    button = Event()
+    Timer(1.0, button.set).start()
+    with ThreadPoolExecutor(2) as threads:
+        result = co.aggregate(hard_panel(), co.Exact(time_limit=500), cancel=button, engine=threads)
+        assert co.aggregate(panel, engine=threads).solution == co.aggregate(panel).solution
+    assert result.status is Status.INTERRUPTED
 
 
 def test_progress_is_told(panel, engine):

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from coherently.books.bets import clusters_of
 from coherently.books.distance import ACCURACY, COARSE, Approach, PointApproach
-from coherently.engine import batches_of, dispatch, order_here
+from coherently.engine.batches import batches_of
+from coherently.engine.dispatch import dispatch
 from coherently.engine.threads import in_order
+from coherently.engine.worker import order_here
 from coherently.errors import MethodError
 from coherently.solve import Budget
 from coherently.solve.component.pricing import COLUMNS, CROSSING, estimated_seconds

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from coherently.errors import EngineError
@@ -11,7 +11,6 @@ from coherently.errors import EngineError
 if TYPE_CHECKING:
     import os
     import sqlite3
-    from collections.abc import Iterator
 
 FORMAT = 1
 """The format of the file; another one is refused."""
@@ -34,29 +33,29 @@ class Keep:
     def __len__(self) -> int:
         if self._base is None:
             return len(self._known)
-        return int(self._base.execute("select count(*) from finished").fetchone()[0])
+        return int(self._do("select count(*) from finished").fetchone()[0])
 
     def find(self, key: bytes) -> bytes | None:
-        """What was kept under a key."""
+        """What was kept under a key; a damaged entry counts as none."""
         if self._base is None:
             return self._known.get(key)
-        row = self._base.execute("select answer from finished where key = ?", (key,)).fetchone()
-        return None if row is None else bytes(row[0])
+        row = self._do("select check_sum, answer from finished where key = ?", key).fetchone()
+        return row[1] if row is not None and row[0] == _check_sum(row[1]) else None
 
     def add(self, key: bytes, answer: bytes) -> None:
         """Keep finished work."""
         if self._base is None:
             self._known[key] = answer
             return
-        self._write("insert or replace into finished values (?, ?)", key, answer)
+        self._do("insert or replace into finished values (?, ?, ?)", key, _check_sum(answer), answer)
         if time.monotonic() - self._saved > SAVING:
             self.save()
 
     def save(self) -> None:
         """Write everything to the file, so that it is there whatever happens next."""
         self._saved = time.monotonic()
-        if self._base is not None:
-            self._write("commit") if self._base.in_transaction else None
+        if self._base is not None and self._base.in_transaction:
+            self._do("commit")
 
     def close(self) -> None:
         """Save, and let go of the file."""
@@ -64,27 +63,18 @@ class Keep:
         if self._base is not None:
             self._base.close()
 
-    def _write(self, statement: str, *values: bytes) -> None:
+    def _do(self, statement: str, *values: bytes) -> sqlite3.Cursor:
         import sqlite3
 
         assert self._base is not None
         try:
-            self._base.execute(statement, values)
+            return self._base.execute(statement, values)
         except sqlite3.Error as error:
-            raise EngineError(f"{self.file} cannot be written: {error}") from None
+            raise EngineError(f"{self.file} cannot be used to keep finished components: {error}") from None
 
 
-@contextmanager
-def opened_keep(keep: Keep | str | os.PathLike[str] | None) -> Iterator[Keep | None]:
-    """What is given, or the file that is named, which is closed in the end."""
-    if keep is None or isinstance(keep, Keep):
-        yield keep
-        return
-    file = Keep(keep)
-    try:
-        yield file
-    finally:
-        file.close()
+def _check_sum(answer: bytes) -> bytes:
+    return hashlib.sha256(answer).digest()
 
 
 def _connect(file: str | os.PathLike[str]) -> sqlite3.Connection:
@@ -98,7 +88,7 @@ def _connect(file: str | os.PathLike[str]) -> sqlite3.Connection:
         found = base.execute("pragma user_version").fetchone()[0]
         tables = base.execute("select count(*) from sqlite_master").fetchone()[0]
         if found == 0 and not tables:
-            base.execute("create table finished (key blob primary key, answer blob not null) without rowid")
+            base.execute("create table finished (key blob primary key, check_sum blob, answer blob)")
             base.execute(f"pragma user_version = {FORMAT}")
             base.commit()
             found = FORMAT

@@ -10,7 +10,10 @@ from coherently.engine.threads import count_threads
 from coherently.errors import EngineError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
+
+    from coherently.engine.keep import Keep
 
 Engine: TypeAlias = "Executor | str"
 """Where work runs: any executor (see `concurrent.futures`), or the word for one that is opened for one call."""
@@ -59,3 +62,21 @@ def opened(engine: Engine | None) -> Iterator[Executor | None]:
         yield executor
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def opened_keep(keep: Keep | str | os.PathLike[str] | None) -> Iterator[Keep | None]:
+    """What is given, or the file that is named, which is closed in the end."""
+    if keep is None:
+        yield None
+        return
+    from coherently.engine.keep import Keep
+
+    if isinstance(keep, Keep):
+        yield keep
+        return
+    file = Keep(keep)
+    try:
+        yield file
+    finally:
+        file.close()

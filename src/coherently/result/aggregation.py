@@ -6,7 +6,7 @@ from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING
 
-from coherently.engine import Keep, opened, opened_keep
+from coherently.engine import opened, opened_keep
 from coherently.errors import ContradictionError, PanelError
 from coherently.panel import Panel
 from coherently.panel.weights import weighted
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import os
 
     from coherently.engine import Engine
+    from coherently.engine.keep import Keep
     from coherently.panel import Progress
     from coherently.panel.weights import Weights
     from coherently.problem import Loss

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Executor
 
-    from coherently.engine import Keep
+    from coherently.engine.keep import Keep
     from coherently.panel import Progress
 
 T = TypeVar("T")

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from coherently.engine import batches_of, dispatch, order_here
+from coherently.engine.batches import batches_of
+from coherently.engine.dispatch import dispatch
 from coherently.engine.threads import in_order
+from coherently.engine.worker import order_here
 from coherently.solve import Budget
 
 if TYPE_CHECKING:
