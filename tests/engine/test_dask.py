@@ -131,6 +131,18 @@ def test_a_killed_worker_changes_nothing(cluster, engine, panel, here):
 
 
 @pytest.mark.usefixtures("engine")
+def test_workers_with_another_version_are_refused(cluster, monkeypatch):
+    monkeypatch.setattr(co, "__version__", "99.0")
+    with pytest.raises(co.EngineError, match=r"the worker at tcp://.* has version .*; install Coherently 99\.0 there"):
+        co.open_engine(cluster.word)
+
+
+def test_workers_without_the_package_are_refused():
+    reason = dask_cluster._mismatch({"tcp://a:1": co.__version__, "tcp://b:2": ModuleNotFoundError("no coherently")})
+    assert reason == "the worker at tcp://b:2 cannot load Coherently (no coherently)"
+
+
+@pytest.mark.usefixtures("engine")
 def test_the_command_line_takes_the_address(cluster, tmp_path):
     file = tmp_path / "panel.csv"
     rows = [f"{j},{e},{p}" for j, e, p in zip(*panel_of_parts(10).columns().values(), strict=True)]

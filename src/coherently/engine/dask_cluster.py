@@ -7,6 +7,7 @@ from concurrent.futures import CancelledError, Executor, Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import coherently
 from coherently.engine.worker import Order, Withdrawals, learn_number, obey
 from coherently.errors import EngineError, MissingDependencyError
 
@@ -115,4 +116,22 @@ def _connect(address: str) -> Client:
         raise EngineError(
             f"the scheduler at {address} has no workers; start some with `dask worker {address}`"
         ) from None
+    if reason := _mismatch(client.run(version_here, on_error="return")):
+        client.close()
+        raise EngineError(f"{reason}; install Coherently {version_here()} there, too")
     return client
+
+
+def version_here() -> str:
+    """The version of the package where this runs."""
+    return coherently.__version__
+
+
+def _mismatch(versions: dict[str, object]) -> str | None:
+    """Why some worker cannot do the work, if that is so; what runs there must be the same as here."""
+    for worker, found in versions.items():
+        if isinstance(found, BaseException):
+            return f"the worker at {worker} cannot load Coherently ({found})"
+        if found != version_here():
+            return f"the worker at {worker} has version {found}"
+    return None
