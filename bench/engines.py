@@ -22,6 +22,7 @@ import coherently as co
 from bench.measure import best_of, timed
 from coherently import _core
 from coherently.engine.dask_cluster import DaskCluster
+from coherently.engine.dispatch import dispatch
 from coherently.problem import BRIER, find_design, find_loss, pose, split
 from coherently.solve import Budget
 from coherently.solve.component.mapping import Task
@@ -31,6 +32,7 @@ from coherently.solve.relaxed.colours import in_colours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 COMPONENTS = 2_000
 WORKERS = 2
 TARGET = 1.7
+MOST_SMALL = 20
 FORMS = ("{} & {}", "{} & ~{}", "{} | {}", "{} | ~{}")
 METHOD = co.Exact(time_limit=600, threads=1)
 
@@ -125,6 +128,45 @@ def _processor_seconds(pids: tuple[int, ...]) -> float:
     return total
 
 
+def _show_caller() -> None:
+    """What the caller spends: the same components solved here, and sent to one process."""
+    small, large = equal_panel(4_000, 5, 6), equal_panel(800, 30, 45)
+    print("\nMicroseconds of the caller's processor:")
+    with co.open_engine("processes:1") as engine:
+        co.aggregate(equal_panel(20, 30, 45), METHOD, engine=engine)
+        alone = timed(lambda: co.aggregate(small, METHOD))[1] / len(tasks_of(small))
+        parts = [len(task.part) > MOST_SMALL for task in tasks_of(large)]
+        rest = alone * parts.count(False)
+        here = (timed(lambda: co.aggregate(large, METHOD))[1] - rest) / sum(parts)
+        sent = (timed(lambda: co.aggregate(large, METHOD, engine=engine))[1] - rest) / sum(parts)
+        print(f"a small component {1e6 * alone:.0f}; one of 30 variables {1e6 * here:.0f}, or {1e6 * sent:.0f} if sent; "
+              f"one batch of processes {_message(engine):.0f}")  # fmt: skip
+    with running_cluster(1) as cluster:
+        own = _open(cluster.address, 1)
+        _message(own)
+        print(f"one batch of a cluster {_message(own):.0f}")
+        own.shutdown()
+
+
+def equal_panel(components: int, variables: int, events: int) -> co.Panel:
+    """Components with so many variables and events of two literals; a few fall apart."""
+    rng = np.random.default_rng(0)
+    rows: list[tuple[str, str, float]] = []
+    for c in range(components):
+        names = [f"c{c}x{i}" for i in range(variables)]
+        for _ in range(events):
+            a, b = rng.choice(variables, 2, replace=False)
+            names.append(FORMS[rng.integers(4)].format(names[a], names[b]))
+        rows += [("panel", name, round(float(p), 3)) for name, p in zip(names, rng.random(len(names)), strict=True)]
+    return co.Panel.from_records(rows)
+
+
+def _message(engine: Executor) -> float:
+    """The caller's microseconds for a batch that takes no time."""
+    count = 300
+    return 1e6 * timed(lambda: list(dispatch(engine, max, list(range(count)), Budget())))[1] / count
+
+
 def _show_cluster() -> None:
     from distributed import get_task_stream
 
@@ -150,7 +192,7 @@ def _show_cluster() -> None:
     print(f"best: {best:.2f}x one process; target {TARGET}x: {'met' if best >= TARGET else 'missed'}")
 
 
-def _open(address: str) -> DaskCluster:
+def _open(address: str, workers: int = WORKERS) -> DaskCluster:
     end = time.monotonic() + 30
     while True:
         try:
@@ -159,7 +201,7 @@ def _open(address: str) -> DaskCluster:
         except co.EngineError:
             if time.monotonic() > end:
                 raise
-    while engine.workers < WORKERS and time.monotonic() < end:
+    while engine.workers < workers and time.monotonic() < end:
         time.sleep(0.1)
     return engine
 
@@ -204,6 +246,7 @@ def run() -> None:
     """Print all figures."""
     print("\n## Engines")
     _show_costs()
+    _show_caller()
     _show_cluster()
     _show_colours()
 

@@ -5,7 +5,7 @@ For n events and s states of dynamic programming over all worlds, the seconds ar
     base + each n + deep n^power s^0.75,
 
 where s counts the entries of all tables of an elimination order, which is found at once (`bench/engines.py` measures
-the model: half of the estimates are within 25% of the truth, and 98 of 100 between a quarter and twice of it).
+the model: half of the estimates are between 0.7 and 1.35 times the truth, and 98 of 100 between a third and twice).
 Components that dynamic programming cannot solve take seconds, or all the time that they get.
 """
 
