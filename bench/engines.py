@@ -139,8 +139,8 @@ def _show_caller() -> None:
         rest = alone * parts.count(False)
         here = (timed(lambda: co.aggregate(large, METHOD))[1] - rest) / sum(parts)
         sent = (timed(lambda: co.aggregate(large, METHOD, engine=engine))[1] - rest) / sum(parts)
-        print(f"a small component {1e6 * alone:.0f}; one of 30 variables {1e6 * here:.0f}, or {1e6 * sent:.0f} if sent; "
-              f"one batch of processes {_message(engine):.0f}")  # fmt: skip
+        print(f"a small component {1e6 * alone:.0f}; one of 30 variables {1e6 * here:.0f}, or {1e6 * sent:.0f} if sent;"
+              f" one batch of processes {_message(engine):.0f}")  # fmt: skip
     with running_cluster(1) as cluster:
         own = _open(cluster.address, 1)
         _message(own)

@@ -107,6 +107,29 @@ def test_an_executor_of_the_user_that_breaks_is_an_error():
         list(dispatch(Broken(), doubled, [1], Budget()))
 
 
+class Fragile(Executor):
+    """An executor that breaks once: it reports that for one piece of work, and never says anything of the others."""
+
+    workers, renewals = 2, 0
+
+    def submit(self, work, batch, seconds):
+        future = Future()
+        if self.renewals:
+            future.set_result(work(batch, seconds))
+        elif batch == 1:
+            future.set_exception(BrokenExecutor())
+        return future
+
+    def renew(self):
+        self.renewals += 1
+
+
+def test_all_work_of_a_broken_executor_runs_again():
+    engine = Fragile()
+    assert dict(dispatch(engine, doubled, list(range(9)), Budget())) == {i: 2 * i for i in range(9)}
+    assert engine.renewals == 1
+
+
 def test_an_executor_that_was_shut_down_is_an_error():
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
