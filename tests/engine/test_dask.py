@@ -13,7 +13,7 @@ import coherently as co
 from coherently.engine import dask_cluster
 from coherently.engine.keep import Keep
 from coherently.solve import Status
-from tests.engine.panels_of_parts import hard_panel, panel_of_parts
+from tests.engine.panels_of_parts import FIRST, hard_panel, panel_of_parts
 
 pytest.importorskip("distributed")
 
@@ -79,6 +79,7 @@ def cluster():
 @pytest.fixture(scope="module")
 def engine(cluster):
     with cluster.open() as one:
+        co.aggregate(panel_of_parts(20), loss="log", engine=one)  # workers load modules with their first work
         yield one
 
 
@@ -103,6 +104,12 @@ def test_checks_use_the_cluster(engine):
     assert co.check(panel, engine=engine).to_json() == co.check(panel).to_json()
 
 
+def test_a_time_limit_holds_on_a_cluster(engine):
+    result = co.aggregate(hard_panel(), co.Exact(time_limit=1.0), engine=engine)
+    assert result.status is Status.TIME_LIMIT
+    assert result.objective < FIRST
+
+
 def test_a_cluster_is_free_again_after_an_interruption(engine):
     def stop(_):
         if time.monotonic() - begun > 1:
@@ -111,6 +118,7 @@ def test_a_cluster_is_free_again_after_an_interruption(engine):
     begun = time.monotonic()
     result = co.aggregate(hard_panel(), co.Exact(time_limit=500), engine=engine, progress=stop)
     assert result.status is Status.INTERRUPTED
+    assert result.objective < FIRST
     small = panel_of_parts(20, seed=5)
     assert co.aggregate(small, engine=engine).solution == co.aggregate(small).solution
     assert time.monotonic() - begun < 60

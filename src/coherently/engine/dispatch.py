@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, deque
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, wait
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -21,18 +22,14 @@ AHEAD = 2
 """Batches that wait or run, for each worker: the next one is there when a worker has finished one."""
 UNKNOWN = 64
 """The number of workers that an executor is taken to have if it does not say."""
-GRACE = 2.0
-"""Seconds after the end of the time in which answers may still arrive from workers."""
+GRACE = 30.0
+"""Seconds after the end of the time in which answers may still arrive: some work cannot be cut into slices."""
 RETRIES = 3
 """How often a batch runs again after its worker was lost: maybe the batch is what kills workers."""
 
 
 class Timing(Protocol):
     """What `dispatch` asks a budget."""
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether somebody wants the work to end now."""
 
     def left(self) -> float:
         """The seconds that are left; 0 once stopped."""
@@ -76,7 +73,6 @@ class _Outstanding(Generic[Batch, T]):
         self.waiting = deque(range(len(batches)))
         self.running: dict[Future[T], int] = {}
         self.losses: Counter[int] = Counter()
-        self.overtime = GRACE
 
     def fill(self) -> None:
         """Send batches until each worker has the next one."""
@@ -134,29 +130,28 @@ class _Outstanding(Generic[Batch, T]):
         return self.timing.left() <= 0
 
     def last(self) -> Iterator[tuple[int, T]]:
-        """The results of batches that are under way, if they come soon: their time is over, too."""
+        """The results of batches that are under way, if they come soon: as far as their work got."""
         self.waiting.clear()
-        queued = [future for future in self.running if future.cancel()]
-        for future in queued:
-            del self.running[future]
-        if self.timing.is_stopped:
-            self._withdraw_running()
-        while self.running and self.overtime > 0:
+        if not self._end_work():
+            for future in [one for one in self.running if one.cancel()]:
+                del self.running[future]
+        end = time.monotonic() + GRACE
+        while self.running and time.monotonic() < end:
             yield from self.arrived(POLL)
-            self.overtime -= POLL
 
     def withdraw(self) -> None:
-        """Cancel what has no result yet."""
-        if not self.running:
-            return
-        for future in self.running:
-            future.cancel()
-        self._withdraw_running()
+        """Give up what has no result yet."""
+        if self.running:
+            self._end_work()
+            for future in self.running:
+                future.cancel()
 
-    def _withdraw_running(self) -> None:
+    def _end_work(self) -> bool:
+        """Ask the engine to end all work soon, if it can."""
         withdraw: Callable[[], Any] | None = getattr(self.engine, "withdraw", None)
         if withdraw is not None:
             withdraw()
+        return withdraw is not None
 
 
 def workers_of(engine: Executor) -> int:

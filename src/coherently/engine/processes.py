@@ -6,7 +6,7 @@ import multiprocessing
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from coherently.engine.worker import Order, learn_number, obey
+from coherently.engine.worker import Order, begin_process, obey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ class Processes(Executor):
         self._pool = self._open()
 
     def _open(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self.workers, self._context, learn_number, (NAME, self._withdrawals))
+        return ProcessPoolExecutor(self.workers, self._context, begin_process, (NAME, self._withdrawals))
 
     def submit(self, work: Callable[..., T], /, *arguments: Any, **options: Any) -> Future[T]:
         """Do work in a process."""

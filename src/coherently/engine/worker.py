@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -45,6 +46,12 @@ _withdrawals: dict[str, Number | Withdrawals] = {}
 def learn_number(engine: str, number: Number | Withdrawals) -> None:
     """Let this worker know how often an engine has withdrawn its work."""
     _withdrawals[engine] = number
+
+
+def begin_process(engine: str, number: Number) -> None:
+    """Begin a worker of a pool, which leaves Ctrl-C to the program that has the pool."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    learn_number(engine, number)
 
 
 def obey(order: Order, work: Callable[..., T], *arguments: Any) -> T:

@@ -7,7 +7,7 @@ import pickle
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
@@ -113,7 +113,7 @@ def _by_engine(
         with closing(dispatch(engine, work, [[tasks[i] for i in b] for b in batches], budget, meanwhile)) as arriving:
             for k, answers in arriving:
                 for i, answer in zip(batches[k], answers, strict=True):
-                    yield i, shelf.kept(i, answer)
+                    yield i, shelf.kept(i, _as_seen_here(answer, budget))
                 missing -= set(batches[k])
     except EngineError as error:
         raise _with_keep(error, shelf.keep(), len(which), len(missing)) from None
@@ -130,6 +130,13 @@ def _with_keep(error: EngineError, keep: Keep, total: int, missing: int) -> Engi
     )
     told.keep = keep if keep.file is None else keep.file  # the file is closed by then
     return told
+
+
+def _as_seen_here(answer: Answer, budget: Budget) -> Answer:
+    """At the end of the time, workers are asked to stop, but nobody has interrupted anything."""
+    if answer.ended is Ended.INTERRUPTED and not budget.is_stopped:
+        return replace(answer, ended=Ended.TIME)
+    return answer
 
 
 def _solve_beside(budget: Budget, tasks: Sequence[Task], _: float) -> list[Answer]:
