@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from bench import exact, live, relaxed, tightness
+from bench import engines, exact, live, relaxed, schedule, tightness
 from bench.draw import sparse_panel
 from bench.measure import in_a_row
 from bench.runs import solve_and_verify
@@ -43,3 +43,20 @@ def test_a_live_panel_is_revised():
     measured = {row[0].split(",")[0]: row for row in live.rows(components=12, revisions=20, drifting=200)}
     assert len(measured) == 5
     assert measured["200 random revisions"][3] == "1e-07: met"
+
+
+def test_components_of_mixed_cost_are_priced():
+    costs = engines.measured_costs(engines.tasks_of(engines.mixed_panel(8, most=36)))
+    assert len(costs) > 2
+    assert (costs > 0).all()
+
+
+def test_a_simulated_schedule_is_never_faster_than_its_work_or_its_longest_component():
+    load = schedule.draw("", 300, 100, 0.05, 50)
+    before = np.inf
+    for workers in (1, 4, 16, 64):
+        seconds, busy = schedule.simulate_schedule(load, workers)
+        assert max(*load.seconds, sum(load.seconds) / workers) <= seconds <= before + 0.5
+        assert 0 < busy <= 1
+        before = seconds
+    assert schedule.simulate_schedule(load, 1)[1] > 0.9

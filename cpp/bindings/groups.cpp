@@ -1,13 +1,17 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "arrays.hpp"
 #include "coherently/groups/bregman.hpp"
+#include "coherently/groups/colours.hpp"
 #include "coherently/groups/pairs.hpp"
 #include "coherently/groups/projections.hpp"
 
@@ -22,13 +26,16 @@ class OwningProjector {
 public:
     template <typename... Options>
     OwningProjector(Vector<std::int64_t> starts, Vector<std::int32_t> members, Vector<std::int32_t> pattern,
-                    const std::vector<Matrix<double>>& patterns, Vector<double> weights, Options... options)
+                    const std::vector<Matrix<double>>& patterns, Vector<double> weights,
+                    std::optional<Vector<std::int64_t>> colours, unsigned threads, Options... options)
         : starts_(copy(starts)),
           members_(copy(members)),
           pattern_(copy(pattern)),
           weights_(copy(weights)),
-          projector_(options..., (check(patterns), GroupView{starts_, members_, pattern_}), to_patterns(patterns),
-                     weights_) {}
+          colours_(colours ? copy(*colours) : std::vector<std::int64_t>{}),
+          projector_(Projector(options..., (check(patterns), GroupView{starts_, members_, pattern_}),
+                               to_patterns(patterns), weights_),
+                     pattern_.size(), colours_, threads) {}
 
     double sweep(Writable x) {
         check_length(x.size(), weights_.size());
@@ -43,7 +50,7 @@ public:
         projector_.sweep({x.data(), x.size()}, {increments.data(), increments.size()});
     }
 
-    bool is_quick() const { return projector_.is_quick(); }
+    bool is_quick() const { return projector_.first().is_quick(); }
 
     double violation(Vector<double> x) {
         check_length(x.size(), weights_.size());
@@ -82,16 +89,48 @@ private:
         for (const std::int32_t member : members_)
             if (member < 0 || static_cast<std::size_t>(member) >= weights_.size())
                 throw nb::index_error("a member is out of range");
+        if (!colours_.empty()) check_colours();
+    }
+
+    // Groups of one colour are projected at the same time, so they must not touch the same numbers.
+    void check_colours() const {
+        if (colours_.front() != 0 || static_cast<std::size_t>(colours_.back()) != pattern_.size() ||
+            !std::is_sorted(colours_.begin(), colours_.end()))
+            throw nb::value_error("colours must ascend over all groups");
+        std::vector<std::size_t> last(weights_.size(), colours_.size());
+        for (std::size_t c = 0; c + 1 < colours_.size(); ++c)
+            for (auto i = starts_[static_cast<std::size_t>(colours_[c])];
+                 i < starts_[static_cast<std::size_t>(colours_[c + 1])]; ++i) {
+                auto& seen = last[static_cast<std::size_t>(members_[static_cast<std::size_t>(i)])];
+                if (seen == c) throw nb::value_error("two groups of one colour have a member in common");
+                seen = c;
+            }
     }
 
     std::vector<std::int64_t> starts_;
     std::vector<std::int32_t> members_, pattern_;
     std::vector<double> weights_;
-    Projector projector_;
+    std::vector<std::int64_t> colours_;
+    ColouredSweeps<Projector> projector_;
 };
 
 using Projector = OwningProjector<GroupProjector>;
 using LossProjector = OwningProjector<BregmanProjector>;
+
+NewArray<std::int32_t> colours(Vector<std::int64_t> starts, Vector<std::int32_t> members, std::size_t n_members) {
+    if (starts.size() == 0 || starts(0) != 0 || static_cast<std::size_t>(starts(starts.size() - 1)) != members.size() ||
+        !std::is_sorted(starts.data(), starts.data() + starts.size()))
+        throw nb::value_error("starts must cover members, one entry per group");
+    for (std::size_t i = 0; i < members.size(); ++i)
+        if (members(i) < 0 || static_cast<std::size_t>(members(i)) >= n_members)
+            throw nb::index_error("a member is out of range");
+    std::vector<std::int32_t> found;
+    {
+        nb::gil_scoped_release release;
+        found = colour_groups(view(starts), view(members), n_members);
+    }
+    return give(std::move(found));
+}
 
 Loss find_loss(std::string_view name) {
     if (name == "log") return Loss::log;
@@ -100,8 +139,9 @@ Loss find_loss(std::string_view name) {
 }
 
 void construct(LossProjector* self, std::string_view loss, Vector<std::int64_t> starts, Vector<std::int32_t> members,
-               Vector<std::int32_t> pattern, const std::vector<Matrix<double>>& patterns, Vector<double> weights) {
-    new (self) LossProjector(starts, members, pattern, patterns, weights, find_loss(loss));
+               Vector<std::int32_t> pattern, const std::vector<Matrix<double>>& patterns, Vector<double> weights,
+               std::optional<Vector<std::int64_t>> colours, unsigned threads) {
+    new (self) LossProjector(starts, members, pattern, patterns, weights, colours, threads, find_loss(loss));
 }
 
 void check(const MergedEvents& merged) {
@@ -147,18 +187,21 @@ void bind_groups(nb::module_& module) {
     nb::class_<Stop>(module, "Stop").def(nb::init<>()).def("set", &Stop::set);
     nb::class_<Projector>(module, "GroupProjector")
         .def(nb::init<Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int32_t>,
-                      const std::vector<Matrix<double>>&, Vector<double>>(),
-             nb::arg("starts"), nb::arg("members"), nb::arg("pattern"), nb::arg("patterns"), nb::arg("weights"))
+                      const std::vector<Matrix<double>>&, Vector<double>, std::optional<Vector<std::int64_t>>,
+                      unsigned>(),
+             nb::arg("starts"), nb::arg("members"), nb::arg("pattern"), nb::arg("patterns"), nb::arg("weights"),
+             nb::arg("colours").none() = nb::none(), nb::arg("threads") = 1)
         .def("sweep", &Projector::sweep, nb::arg("x").noconvert())
         .def("dykstra", &Projector::dykstra, nb::arg("x").noconvert(), nb::arg("increments").noconvert())
         .def("violation", &Projector::violation, nb::arg("x"))
         .def("is_quick", &Projector::is_quick);
     nb::class_<LossProjector>(module, "BregmanProjector")
         .def("__init__", &construct, nb::arg("loss"), nb::arg("starts"), nb::arg("members"), nb::arg("pattern"),
-             nb::arg("patterns"), nb::arg("weights"))
+             nb::arg("patterns"), nb::arg("weights"), nb::arg("colours").none() = nb::none(), nb::arg("threads") = 1)
         .def("sweep", &LossProjector::sweep, nb::arg("z").noconvert())
         .def("dykstra", &LossProjector::dykstra, nb::arg("z").noconvert(), nb::arg("increments").noconvert())
         .def("violation", &LossProjector::violation, nb::arg("z"));
+    module.def("colour_groups", &colours, nb::arg("starts"), nb::arg("members"), nb::arg("n_members"));
     module.def("solve_pairs", &pairs, nb::arg("weight"), nb::arg("mean"), nb::arg("starts"), nb::arg("variables"),
                nb::arg("n_variables"), nb::arg("table_starts"), nb::arg("tables"), nb::arg("by_pair"),
                nb::arg("auxiliary"), nb::arg("tolerance"), nb::arg("max_iterations"), nb::arg("threads"),

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from coherently.books import Book, dutch_book
     from coherently.checks import Check, Finding, check
     from coherently.conversion import Conversion, convert
+    from coherently.engine import open_engine
     from coherently.errors import (
         CoherentlyError,
         ContradictionError,
+        EngineError,
         EventError,
         MethodError,
         MissingDependencyError,
@@ -67,9 +69,11 @@ _ROOMS = {
     "coherently.books": ["Book", "dutch_book"],
     "coherently.checks": ["Check", "Finding", "check"],
     "coherently.conversion": ["Conversion", "convert"],
+    "coherently.engine": ["open_engine"],
     "coherently.errors": [
         "CoherentlyError",
         "ContradictionError",
+        "EngineError",
         "EventError",
         "MethodError",
         "MissingDependencyError",
@@ -139,6 +143,7 @@ __all__ = [
     "DempsterShafer",
     "Difference",
     "Diversity",
+    "EngineError",
     "EqualWeights",
     "EventError",
     "Exact",
@@ -175,6 +180,7 @@ __all__ = [
     "diversity",
     "dutch_book",
     "individual",
+    "open_engine",
     "plot",
     "read_panel",
     "read_recipe",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,16 @@ class MethodError(CoherentlyError):
 
 class ResultError(CoherentlyError):
     """A result cannot be read, or does not promise what was asked of it."""
+
+
+class EngineError(CoherentlyError):
+    """Work cannot run where it was asked to, or was lost there.
+
+    `keep` has the components that were finished, or names their file: the same call with `keep=error.keep` goes on from
+    there.
+    """
+
+    keep: Any = None
 
 
 class MissingDependencyError(CoherentlyError):

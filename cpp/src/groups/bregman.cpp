@@ -467,9 +467,9 @@ void BregmanProjector::project(std::size_t group) {
     }
 }
 
-double BregmanProjector::sweep(std::span<double> z) {
+double BregmanProjector::sweep(std::span<double> z, std::size_t first, std::size_t end) {
     double moved = 0;
-    for (std::size_t g = 0; g < groups_.pattern.size(); ++g) {
+    for (std::size_t g = first; g < end; ++g) {
         load(g, z);
         project(g);
         const auto begin = static_cast<std::size_t>(groups_.starts[g]);
@@ -483,8 +483,8 @@ double BregmanProjector::sweep(std::span<double> z) {
     return moved;
 }
 
-void BregmanProjector::sweep(std::span<double> z, std::span<double> increments) {
-    for (std::size_t g = 0; g < groups_.pattern.size(); ++g) {
+void BregmanProjector::sweep(std::span<double> z, std::span<double> increments, std::size_t first, std::size_t end) {
+    for (std::size_t g = first; g < end; ++g) {
         load(g, z);
         const auto begin = static_cast<std::size_t>(groups_.starts[g]);
         for (std::size_t i = 0; i < local_.size(); ++i) increments[begin + i] = local_[i] += increments[begin + i];

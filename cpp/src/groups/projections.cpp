@@ -278,9 +278,9 @@ bool GroupProjector::is_quick() const {
     return std::all_of(patterns_.begin(), patterns_.end(), [](const Pattern& pattern) { return pattern.is_quick(); });
 }
 
-double GroupProjector::sweep(std::span<double> x) {
+double GroupProjector::sweep(std::span<double> x, std::size_t first, std::size_t end) {
     double moved = 0;
-    for (std::size_t g = 0; g < groups_.pattern.size(); ++g) {
+    for (std::size_t g = first; g < end; ++g) {
         load(g, x);
         project(g, true);
         const auto begin = static_cast<std::size_t>(groups_.starts[g]);
@@ -293,8 +293,8 @@ double GroupProjector::sweep(std::span<double> x) {
     return moved;
 }
 
-void GroupProjector::sweep(std::span<double> x, std::span<double> increments) {
-    for (std::size_t g = 0; g < groups_.pattern.size(); ++g) {
+void GroupProjector::sweep(std::span<double> x, std::span<double> increments, std::size_t first, std::size_t end) {
+    for (std::size_t g = first; g < end; ++g) {
         load(g, x);
         const auto begin = static_cast<std::size_t>(groups_.starts[g]);
         for (std::size_t i = 0; i < local_.size(); ++i) increments[begin + i] = local_[i] += increments[begin + i];

@@ -86,12 +86,47 @@ class NearestPrices(Value):
         return False if self.least > 0.0 else None
 
 
+class PointApproach:
+    """The search for the nearest prices of bets that have one price each and are never called off."""
+
+    def __init__(self, cluster: Cluster, price: NDArray[np.float64]) -> None:
+        self.cluster, self.price = cluster, price
+        self.found = Nearest(cluster.part, 0, TOLERANCE**2, NOISE**2)
+
+    def improve(self, budget: Budget, accuracy: float) -> NearestPrices:
+        """The nearest prices found within the budget, or once the gap is at most the accuracy."""
+        found, hasty = self.found, accuracy > ACCURACY
+        if not found.is_eliminable:
+            # The bounds that come before the search for worlds there ignore the clock.
+            soon, effort = budget.share(SEARCHING), QUICK if hasty else TUNING.thorough[0]
+            while (seconds := soon.slice()) > 0 and not found.core.search(seconds, *effort):
+                pass
+            if hasty:
+                # The scatter of merged prices adds to the squared distance, to which the accuracy is relative.
+                accuracy *= 1.0 + _scatter(self.cluster, self.price) / found.scale
+        if found.objective > found.noise and not budget.is_over():
+            found.improve(replace(budget, tolerance=accuracy, floor=TOLERANCE**2), hasty=hasty)
+        return _nearest_points(self.cluster, self.price, found)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more time may bring bounds on the distance closer together."""
+        return not self.found.eliminated
+
+
 class Approach:
     """The search for the coherent prices nearest to those of a cluster's bets, which can be continued."""
 
     def __init__(self, bets: Bets, cluster: Cluster) -> None:
         self.bets, self.cluster = bets, cluster
-        self._points: Nearest | None = None
+        self._points: PointApproach | None = None
+
+    @property
+    def has_points(self) -> bool:
+        """Whether the bets have one price each, are never called off and are few enough: `PointApproach` suffices."""
+        cluster = self.cluster
+        quoted = self.bets.quoted[cluster.bets].any()
+        return not quoted and not cluster.conditional.any() and len(cluster.part) <= LARGE
 
     def improve(self, budget: Budget, accuracy: float = ACCURACY) -> NearestPrices:
         """The nearest prices found within the budget, or once the gap is at most the accuracy."""
@@ -106,30 +141,15 @@ class Approach:
                 return _unknown(bets, cluster, Proof.TOO_LARGE) if quoted else _locally_nearest(bets, cluster)
             if quoted or cluster.conditional.any():
                 return _nearest_given(bets, cluster, budget)
-            self._points = self._points or Nearest(cluster.part, 0, TOLERANCE**2, NOISE**2)
-            self._improve_points(self._points, budget, accuracy)
-            return _nearest_points(cluster, bets.price[cluster.bets], self._points)
+            self._points = self._points or PointApproach(cluster, bets.price[cluster.bets])
+            return self._points.improve(budget, accuracy)
         except MethodError as error:
             return _unknown(bets, cluster, f"{Proof.NOTHING}: {error}")
 
     @property
     def is_open(self) -> bool:
         """Whether more time may bring bounds on the distance closer together."""
-        return self._points is not None and not self._points.eliminated
-
-    def _improve_points(self, found: Nearest, budget: Budget, accuracy: float) -> None:
-        """Work on bets that have one price each and are never called off."""
-        hasty = accuracy > ACCURACY
-        if not found.is_eliminable:
-            # The bounds that come before the search for worlds there ignore the clock.
-            soon, effort = budget.share(SEARCHING), QUICK if hasty else TUNING.thorough[0]
-            while (seconds := soon.slice()) > 0 and not found.core.search(seconds, *effort):
-                pass
-            if hasty:
-                # The scatter of merged prices adds to the squared distance, to which the accuracy is relative.
-                accuracy *= 1.0 + _scatter(self.cluster, self.bets.price[self.cluster.bets]) / found.scale
-        if found.objective > found.noise and not budget.is_over():
-            found.improve(replace(budget, tolerance=accuracy, floor=TOLERANCE**2), hasty=hasty)
+        return self._points is not None and self._points.is_open
 
 
 def nearest_of(bets: Bets, budget: Budget) -> list[NearestPrices]:

@@ -11,6 +11,7 @@ from coherently.solve.budget import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import Executor
 
     from coherently.solve import Signal
 
@@ -18,18 +19,20 @@ if TYPE_CHECKING:
 class Allowance:
     """The seconds of work that are left; time between two pieces of work does not count."""
 
-    def __init__(self, seconds: float, threads: int = 1, cancel: Signal | None = None) -> None:
+    def __init__(
+        self, seconds: float, threads: int = 1, cancel: Signal | None = None, engine: Executor | None = None
+    ) -> None:
         self.seconds = self.left = seconds
-        self.threads, self.cancel = threads, cancel
+        self.threads, self.cancel, self.engine = threads, cancel, engine
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave out the cancel signal: copies and pickles cannot be cancelled."""
-        return {**self.__dict__, "cancel": None}
+        """Leave out the cancel signal and the engine: copies and pickles cannot be cancelled, and work here."""
+        return {**self.__dict__, "cancel": None, "engine": None}
 
     @contextmanager
     def spend(self, share: float) -> Iterator[Budget]:
         """The budget of a piece of work that may take this share of the time left."""
-        budget = Budget(cancel=self.cancel or Event()).within(share * self.left)
+        budget = Budget(cancel=self.cancel or Event(), engine=self.engine).within(share * self.left)
         try:
             yield budget
         finally:

@@ -17,13 +17,15 @@ from coherently.checks.findings import Finding
 from coherently.checks.rounding import half_units, half_units_of_means
 from coherently.checks.sharing import nearest_in_time
 from coherently.checks.verdicts import CheckStatus, Court, together
+from coherently.engine import opened
+from coherently.engine.threads import count_threads
 from coherently.errors import MethodError, PanelError
 from coherently.panel import records, to_frame
-from coherently.solve.threads import count_threads
 from coherently.values import Told, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from coherently.books.distance import NearestPrices
     from coherently.books.dutch import Book
     from coherently.checks.verdicts import Verdict
+    from coherently.engine import Engine
     from coherently.panel import Columns, Panel, Progress
     from coherently.solve import Budget, Signal
 
@@ -226,6 +229,7 @@ def check(
     threads: int | None = None,
     progress: Progress | None = None,
     cancel: Signal | None = None,
+    engine: Engine | None = None,
 ) -> Check:
     """Find out which judges contradict themselves, how far they are from coherence, and by which forecasts.
 
@@ -238,7 +242,8 @@ def check(
     together. A judge for whom it is too short is `undecided`, or has a distance between two bounds; a distance counts
     as known if it is proved to 0.1%. `threads` is the number of threads, by default one per processor; the answer is
     the same. `progress` is called with the fraction of the judges' work that is done; `cancel`, a `threading.Event`
-    that another thread sets, ends the work as the time limit does.
+    that another thread sets, ends the work as the time limit does. `engine` is where independent parts of judges are
+    worked on, other than conditional forecasts and quotes (see `co.aggregate`).
 
     >>> import coherently as co
     >>> rows = [("Bob", "p", 0.6), ("Bob", "p & q", 0.1), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)]
@@ -250,8 +255,13 @@ def check(
     >>> found.coherent, found.contradictions
     (False, ('P(p & q) = 0.35 is above P(q) = 0.00',))
     """
-    judges, notes = check_judges(panel, time_limit=time_limit, threads=threads, progress=progress, cancel=cancel)
-    return Check(judges.panel, judges, _means(judges), notes + _notes(judges))
+    with opened(engine) as executor:
+        judges, notes = check_judges(
+            panel, time_limit=time_limit, threads=threads, progress=progress, cancel=cancel, engine=executor
+        )
+        means = _means(judges)
+        judges._allowance.engine = None  # what is asked later is found here
+    return Check(judges.panel, judges, means, notes + _notes(judges))
 
 
 def check_judges(
@@ -261,6 +271,7 @@ def check_judges(
     threads: int | None = None,
     progress: Progress | None = None,
     cancel: Signal | None = None,
+    engine: Executor | None = None,
 ) -> tuple[Judges, tuple[str, ...]]:
     """The findings about the judges only, as `check` has them, and notes on what was left out."""
     if not 0 <= time_limit < math.inf:
@@ -268,7 +279,7 @@ def check_judges(
     panel, notes = usable(panel)
     if not len(panel):
         raise PanelError("no forecast is left to check: " + "; ".join(notes))
-    allowance = Allowance(time_limit, count_threads(threads), cancel)
+    allowance = Allowance(time_limit, count_threads(threads), cancel, engine)
     slack = half_units(panel)
     cases = _examined(bets_of_judges(panel), slack, allowance, JUDGES if len(panel.judges) > 1 else MEANS, progress)
     starts = np.concatenate([[0], np.cumsum(np.bincount(panel.judge_index, minlength=len(panel.judges)))])

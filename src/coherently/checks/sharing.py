@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from threading import Event
 from typing import TYPE_CHECKING
 
 from coherently.books.bets import clusters_of
-from coherently.books.distance import ACCURACY, COARSE, Approach
-from coherently.solve.threads import in_order
+from coherently.books.distance import ACCURACY, COARSE, Approach, PointApproach
+from coherently.engine.batches import batches_of
+from coherently.engine.dispatch import dispatch
+from coherently.engine.threads import in_order
+from coherently.engine.worker import order_here
+from coherently.errors import MethodError
+from coherently.solve import Budget
+from coherently.solve.component.pricing import COLUMNS, CROSSING, estimated_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from coherently.books.bets import Bets
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from coherently.books.bets import Bets, Cluster
     from coherently.books.distance import NearestPrices
     from coherently.panel import Progress
-    from coherently.solve import Budget
 
 SMALLEST = 0.05
 """Minimum number of seconds that a cluster gets while any time is left."""
@@ -29,13 +41,61 @@ def nearest_in_time(
 
     Each cluster may take an equal part of the time that is left, so that what the small ones do not need is left for
     the large ones. First, distances are proved to the accuracy that is shown; within `refined`, some of them better.
+    Clusters that are worth it go to the budget's engine.
     """
-    ways = sorted((Approach(bets, c) for c in clusters_of(bets)), key=lambda way: len(way.cluster.part))
+    every = sorted((Approach(bets, c) for c in clusters_of(bets)), key=lambda way: len(way.cluster.part))
+    found = dict(_elsewhere(every, budget, refined, progress)) if budget.engine is not None else {}
+    ways = [way for i, way in enumerate(every) if i not in found]
+    here = iter(_improved_here(ways, budget, refined, threads, progress, len(every)))
+    return [found[i] if i in found else next(here) for i in range(len(every))]
+
+
+def _elsewhere(
+    ways: Sequence[Approach], budget: Budget, refined: Budget, progress: Progress | None
+) -> Iterator[tuple[int, NearestPrices]]:
+    """The answers of clusters by the budget's engine, those that arrive in time."""
+    assert budget.engine is not None
+    price = {i: estimated_seconds(way.cluster.part, COLUMNS) for i, way in enumerate(ways) if way.has_points}
+    which = [i for i, seconds in price.items() if seconds >= CROSSING]
+    numbers = [[which[k] for k in batch] for batch in batches_of([price[i] for i in which])]
+    batches = [[(ways[i].cluster, ways[i].bets.price[ways[i].cluster.bets]) for i in batch] for batch in numbers]
+    work = partial(_improve_batch, budget.deadline - refined.deadline)
+    done = 0
+    for k, answers in dispatch(budget.engine, work, batches, budget):
+        for i, answer in zip(numbers[k], answers, strict=True):
+            if answer is not None:
+                yield i, replace(answer, cluster=ways[i].cluster)
+                done += 1
+        if progress is not None:
+            progress(done / len(ways))
+
+
+def _improve_batch(
+    sooner: float, clusters: Sequence[tuple[Cluster, NDArray[np.float64]]], seconds: float
+) -> list[NearestPrices | None]:
+    """Find nearest prices elsewhere, within some seconds from now; None where that needs an explanation."""
+    budget = Budget(cancel=order_here() or Event()).within(seconds)
+    refined = budget.within(seconds - sooner)
+    answers: list[NearestPrices | None] = []
+    for cluster, price in clusters:
+        answers.append(None)
+        with suppress(MethodError):
+            way = PointApproach(cluster, price)
+            answers[-1] = way.improve(budget, COARSE)
+            if way.is_open and not refined.is_over():
+                answers[-1] = way.improve(refined, ACCURACY)
+    return answers
+
+
+def _improved_here(
+    ways: Sequence[Approach], budget: Budget, refined: Budget, threads: int, progress: Progress | None, total: int
+) -> list[NearestPrices]:
+    """The answers in the order of the clusters; `total` counts those elsewhere, too, which are done."""
     answers = []
     for answer in _improved(ways, COARSE, budget, threads):
         answers.append(answer)
         if progress is not None:
-            progress(len(answers) / len(ways))
+            progress((total - len(ways) + len(answers)) / total)
     rest = [i for i, way in enumerate(ways) if way.is_open]
     if rest and not refined.is_over():
         better = _improved([ways[i] for i in rest], ACCURACY, refined, threads)

@@ -13,7 +13,9 @@ from coherently.cli.method_options import MethodChoice
 from coherently.cli.options import (
     AsJson,
     ByRows,
+    EngineWord,
     HistoryFile,
+    KeepFile,
     LabelsFile,
     OutcomesFile,
     Output,
@@ -38,6 +40,8 @@ LARGEST_TRACE = 5_000
 def aggregate(
     *,
     choice: MethodChoice,
+    engine: EngineWord = None,
+    keep: KeepFile = None,
     trace: TraceFile = None,
     output: Output = None,
     report: ReportFile = None,
@@ -65,7 +69,7 @@ def aggregate(
         method = with_trace(method)
     quiet = source.quiet
     with progress_bar("Aggregating", quiet=quiet) as progress:
-        result = run(panel, method, loss, weights=judges, progress=progress)
+        result = run(panel, method, loss, weights=judges, progress=progress, engine=engine, keep=keep)
     _say_notes(result, quiet=quiet)
     _write(result, output, trace, by_rows=by_rows, quiet=quiet or as_json)
     write_result(result, report, source.panel_file, time_limit=choice.time_limit, quiet=quiet or as_json)

@@ -9,6 +9,7 @@ import typer
 from coherently.cli.gathering import gathered
 from coherently.cli.options import (
     AsJson,
+    EngineWord,
     LabelsFile,
     Output,
     ReportFile,
@@ -36,6 +37,7 @@ def check(
         typer.Option("--time-limit", metavar="SECONDS", help="Time limit for the whole check, including the report."),
     ] = 20.0,
     threads: Threads = None,
+    engine: EngineWord = None,
     output: Output = None,
     report: ReportFile = None,
     as_json: AsJson = False,
@@ -56,7 +58,7 @@ def check(
     if judge is not None:
         panel = panel.judge(judge)
     with progress_bar("Checking", quiet=source.quiet) as progress:
-        dossier = make_dossier(panel, time_limit=time_limit, threads=threads, progress=progress)
+        dossier = make_dossier(panel, time_limit=time_limit, threads=threads, progress=progress, engine=engine)
     found = dossier.check
     assert found is not None
     for note in found.notes:

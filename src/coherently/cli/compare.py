@@ -12,6 +12,7 @@ from coherently.cli import INTERRUPTED
 from coherently.cli.gathering import gathered
 from coherently.cli.options import (
     AsJson,
+    EngineWord,
     OutcomesFile,
     Threads,
 )
@@ -68,6 +69,7 @@ def compare(
         typer.Option("--time-limit", metavar="SECONDS", help="Time limit of each exact row (60)."),
     ] = None,
     threads: Threads = None,
+    engine: EngineWord = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -100,6 +102,7 @@ def compare(
             time_limit=time_limit,
             threads=threads,
             progress=progress,
+            engine=engine,
         )
     for note in comparison.notes:
         say(f"note: {note}", quiet=source.quiet)

@@ -157,6 +157,14 @@ TimeLimit: TypeAlias = Annotated[
         help="Stop after this many seconds and return the best answer so far (auto: 10, exact: 60).",
     ),
 ]
+EngineWord: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--engine", metavar="WHERE", help="Where to solve: processes, processes:N or dask://HOST:PORT."),
+]
+KeepFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--keep", metavar="FILE", help="Keep finished components in a file, to go on after an interruption."),
+]
 Threads: TypeAlias = Annotated[int | None, typer.Option("--threads", help="Threads; 0 = one thread per CPU.")]
 Columns: TypeAlias = Annotated[
     int | None, typer.Option("--columns", help="Annealing: number of equally likely worlds.")

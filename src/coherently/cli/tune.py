@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from coherently.cli.gathering import gathered
-from coherently.cli.options import AsJson, OutcomesFile
+from coherently.cli.options import AsJson, EngineWord, OutcomesFile
 from coherently.cli.reading import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_json
 
@@ -29,6 +29,7 @@ def tune(
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="Time limit of each recipe that is tried.")
     ] = 60.0,
+    engine: EngineWord = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write the recipe, for `aggregate --recipe FILE`."),
@@ -47,7 +48,7 @@ def tune(
     panel = source.read(outcomes=outcomes)
     past = None if history is None else read_panel(history, **source.options)
     with progress_bar("Tuning", quiet=source.quiet) as progress:
-        tuned = run(panel, history=past, over=over, time_limit=time_limit, progress=progress)
+        tuned = run(panel, history=past, over=over, time_limit=time_limit, progress=progress, engine=engine)
     for note in tuned.scores.notes:
         say(f"note: {note}", quiet=source.quiet)
     if output is not None:

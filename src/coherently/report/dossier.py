@@ -15,6 +15,7 @@ from coherently.verifier import verify
 
 if TYPE_CHECKING:
     from coherently.checks import Check
+    from coherently.engine import Engine
     from coherently.panel import Panel, Progress
     from coherently.result import Result
     from coherently.scoring import Diversity, Scores
@@ -46,10 +47,11 @@ def make_dossier(
     time_limit: float,
     threads: int | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> Dossier:
     """Check a panel, score it and verify its result; without a result, a panel that cannot be checked is an error."""
     try:
-        found = check(panel, time_limit=time_limit, threads=threads, progress=progress)
+        found = check(panel, time_limit=time_limit, threads=threads, progress=progress, engine=engine)
     except PanelError as error:
         if result is None:
             raise

@@ -6,6 +6,7 @@ from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING
 
+from coherently.engine import opened, opened_keep
 from coherently.errors import ContradictionError, PanelError
 from coherently.panel import Panel
 from coherently.panel.weights import weighted
@@ -16,8 +17,10 @@ from coherently.result.result import Result
 from coherently.solve import Budget, InfeasiblePinsError, choose
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
+    import os
 
+    from coherently.engine import Engine
+    from coherently.engine.keep import Keep
     from coherently.panel import Progress
     from coherently.panel.weights import Weights
     from coherently.problem import Loss
@@ -32,7 +35,8 @@ def aggregate(
     weights: Weights | None = None,
     progress: Progress | None = None,
     cancel: Signal | None = None,
-    engine: Executor | None = None,
+    engine: Engine | None = None,
+    keep: Keep | str | os.PathLike[str] | None = None,
 ) -> Result:
     """Combine a panel's forecasts into one coherent set.
 
@@ -45,8 +49,10 @@ def aggregate(
     "spherical". `weights` says how much each judge counts: a mapping or a file (judge, weight), or a weighting such as
     `co.CoherenceWeights()`; the result is then that of the weighted panel, `result.panel`. `progress` is called with
     the fraction of the work that is done. Ctrl-C ends the work and gives the answer so far, and so does `cancel`, a
-    `threading.Event` that another thread sets. `engine` is an executor (see `concurrent.futures`) by which the exact
-    methods solve independent components, in processes for example.
+    `threading.Event` that another thread sets. `engine` is where the exact methods
+    solve independent components: any executor (see `concurrent.futures`), or a word, such as "processes:4" or
+    "dask://host:8786" (see `co.open_engine`); the answer is the same. `keep` names a file for finished components: the
+    same call goes on from there if it was cut short, and solves only what has changed if the panel has.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.2), ("Bob", "p", 0.4), ("Bob", "p & q", 0.1)])
@@ -62,7 +68,17 @@ def aggregate(
         )
     chosen, measure = choose(method), find_loss(loss)
     given, panel = panel, panel if weights is None else weighted(panel, weights)
-    budget = Budget(progress=progress or (lambda _: None), cancel=cancel or Event(), engine=engine)
+    with opened(engine) as executor, opened_keep(keep) as finished:
+        budget = Budget(progress=progress or _nobody, cancel=cancel or Event(), engine=executor, keep=finished)
+        return _aggregated(given, panel, chosen, measure, budget)
+
+
+def _nobody(_: float) -> None:
+    return None
+
+
+def _aggregated(given: Panel, panel: Panel, chosen: Method, measure: Loss, budget: Budget) -> Result:
+    """The result for a panel with weights, of which `given` was the one without."""
     unit = unit_of(panel.weight)
     plain = settled(panel)
     problem = pose(plain, measure, unit)

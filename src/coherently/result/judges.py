@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.engine import opened
 from coherently.errors import ContradictionError
 from coherently.problem import KERNELS, find_loss, pose_individually, settled, unit_of
 from coherently.result.notes import pins_in_conflict
-from coherently.solve import Auto, Coherence, InfeasiblePinsError, Status, choose
+from coherently.solve import Auto, Budget, Coherence, InfeasiblePinsError, Status, choose
 from coherently.solve.methods.auto import LARGEST, locally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.engine import Engine
     from coherently.panel import Panel
     from coherently.problem import Loss, Problem
     from coherently.solve import Component, Method, Solution
@@ -30,13 +32,16 @@ SHOWN = 5
 """Maximum number of judges that a note names."""
 
 
-def individual(panel: Panel, method: str | Method = "auto", loss: str | Loss = "brier") -> Panel:
+def individual(
+    panel: Panel, method: str | Method = "auto", loss: str | Loss = "brier", *, engine: Engine | None = None
+) -> Panel:
     """Give the panel with each judge's forecasts replaced by coherent ones, made from that judge's forecasts only.
 
     By default they are the nearest coherent ones. If these are not found within 10 seconds, the panel's `notes` name
     the judges whose forecasts may not be the nearest, and those whose forecasts are coherent only within groups of
     events. The paper's algorithm is `individual(panel, "projections")`, the nearest locally coherent
     forecasts are `individual(panel, "dykstra")`; both may leave contradictions between groups, and a note says so.
+    `engine` is where the exact methods work (see `co.aggregate`).
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Chris", "p", 0.95), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)])
@@ -45,7 +50,8 @@ def individual(panel: Panel, method: str | Method = "auto", loss: str | Loss = "
     """
     problem, chosen = pose_individually(settled(panel), find_loss(loss), unit_of(panel.weight)), choose(method)
     try:
-        solution = chosen.solve(problem)
+        with opened(engine) as executor:
+            solution = chosen.solve(problem, Budget(engine=executor))
     except InfeasiblePinsError as error:
         raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
     label = problem.merged.components()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ from coherently.solve import AlternatingProjections, Exact, LinearAverage, Metho
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
@@ -63,6 +65,12 @@ class Ran:
     makings: tuple[_Making | None, ...]
     notes: tuple[str, ...]
     interrupted: bool
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes to make again what is made from all judges, roughly."""
+        rows = zip(self.candidates, self.makings, strict=True)
+        return sum(candidate.seconds for candidate, making in rows if making is not None)
 
     def remade(self, times: NDArray[np.float64], cancel: Signal) -> NDArray[np.float64]:
         """The forecasts if each judge counted `times` times; only answers that are made from all judges change."""
@@ -119,6 +127,7 @@ def run_candidates(
     asked: Sequence[Asked] | Mapping[str, Asked],
     time_limit: float | None,
     progress: Callable[[float], None],
+    engine: Executor | None = None,
 ) -> Ran:
     """Run the five standard rows and those asked for; a standard row that does not fit the panel is left out, noted."""
     plans = [*_standard(panel, time_limit), *_wanted(asked, time_limit)]
@@ -127,7 +136,8 @@ def run_candidates(
     try:
         for i, plan in enumerate(plans):
             try:
-                candidate, forecast, making = _run(counted, plan, lambda done, i=i: progress((i + done) / len(plans)))  # type: ignore[misc]
+                told = partial(_tell, progress, i, len(plans))
+                candidate, forecast, making = _run(counted, plan, told, engine)
             except CoherentlyError as error:
                 if not plan.standard:
                     raise
@@ -148,6 +158,10 @@ def run_candidates(
     if interrupted:
         notes.append("interrupted: later methods were not run, and no intervals were made")
     return Ran(tuple(candidates), np.stack(forecasts), tuple(makings), tuple(notes), interrupted)
+
+
+def _tell(progress: Progress, before: int, total: int, done: float) -> None:
+    progress((before + done) / total)
 
 
 def _standard(panel: Panel, time_limit: float | None) -> Iterator[_RowPlan]:
@@ -212,7 +226,7 @@ def _unused(name: str, what: Asked, names: set[str]) -> str:
 
 
 def _run(
-    counted: _Counted, plan: _RowPlan, progress: Progress
+    counted: _Counted, plan: _RowPlan, progress: Progress, engine: Executor | None
 ) -> tuple[Candidate, NDArray[np.float64], _Making | None]:
     """Run what is planned: the row, its forecasts, and how these were made from all judges, if they were."""
     candidate = Candidate(plan.name, plan.meaning)
@@ -225,10 +239,10 @@ def _run(
             raise MethodError(f"the result {plan.name!r} is of another panel; aggregate this one")
         return _told(candidate, what, 0.0), what.solution.value[panel.event_index], None
     if plan.alone:
-        alone = individual(panel, what)
+        alone = individual(panel, what, engine=engine)
         return replace(candidate, seconds=time.perf_counter() - begun), alone.probability, None
     own = counted.of(plan.weights)
-    result = aggregate(own, what, progress=progress)
+    result = aggregate(own, what, progress=progress, engine=engine)
     done = _told(candidate, result, time.perf_counter() - begun)
     said = " ".join(filter(None, [*own.notes[len(panel.notes) :], done.note]))
     return replace(done, note=said or None), result.solution.value[panel.event_index], _Making(what, own)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coherently.engine import opened
+from coherently.engine.threads import count_threads
 from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel, records, to_frame
 from coherently.panel.texts import name_some
@@ -27,18 +29,18 @@ from coherently.scoring.intervals import (
 )
 from coherently.scoring.scores import NO_OUTCOMES
 from coherently.scoring.scoring_rules import RULES
-from coherently.solve.threads import count_threads
 from coherently.values import Told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from threading import Event
 
     from numpy.typing import NDArray
 
+    from coherently.engine import Engine
     from coherently.panel import Columns, Progress
     from coherently.scoring.candidates import Asked, Ran
     from coherently.scoring.intervals import Units, Variation
+    from coherently.solve import Signal
 
 DRAWN = {
     "both": "judges and events",
@@ -235,6 +237,7 @@ def compare(
     time_limit: float | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> Comparison:
     """Score a panel's judges, and what methods make of them, as Tables 6 and 7 of the paper do, with intervals.
 
@@ -246,7 +249,8 @@ def compare(
     then show how the aggregate depends on who made it. Results and panels that were given stay as they are, and so do
     weights. `seed` is the seed of these draws; intervals without `remake` need none. `bootstrap=0`: no intervals.
     `time_limit` is for each run of Aggregate (exact), in seconds. `threads` is the number of threads for these draws,
-    by default one per processor; the answer is the same. An interruption (Ctrl-C) leaves out what was not done, and
+    by default one per processor, and `engine` runs draws and components elsewhere (see `co.aggregate`); the answer is
+    the same. An interruption (Ctrl-C) leaves out what was not done, and
     `notes` says so.
 
     >>> import coherently as co
@@ -265,19 +269,19 @@ def compare(
         raise PanelError(NO_OUTCOMES)
     tell = progress or (lambda _: None)
     share = _SHARE_REMADE if remake else _SHARE
-    ran = run_candidates(panel, methods, time_limit, lambda done: tell(share * done))
-    rows, left_out = _scored(panel, ran.candidates, ran.forecasts)
-    scored = panel.select(rows)
-    tally, units = _tally(scored, ran.forecasts[:, rows], clip), units_of(scored)
-    intervals = bool(bootstrap) and not ran.interrupted
-    spread = variation(tally, units) if intervals else None
-    draws = np.empty((0, *tally.point().shape))
-    if spread is not None and remake:
-        again = partial(_remade, panel, scored, rows, ran, clip)
-        draws = redraw(
-            *(len(scored.judges), bootstrap, seed, count_threads(threads), again, partial(_tell_rest, tell, share))
-        )
-        spread = replace(spread, judges=covariances(draws, len(scored.judges)))
+    with opened(engine) as executor:
+        ran = run_candidates(panel, methods, time_limit, lambda done: tell(share * done), executor)
+        rows, left_out = _scored(panel, ran.candidates, ran.forecasts)
+        scored = panel.select(rows)
+        tally, units = _tally(scored, ran.forecasts[:, rows], clip), units_of(scored)
+        intervals = bool(bootstrap) and not ran.interrupted
+        spread = variation(tally, units) if intervals else None
+        draws = np.empty((0, *tally.point().shape))
+        if spread is not None and remake:
+            again = partial(_remade, panel, scored, rows, ran, clip)
+            where = count_threads(threads) if executor is None else (executor, ran.seconds)
+            draws = redraw(len(scored.judges), bootstrap, seed, where, again, partial(_tell_rest, tell, share))
+            spread = replace(spread, judges=covariances(draws, len(scored.judges)))
     cut_short = intervals and remake and len(draws) < bootstrap
     if not (ran.interrupted or cut_short):
         tell(1.0)
@@ -338,7 +342,7 @@ def _remade(
     ran: Ran,
     clip: float,
     times: NDArray[np.float64],
-    cancel: Event,
+    cancel: Signal,
 ) -> Tally:
     """Run the methods on judges of whom the scored ones count `times` times."""
     place = {name: i for i, name in enumerate(panel.judges)}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Executor
 
+    from coherently.engine.keep import Keep
     from coherently.panel import Progress
 
 T = TypeVar("T")
@@ -40,7 +41,7 @@ class Budget:
 
     The gap is relative to the objective, or to `floor` where the objective is less. The work stops when `cancel` is
     set, which may happen in another thread, and when `interrupted` is: by Ctrl-C, or by a KeyboardInterrupt from
-    `progress`. `engine` is where components are solved, if not here.
+    `progress`. `engine` is where components are solved, if not here, and `keep` has those that are finished.
 
     >>> Budget(deadline=0.0).is_over(), Budget().is_over()
     (True, False)
@@ -58,6 +59,7 @@ class Budget:
     cancel: Signal = field(default_factory=threading.Event)
     interrupted: threading.Event = field(default_factory=threading.Event)
     engine: Executor | None = None
+    keep: Keep | None = None
     begun: float = field(default_factory=time.monotonic)
 
     @property

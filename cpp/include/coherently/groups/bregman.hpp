@@ -90,11 +90,12 @@ class BregmanProjector {
 public:
     BregmanProjector(Loss loss, GroupView groups, std::vector<Pattern> patterns, std::span<const double> weights);
 
-    // z becomes the dual of its projection on one group after the other. Returns the weighted sum of the divergences
-    // of each projection from what was projected: in every world the loss falls by at least as much.
-    double sweep(std::span<double> z);
+    // z becomes the dual of its projection on one group after the other, from `first` up to `end`. Returns the weighted
+    // sum of the divergences of each projection from what was projected: in every world the loss falls by at least as
+    // much.
+    double sweep(std::span<double> z, std::size_t first, std::size_t end);
     // Dykstra's algorithm in the dual: the same with an increment for each member of each group.
-    void sweep(std::span<double> z, std::span<double> increments);
+    void sweep(std::span<double> z, std::span<double> increments, std::size_t first, std::size_t end);
     // The largest distance of a probability from its group's projection without weights.
     double violation(std::span<const double> z);
 

@@ -72,11 +72,11 @@ class GroupProjector {
 public:
     GroupProjector(GroupView groups, std::vector<Pattern> patterns, std::span<const double> weights);
 
-    // Von Neumann and Halperin: x becomes its projection on one group after the other.
+    // Von Neumann and Halperin: x becomes its projection on one group after the other, from `first` up to `end`.
     // Returns the weighted sum of the squared moves.
-    double sweep(std::span<double> x);
+    double sweep(std::span<double> x, std::size_t first, std::size_t end);
     // Dykstra: the same with an increment for each member of each group.
-    void sweep(std::span<double> x, std::span<double> increments);
+    void sweep(std::span<double> x, std::span<double> increments, std::size_t first, std::size_t end);
     // The largest distance of a coordinate of x from the point of its group's set that is nearest without weights.
     double violation(std::span<const double> x);
     // Whether every pattern is quick.

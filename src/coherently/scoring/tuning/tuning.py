@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.engine import opened
 from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel
 from coherently.problem import pose, settled, unit_of
@@ -25,7 +26,10 @@ from coherently.scoring.tuning.tuned import SCORED, Tuned
 from coherently.solve import Budget, Exact, Pool, Recipe
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from coherently.arrays import Indices, Vector
+    from coherently.engine import Engine
     from coherently.panel import Progress
     from coherently.problem import Problem
 
@@ -59,6 +63,7 @@ def tune(
     over: str = "components",
     time_limit: float = 60.0,
     progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> Tuned:
     """Learn a recipe (see `co.Recipe`) from a panel's resolved events, or from those of a past panel, `history`.
 
@@ -66,7 +71,7 @@ def tune(
     law or condition with it; with `over="time"`, only from components whose last forecast is earlier (the first fold
     has the default recipe). With `history`, everything is learned from it, and scored on the panel's resolved events,
     if it has any. With fewer than 30 resolved components the default recipe is kept. `time_limit` is for each recipe
-    that is tried, in seconds.
+    that is tried, in seconds. `engine` is where components are solved (see `co.aggregate`).
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=20, variables=40, compound=0, basic=20, seed=3)
@@ -80,9 +85,10 @@ def tune(
     if over not in OVERS:
         raise MethodError(f"over is {over!r}; folds may be made of {' or '.join(OVERS)}")
     tell = progress or (lambda _: None)
-    if history is None:
-        return _cross_fitted(panel, over, time_limit, tell)
-    return _from_history(panel, history, time_limit, tell)
+    with opened(engine) as executor:
+        if history is None:
+            return _cross_fitted(panel, over, time_limit, tell, executor)
+        return _from_history(panel, history, time_limit, tell, executor)
 
 
 @dataclass(slots=True, eq=False)
@@ -94,11 +100,12 @@ class Kitchen:
     blocks: ResolvedEvents
     time_limit: float
     tell: Progress
+    engine: Executor | None = None
     values: dict[Recipe | Pool | Exact, Vector] = field(default_factory=dict)
     lines: dict[str, LineScores] = field(default_factory=dict)
 
     @staticmethod
-    def of(panel: Panel, over: str, time_limit: float, tell: Progress) -> Kitchen:
+    def of(panel: Panel, over: str, time_limit: float, tell: Progress, engine: Executor | None = None) -> Kitchen:
         """Pose the panel; an error says why nothing can be learned from it."""
         outcome = panel.written.outcome[panel.event_index]
         if not (outcome >= 0).any():
@@ -115,12 +122,12 @@ class Kitchen:
             raise PanelError(
                 "all resolved events hang together in one component, so none can be scored with what others teach"
             )
-        return Kitchen(panel, problem, blocks, time_limit, tell)
+        return Kitchen(panel, problem, blocks, time_limit, tell, engine)
 
     def value(self, recipe: Recipe | Pool | Exact) -> Vector:
         """The answer of a method, which does not depend on any outcome."""
         if recipe not in self.values:
-            self.values[recipe] = recipe.solve(self.problem, Budget()).value
+            self.values[recipe] = recipe.solve(self.problem, Budget(engine=self.engine)).value
             self.tell(min(0.95, len(self.values) / 30))
         return self.values[recipe]
 
@@ -152,8 +159,8 @@ class Kitchen:
         return best, self.best(bare, among)
 
 
-def _cross_fitted(panel: Panel, over: str, time_limit: float, tell: Progress) -> Tuned:
-    kitchen = Kitchen.of(panel, over, time_limit, tell)
+def _cross_fitted(panel: Panel, over: str, time_limit: float, tell: Progress, engine: Executor | None) -> Tuned:
+    kitchen = Kitchen.of(panel, over, time_limit, tell, engine)
     default, enough = kitchen.default(), kitchen.blocks.components >= LEAST
     if not enough:
         plain = kitchen.value(default), kitchen.value(replace(default, then=None))
@@ -186,20 +193,20 @@ def _fold_of_events(blocks: ResolvedEvents, count: int) -> Indices:
     return np.where(blocks.component < 0, -1, fold[blocks.component])
 
 
-def _from_history(panel: Panel, history: Panel, time_limit: float, tell: Progress) -> Tuned:
+def _from_history(panel: Panel, history: Panel, time_limit: float, tell: Progress, engine: Executor | None) -> Tuned:
     try:
-        past = Kitchen.of(history, "components", time_limit, tell)
+        past = Kitchen.of(history, "components", time_limit, tell, engine)
     except PanelError as error:
         raise PanelError(f"the history teaches nothing: {error}") from None
     words = partial(replace, over="history", scored=where_scored(panel, history), remark=what_is_shared(panel, history))
     if not (panel.written.outcome[panel.event_index] >= 0).any():
-        return words(_cross_fitted(history, "components", time_limit, tell))
+        return words(_cross_fitted(history, "components", time_limit, tell, engine))
     enough = past.blocks.components >= LEAST
     default = past.default()
     recipe, bare = past.learn(np.arange(len(past.blocks.fold))) if enough else (default, replace(default, then=None))
     plain = settled(panel)
     problem = pose(plain, weight_unit=unit_of(panel.weight))
-    now = Kitchen(panel, problem, make_blocks(plain, problem, by_time=False), time_limit, tell)
+    now = Kitchen(panel, problem, make_blocks(plain, problem, by_time=False), time_limit, tell, engine)
     found = _tuned(now, recipe, (now.value(recipe), now.value(bare)), "history", is_learned=enough)
     return words(found, components=past.blocks.components, events=len(past.blocks.event))
 

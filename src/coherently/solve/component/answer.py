@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, fields
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from coherently.solve.facts import Proof, Route
 from coherently.values import Value
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-
-    from coherently.solve.facts import Proof, Route
 
 
 KEPT = 1e-9
@@ -57,3 +58,31 @@ class Answer(Value):
     def gap(self) -> float:
         """How much nearer coherent forecasts might be."""
         return self.objective - self.bound
+
+    def to_bytes(self) -> bytes:
+        """All of it, exactly: a line of JSON, and then the numbers of the arrays, one array after the other."""
+        plain: dict[str, Any] = {}
+        arrays = []
+        for name in (field.name for field in fields(self)):
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):
+                plain[name] = [value.dtype.str, value.shape]
+                arrays.append(value.tobytes())
+            else:
+                plain[name] = value.name if isinstance(value, Enum) else value
+        return b"\n".join([json.dumps(plain).encode(), b"".join(arrays)])
+
+    @staticmethod
+    def from_bytes(told: bytes) -> Answer:
+        """The answer again."""
+        line, _, rest = told.partition(b"\n")
+        plain: dict[str, Any] = json.loads(line)
+        start = 0
+        for name, value in plain.items():
+            if isinstance(value, list):
+                kind, shape = np.dtype(value[0]), tuple(value[1])
+                count = int(np.prod(shape))
+                plain[name] = np.frombuffer(rest, kind, count, start).reshape(shape).copy()
+                start += count * kind.itemsize
+        facts = {"route": Route[plain["route"]], "proof": Proof[plain["proof"]], "ended": Ended[plain["ended"]]}
+        return Answer(**(plain | facts))

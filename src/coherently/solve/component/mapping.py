@@ -1,15 +1,14 @@
-"""Many components, one call each: in this thread, over threads, or by the user's executor."""
+"""Many components, one call each: in this thread, over threads, or elsewhere."""
 
 from __future__ import annotations
 
-import time
-from concurrent.futures import FIRST_COMPLETED, Executor, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coherently.solve.budget import NO_TIME, SLICE, Budget
+from coherently.engine.threads import count_threads
+from coherently.solve.budget import SLICE
 from coherently.solve.component.solving import solve_component
-from coherently.solve.threads import count_threads
 from coherently.values import Value
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from coherently.problem import Merged
+    from coherently.solve.budget import Budget
     from coherently.solve.component.answer import Answer
     from coherently.solve.component.objective import Objective, Squares
 
@@ -40,48 +40,35 @@ class Task(Value):
 def solve_all(tasks: Sequence[Task], budget: Budget, threads: int) -> Iterator[tuple[int, Answer]]:
     """The answers as they arrive: small components first, the others over threads or by the budget's executor.
 
-    No answer depends on where it was computed.
+    No answer depends on where it was computed. Those that the budget keeps already are not computed again.
     """
-    order = sorted(range(len(tasks)), key=lambda i: len(tasks[i].part))
+    if budget.engine is None and budget.keep is None:
+        return solve_here(tasks, range(len(tasks)), budget, threads)
+    from coherently.solve.component.sending import solve_elsewhere  # not for plain panels, which start sooner without
+
+    return solve_elsewhere(tasks, budget, threads)
+
+
+def solve_here(
+    tasks: Sequence[Task], which: Sequence[int], budget: Budget, threads: int
+) -> Iterator[tuple[int, Answer]]:
+    """Answers in this process."""
+    order = sorted(which, key=lambda i: len(tasks[i].part))
     small = [i for i in order if len(tasks[i].part) <= SMALL]
     large = order[len(small) :]
     count = min(count_threads(threads), len(large))
-    if budget.engine is None and count <= 1:
+    if count <= 1:
         small, large = order, []
     for i in small:
         yield i, tasks[i].solve(budget)
     if not large:
         return
-    if budget.engine is not None:
-        yield from _by_executor(tasks, large, budget, budget.engine)
-        return
     with ThreadPoolExecutor(count) as pool:
-        yield from _by_executor(tasks, large, budget, pool)
-
-
-def _by_executor(
-    tasks: Sequence[Task], which: Sequence[int], budget: Budget, engine: Executor
-) -> Iterator[tuple[int, Answer]]:
-    """Answers by an executor; after a stop, components unfinished in other processes get a first answer here."""
-    # The largest components start first, so that no long one starts last.
-    if isinstance(engine, ThreadPoolExecutor):
-        own = {engine.submit(tasks[i].solve, replace(budget, engine=None)): i for i in reversed(which)}
-    else:
-        end = time.time() + budget.left()
-        own = {engine.submit(_elsewhere, tasks[i], end, budget.tolerance, budget.floor): i for i in reversed(which)}
-    left: set[Future[Answer]] = set(own)
-    while left:
-        done, left = wait(left, timeout=SLICE, return_when=FIRST_COMPLETED)
-        budget.slice()
-        for future in done:
-            yield own[future], future.result()
-        if budget.is_stopped and not isinstance(engine, ThreadPoolExecutor):
-            for future in left:
-                future.cancel()
-                yield own[future], tasks[own[future]].solve(NO_TIME)
-            return
-
-
-def _elsewhere(task: Task, end: float, tolerance: float, floor: float) -> Answer:
-    """Solve in another process, until a time by the wall clock."""
-    return task.solve(Budget(tolerance=tolerance, floor=floor).within(end - time.time()))
+        # The largest components start first, so that no long one starts last.
+        own = {pool.submit(tasks[i].solve, budget): i for i in reversed(large)}
+        left: set[Future[Answer]] = set(own)
+        while left:
+            done, left = wait(left, timeout=SLICE, return_when=FIRST_COMPLETED)
+            budget.slice()
+            for future in done:
+                yield own[future], future.result()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from coherently import _core
+from coherently.engine.threads import count_threads
 from coherently.errors import MethodError
 from coherently.problem import (
     KERNELS,
@@ -25,6 +26,7 @@ from coherently.solve.facts import Promise, Status
 from coherently.solve.measure import without_rounding
 from coherently.solve.relaxed.bregman import BregmanRun
 from coherently.solve.relaxed.certificate import relaxed_bound
+from coherently.solve.relaxed.colours import Colours, Order, by_order
 from coherently.solve.relaxed.interior import interior_point
 from coherently.solve.relaxed.pairs import Relaxed, fits, solve_pairwise
 from coherently.solve.relaxed.recovered import remark, written
@@ -86,7 +88,8 @@ class AlternatingProjections:
     nothing inside. With any of these there is no guaranteed improvement.
 
     `trace` keeps the answer after every sweep. Independent components are solved on `threads` threads (0: one per
-    processor), with the same answer.
+    processor), with the same answer. With `order="colours"` a sweep projects sets of disjoint groups at the same time,
+    one set after the other; without correction that order has its own limit, which no number of threads changes.
 
     >>> import coherently as co
     >>> rows = [("A", "p", 0.2), ("A", "q", 0.3), ("A", "p & q", 0.5), ("A", "p | q", 0.9)]
@@ -105,9 +108,12 @@ class AlternatingProjections:
     auxiliary: bool = False
     trace: bool = False
     threads: int = 0
+    order: Order = "appearance"
 
     def __post_init__(self) -> None:
         find_design(self.groups)
+        if self.order not in ("appearance", "colours"):
+            raise MethodError(f"order is {self.order!r}; it may be appearance or colours")
         if self.correction not in ("none", "dykstra"):
             raise MethodError(f"correction is {self.correction!r}; it may be none or dykstra")
         if self.correction == "none" and (self.auxiliary or self.groups in SHARING):
@@ -117,8 +123,7 @@ class AlternatingProjections:
             )
         if self.sweeps < 1:
             raise MethodError(f"sweeps is {self.sweeps}; it must be 1 or more")
-        if self.threads < 0:
-            raise MethodError(f"threads is {self.threads}; it must be 0 (one per processor) or more")
+        count_threads(self.threads)
         if not 0 <= self.tolerance < math.inf:
             raise MethodError(f"tolerance is {self.tolerance}; it must be a number of 0 or more")
 
@@ -140,14 +145,8 @@ class AlternatingProjections:
         """Answer the problem; a stop gives the answer so far."""
         merged, budget = problem.merged, budget or Budget()
         brier, corrected = problem.loss.is_quadratic, self.correction == "dykstra"
-        if not brier and not isinstance(problem.loss, KERNELS):
-            known = ", ".join(kind.name for kind in KERNELS)
-            raise MethodError(f"projections know the losses {known}, not {problem.loss.name}; use the method exact")
-        if not brier and len(merged.terms):
-            raise MethodError(
-                f"projections know conditionals, intervals and pins under the loss brier, not {problem.loss.name}; use "
-                f"the method exact"
-            )
+        if not brier:
+            _require_known_loss(problem)
         if brier and corrected and not self.trace and fits(merged, self.groups):
             found = solve_pairwise(
                 merged, self.groups, self.tolerance, self.threads, auxiliary=self.auxiliary, budget=budget
@@ -166,12 +165,15 @@ class AlternatingProjections:
         if not brier:
             if groups.auxiliary:
                 raise MethodError(f"events that nobody forecast need the loss brier, not {problem.loss.name}")
-            return BregmanRun(problem, groups, corrected, self.tolerance).solve(self.sweeps, budget, traced=self.trace)
+            ordered = by_order(self.order, groups, len(merged), self.threads)
+            run = BregmanRun(problem, *ordered, corrected, self.tolerance)
+            return run.solve(self.sweeps, budget, traced=self.trace)
         attached = attach(merged, groups)
-        if corrected:
-            return self._dykstra(_Sweeps(problem, attached, traced=self.trace, corrected=True), budget)
-        run = _Sweeps(problem, without_weightless(attached), traced=self.trace, corrected=False)
-        return self._loop(run, budget)
+        if not corrected:
+            attached = without_weightless(attached)
+        groups, colours = by_order(self.order, attached.groups, len(attached.weight), self.threads)
+        sweeps = _Sweeps(problem, replace(attached, groups=groups), colours, traced=self.trace, corrected=corrected)
+        return self._dykstra(sweeps, budget) if corrected else self._loop(sweeps, budget)
 
     def _without_weightless(self, problem: Problem, budget: Budget) -> Local:
         """The loop ignores events whose forecasts have weight 0: they stay NaN and are in no group."""
@@ -264,15 +266,30 @@ class AlternatingProjections:
         return replace(solution, trace=run.trace(), note=run.note_for(found.x), conditionals=run.form())
 
 
+def _require_known_loss(problem: Problem) -> None:
+    """Refuse a loss other than Brier's for which there are no projections."""
+    if not isinstance(problem.loss, KERNELS):
+        known = ", ".join(kind.name for kind in KERNELS)
+        raise MethodError(f"projections know the losses {known}, not {problem.loss.name}; use the method exact")
+    if len(problem.merged.terms):
+        raise MethodError(
+            f"projections know conditionals, intervals and pins under the loss brier, not {problem.loss.name}; use "
+            f"the method exact"
+        )
+
+
 class _Sweeps:
     """The projector of a problem's groups, auxiliary coordinates included, and the notes of a run."""
 
-    def __init__(self, problem: Problem, attached: Attached, *, traced: bool, corrected: bool) -> None:
+    def __init__(
+        self, problem: Problem, attached: Attached, colours: Colours | None, *, traced: bool, corrected: bool
+    ) -> None:
         self.problem, self.attached, self.traced, self.corrected = problem, attached, traced, corrected
         self.groups, self.weight, self.target = attached.groups, attached.weight, attached.target
         groups = self.groups
         self.projector = _core.GroupProjector(
-            groups.starts, groups.members, groups.pattern, list(groups.patterns), self.weight
+            *(groups.starts, groups.members, groups.pattern, list(groups.patterns), self.weight),
+            *(() if colours is None else (colours.starts, colours.threads)),
         )
         self.sweeps = -1
         self.noted: list[Vector] = []

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from coherently.arrays import Vector
     from coherently.problem import Groups, Problem
     from coherently.solve.budget import Budget
+    from coherently.solve.relaxed.colours import Colours
 
 
 @dataclass(slots=True, eq=False)
@@ -24,6 +25,7 @@ class BregmanRun:
 
     problem: Problem
     groups: Groups
+    colours: Colours | None
     corrected: bool
     tolerance: float
 
@@ -31,7 +33,8 @@ class BregmanRun:
         """Sweep until converged: no probability moves, or with correction the bound proves the objective."""
         loss, merged, groups = self.problem.loss, self.problem.merged, self.groups
         projector = _core.BregmanProjector(
-            loss.name, groups.starts, groups.members, groups.pattern, list(groups.patterns), merged.weight
+            *(loss.name, groups.starts, groups.members, groups.pattern, list(groups.patterns), merged.weight),
+            *(() if self.colours is None else (self.colours.starts, self.colours.threads)),
         )
         z, increments = loss.gradient(merged.mean), np.zeros(len(groups.members))
         x, status, sweep = merged.mean, Status.SWEEP_LIMIT, 0
