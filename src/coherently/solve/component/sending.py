@@ -33,15 +33,15 @@ def solve_elsewhere(tasks: Sequence[Task], budget: Budget, threads: int) -> Iter
     price = [estimated_seconds(task.part, pace_of(task.part, task.objective)) for task in tasks]
     costly = [i for i, seconds in enumerate(price) if seconds >= CROSSING]
     cheap = [i for i, seconds in enumerate(price) if seconds < CROSSING]
-    shelf = _Shelf(tasks, budget)
-    known, rest = shelf.divided(costly)
+    finished = _Finished(tasks, budget)
+    known, rest = finished.divided(costly)
     yield from known
     if budget.engine is None:
         yield from solve_here(tasks, cheap, budget, threads)
         for i, answer in solve_here(tasks, rest, budget, threads):
-            yield i, shelf.kept(i, answer)
+            yield i, finished.kept(i, answer)
     else:
-        yield from _by_engine(tasks, cheap, {i: price[i] for i in rest}, shelf, budget.engine)
+        yield from _by_engine(tasks, cheap, {i: price[i] for i in rest}, finished, budget.engine)
     if budget.keep is not None:
         budget.keep.save()
 
@@ -53,12 +53,12 @@ def key_of(task: Task, budget: Budget) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shelf:
+class _Finished:
     """Finished answers: those that the budget keeps, or else those of this run, which are kept if it ends too soon."""
 
     tasks: Sequence[Task]
     budget: Budget
-    finished: dict[int, Answer] = field(default_factory=dict)
+    answers: dict[int, Answer] = field(default_factory=dict)
 
     def divided(self, which: Sequence[int]) -> tuple[list[tuple[int, Answer]], list[int]]:
         """The components that are finished, with their answers, and the others."""
@@ -73,7 +73,7 @@ class _Shelf:
         """Keep an answer that more time would not change."""
         if answer.ended in (Ended.PROVED, Ended.ROUNDING):
             if self.budget.keep is None:
-                self.finished[i] = answer  # the hash takes as long as the way to another process
+                self.answers[i] = answer  # the hash takes as long as the way to another process
             else:
                 self.budget.keep.add(key_of(self.tasks[i], self.budget), answer.to_bytes())
         return answer
@@ -81,20 +81,20 @@ class _Shelf:
     def keep(self) -> Keep:
         """All that is finished."""
         found = Keep() if self.budget.keep is None else self.budget.keep
-        for i, answer in self.finished.items():
+        for i, answer in self.answers.items():
             found.add(key_of(self.tasks[i], self.budget), answer.to_bytes())
         found.save()
         return found
 
 
 def _by_engine(
-    tasks: Sequence[Task], cheap: Sequence[int], price: dict[int, float], shelf: _Shelf, engine: Executor
+    tasks: Sequence[Task], cheap: Sequence[int], price: dict[int, float], finished: _Finished, engine: Executor
 ) -> Iterator[tuple[int, Answer]]:
     """Answers by an executor; cheap components, which cost less than the way there, are solved here meanwhile.
 
     Components without an answer after a stop, or at the end of the time, get a first answer here.
     """
-    budget, which = shelf.budget, list(price)
+    budget, which = finished.budget, list(price)
     batches = [[which[k] for k in batch] for batch in batches_of(list(price.values()))]
     missing, todo, solved_here = set(which), iter(cheap), []
 
@@ -113,10 +113,10 @@ def _by_engine(
         with closing(dispatch(engine, work, [[tasks[i] for i in b] for b in batches], budget, meanwhile)) as arriving:
             for k, answers in arriving:
                 for i, answer in zip(batches[k], answers, strict=True):
-                    yield i, shelf.kept(i, _as_seen_here(answer, budget))
+                    yield i, finished.kept(i, _as_seen_here(answer, budget))
                 missing -= set(batches[k])
     except EngineError as error:
-        raise _with_keep(error, shelf.keep(), len(which), len(missing)) from None
+        raise _with_keep(error, finished.keep(), len(which), len(missing)) from None
     yield from solved_here
     for i in [*todo, *sorted(missing)]:
         yield i, tasks[i].solve(budget)
