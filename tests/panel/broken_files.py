@@ -10,15 +10,18 @@ import io
 import json
 import re
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import coherently as co
 from coherently.errors import CoherentlyError
-from coherently.panel.readers import CELL_LIMIT
+from coherently.panel.columnar.text_files import CELL_LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MESSAGES = Path(__file__).parent / "broken_files.txt"
 LONG_HEADER = ("judge", "event", "probability")
@@ -52,7 +55,24 @@ def quoted(cell: str) -> str:
 EVERY = tuple(range(15))
 PROBABILITIES = (
     *("1.5", "-0.1", "abc", "", "NA", "nan", "inf", "-inf", "1e400", "0,5", "35 %x", "%", "101%", "-5%", "1_0", "True"),
-    *("0x1", "50", "100.5", " ", "0.5.1", "--1", "1e", "+", ".", "½", "1.0000001", "٠.٥", "0.5 0.6", "null", "N/A", "-"),
+    *(
+        "0x1",
+        "50",
+        "100.5",
+        " ",
+        "0.5.1",
+        "--1",
+        "1e",
+        "+",
+        ".",
+        "½",
+        "1.0000001",
+        "٠.٥",
+        "0.5 0.6",
+        "null",
+        "N/A",
+        "-",
+    ),
 )
 EVENT_TEXTS = (
     *("", "  ", "p &", "& q", "(p", "p)", "p q", "Supplier delay", '"open', "9lives", "p ? q", "winner = Ann"),
@@ -107,7 +127,12 @@ def header_files() -> Iterator[tuple[str, bytes]]:
     headers = (
         *(("judge", "evnt", "probability"), ("judge", "event", "probabilty"), ("a", "b", "c"), ("judge", "p", "prob")),
         *(("judge", "event", "event_id"), ("judge", "judge", "event"), ("judge", "event", ""), ("", "event", "p")),
-        *(("Judge", "judge ", "p"), ("user", "ticker", "price"), ("market", "bid", "ask"), ("judge", "event", "weight")),
+        *(
+            ("Judge", "judge ", "p"),
+            ("user", "ticker", "price"),
+            ("market", "bid", "ask"),
+            ("judge", "event", "weight"),
+        ),
         *(("event", "Ann", "outcome"), ("event", "juge", "probabilit"), ("title", "p", "chance"), ("1", "2", "3")),
     )
     for i, header in enumerate(headers):
@@ -128,7 +153,9 @@ def header_files() -> Iterator[tuple[str, bytes]]:
 def row_files() -> Iterator[tuple[str, bytes]]:
     """Rows with too many or too few cells, quotes that do not close, cells without end."""
     good = csv(LONG_HEADER, rows())
-    for i, row in enumerate((["a"], ["a", "b"], ["a", "p", "0.5", ""], ["a", "p", "q", "0.5"], ["a", "p & q, r", ".5"])):
+    for i, row in enumerate(
+        (["a"], ["a", "b"], ["a", "p", "0.5", ""], ["a", "p", "q", "0.5"], ["a", "p & q, r", ".5"])
+    ):
         yield f"ragged{i}.csv", csv(LONG_HEADER, [*rows(4), row, *rows(3)])
     yield "ragged_many.csv", csv(LONG_HEADER, [["a", "b"]] * 14)
     yield "ragged_long.csv", csv(LONG_HEADER, [*rows(2000), ["a"], *rows(2000), ["b", "c"]])
@@ -176,10 +203,25 @@ def json_files() -> Iterator[tuple[str, bytes]]:
     """JSON lines with one bad line among good ones."""
     good = [json.dumps(dict(zip(LONG_HEADER, (*row[:2], float(row[2])), strict=True))) for row in rows()]
     bad = (
-        *('{"judge": "a", "event": "p", "probability": }', "[1, 2]", "17", "null", '"text"', "{", "judge,event,p", "{}"),
+        *(
+            '{"judge": "a", "event": "p", "probability": }',
+            "[1, 2]",
+            "17",
+            "null",
+            '"text"',
+            "{",
+            "judge,event,p",
+            "{}",
+        ),
         *('{"judge": "a", "event": "p", "event": "q", "probability": 1}', '{"judge": "a", "event": "p"}'),
-        *(f'{{"judge": "a", "event": "p", "probability": {p}}}' for p in ("2", "-1", "NaN", "Infinity", "true", "null")),
-        *(f'{{"judge": "a", "event": "p", "probability": {p}}}' for p in ('"x"', '"1.5"', "[0.5]", '{"p": 1}', "1e999")),
+        *(
+            f'{{"judge": "a", "event": "p", "probability": {p}}}'
+            for p in ("2", "-1", "NaN", "Infinity", "true", "null")
+        ),
+        *(
+            f'{{"judge": "a", "event": "p", "probability": {p}}}'
+            for p in ('"x"', '"1.5"', "[0.5]", '{"p": 1}', "1e999")
+        ),
         *(f'{{"judge": "a", "event": {e}, "probability": 0.5}}' for e in ("null", "1.5", "true", '""', '"p &"', "[1]")),
         *(f'{{"judge": {j}, "event": "p", "probability": 0.5}}' for j in ("null", '"\\ud800"', '" "', "0.5")),
         '{"judge": "a", "event": "p", "probability": 0.5} {}',
@@ -241,9 +283,7 @@ def parquet_files() -> Iterator[tuple[str, bytes]]:
 
 def broken_files() -> dict[str, bytes]:
     """All files by their names."""
-    makers = (
-        *(value_files, interval_files, header_files, row_files, encoding_files, json_files, parquet_files),
-    )
+    makers = (*(value_files, interval_files, header_files, row_files, encoding_files, json_files, parquet_files),)
     made = [file for maker in makers for file in maker()]
     assert len({name for name, _ in made}) == len(made)
     return dict(made)

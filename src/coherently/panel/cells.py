@@ -9,19 +9,22 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 from coherently.errors import PanelError
+from coherently.events import PackedTexts
 from coherently.panel.cell_table import ProblemList
+from coherently.panel.columnar.coded import CodedCells, NumberCells
+from coherently.panel.texts import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from coherently.panel.cell_table import Cells, Table
+    from coherently.panel.cell_table import Table, TableCells
 
 T = TypeVar("T")
 Missing: TypeAlias = Literal["error", "abstain"]
@@ -57,17 +60,25 @@ class Refusal:
     remedies: tuple[str, ...]
 
 
+EMPTY = Refusal("the cell is empty", (NAME,))
+
+
 def probabilities(table: Table, column: str, *, percent: bool, missing: Missing) -> NDArray[np.float64]:
     """Read probabilities, NaN where a judge abstained; with `percent` a plain 35 is 0.35."""
     scale = 100 if percent else 1
     abstain = missing == "abstain"
-    values = _plain_numbers(table.columns[column])
+    convert = partial(_probability, scale=scale, abstain=abstain)
+    cells = table.columns[column]
+    if isinstance(cells, NumberCells):
+        share = cells.values / scale
+        share[cells.odd] = _odd_numbers(table, column, cells, convert)
+        return np.clip(share, 0.0, 1.0)
+    values = _plain_numbers(cells)
     if values is not None:
         share = values / scale
         fine = (share >= -ROUNDING) & (share <= 1 + ROUNDING)
         if np.all(fine | np.isnan(share) if abstain else fine):
             return np.clip(share, 0.0, 1.0)
-    convert = partial(_probability, scale=scale, abstain=abstain)
     return np.array(_converted(table, column, convert), dtype=np.float64)
 
 
@@ -78,9 +89,14 @@ def probability(cell: object) -> float | Refusal:
 
 def weights(table: Table, column: str) -> NDArray[np.float64]:
     """Read finite weights of 0 or more."""
-    values = _plain_numbers(table.columns[column])
-    if values is not None and np.all((values >= 0) & (values < np.inf)):
+    cells = table.columns[column]
+    if isinstance(cells, NumberCells):
+        values = cells.values.copy()
+        values[cells.odd] = _odd_numbers(table, column, cells, _weight)
         return values
+    plain = _plain_numbers(cells)
+    if plain is not None and np.all((plain >= 0) & (plain < np.inf)):
+        return plain
     return np.array(_converted(table, column, _weight), dtype=np.float64)
 
 
@@ -147,28 +163,66 @@ def texts(table: Table, column: str) -> list[str]:
     return _converted(table, column, _text)
 
 
+def names(table: Table, column: str) -> CodedCells:
+    """Read the names of judges or events, stripped, as numbers of the distinct ones."""
+    cells = table.columns[column]
+    if not isinstance(cells, CodedCells):
+        return CodedCells(*encode(texts(table, column)))
+    assert isinstance(cells.distinct, PackedTexts)
+    blank = [-1, *cells.distinct.empty().tolist()]
+    if cells.codes.min(initial=0) < 0 or len(blank) > 1:
+        rows = np.flatnonzero(np.isin(cells.codes, blank)).tolist()
+        problems = ProblemList()
+        problems.add(rows, lambda row: f"{table.place(row, column)}: {EMPTY.reason}", EMPTY.remedies)
+        problems.check()
+    return cells
+
+
 def outcomes(table: Table, column: str) -> NDArray[np.int8]:
     """Read outcomes: 1 true, 0 false, -1 unresolved."""
+    cells = table.columns[column]
+    if isinstance(cells, CodedCells):
+        found = _converted_distinct(table, column, cells, np.arange(len(cells)), _outcome)
+        return np.array(found, np.int8)[cells.codes]
     return np.array(_converted(table, column, _outcome), dtype=np.int8)
 
 
 def times(table: Table, column: str) -> NDArray[np.float64]:
     """Read numbers as they are, or ISO dates as seconds since 1970 (UTC where no zone is given)."""
-    values = _plain_numbers(table.columns[column])
+    cells = table.columns[column]
+    if isinstance(cells, NumberCells):
+        return _times_among_numbers(table, column, cells)
+    values = _plain_numbers(cells)
     if values is not None and np.isfinite(values).all():
         return values
     moments = _converted(table, column, _moment)
-    dated = [isinstance(moment, datetime) for moment in moments]
-    if len(set(dated)) > 1:
-        places = [
-            f"{table.place(row, column)} has {reprlib.repr(table.columns[column][row])}"
-            for row in (dated.index(True), dated.index(False))
-        ]
+    _check_dated(table, column, np.array([isinstance(moment, datetime) for moment in moments]), cells)
+    return np.array([_seconds(moment) for moment in moments], dtype=np.float64)
+
+
+def _times_among_numbers(table: Table, column: str, cells: NumberCells) -> NDArray[np.float64]:
+    moments = _converted_distinct(table, column, cells.odd_cells, cells.odd, _moment)
+    dated = np.zeros(len(cells), np.bool_)
+    dated[cells.odd] = np.array([isinstance(moment, datetime) for moment in moments], np.bool_)[cells.odd_cells.codes]
+    _check_dated(table, column, dated, cells)
+    values = cells.values.copy()
+    values[cells.odd] = np.array([_seconds(moment) for moment in moments], np.float64)[cells.odd_cells.codes]
+    return values
+
+
+def _check_dated(table: Table, column: str, dated: NDArray[np.bool_], cells: TableCells) -> None:
+    """Refuse dates beside numbers."""
+    if dated.any() and not dated.all():
+        rows = (int(dated.argmax()), int(dated.argmin()))
+        places = [f"{table.place(row, column)} has {reprlib.repr(cells[row])}" for row in rows]
         raise PanelError(f"{' but '.join(places)}: write all times as dates or all as numbers")
-    return np.array([m.timestamp() if isinstance(m, datetime) else m for m in moments], dtype=np.float64)
 
 
-def _plain_numbers(cells: Cells) -> NDArray[np.float64] | None:
+def _seconds(moment: Any) -> float:
+    return moment.timestamp() if isinstance(moment, datetime) else float(moment)
+
+
+def _plain_numbers(cells: Sequence[Any] | NDArray[np.generic]) -> NDArray[np.float64] | None:
     """Convert a whole column of numbers in one step, or return None; NaN only where a cell is the number NaN."""
     if isinstance(cells, np.ndarray):
         return cells.astype(np.float64) if cells.dtype.kind in "iuf" else None
@@ -204,6 +258,39 @@ def _converted(table: Table, column: str, convert: Callable[[object], T | Refusa
         [remedy for refusal in refused.values() for remedy in refusal.remedies],
     )
     problems.check()
+    return answers  # type: ignore[return-value]
+
+
+def _odd_numbers(
+    table: Table, column: str, cells: NumberCells, convert: Callable[[object], float | Refusal]
+) -> NDArray[np.float64]:
+    """Convert the cells that are not plain numbers."""
+    answers = _converted_distinct(table, column, cells.odd_cells, cells.odd, convert)
+    return np.array(answers, np.float64)[cells.odd_cells.codes]
+
+
+def _converted_distinct(
+    table: Table, column: str, cells: CodedCells, rows: NDArray[np.int64], convert: Callable[[object], T | Refusal]
+) -> list[T]:
+    """Convert each distinct cell, the missing one last; `rows` says where the cells are."""
+    answers = [convert(cell) for cell in cells.distinct]
+    if cells.codes.min(initial=0) < 0:
+        answers.append(convert(None))
+    refused = {code: answer for code, answer in enumerate(answers) if isinstance(answer, Refusal)}
+    if refused:
+        codes = np.where(cells.codes < 0, len(cells.distinct), cells.codes)
+        places = np.flatnonzero(np.isin(codes, list(refused)))
+        found = dict(zip(rows[places].tolist(), places.tolist(), strict=True))
+        problems = ProblemList()
+        problems.add(
+            list(found),
+            lambda row: (
+                f"{table.place(row, column)}: "
+                f"{refused[int(codes[found[row]])].reason.format(reprlib.repr(cells[found[row]]))}"
+            ),
+            [remedy for refusal in refused.values() for remedy in refusal.remedies],
+        )
+        problems.check()
     return answers  # type: ignore[return-value]
 
 
@@ -279,7 +366,7 @@ def _text(cell: object) -> str | Refusal:
     if isinstance(cell, (int, np.integer, *FLOATS)) and cell == cell // 1 and not isinstance(cell, bool):
         return str(int(cell))
     if _is_null(cell) or (isinstance(cell, str) and not cell.strip()):
-        return Refusal("the cell is empty", (NAME,))
+        return EMPTY
     if not isinstance(cell, str):
         return Refusal("{} is neither a text nor a whole number", (NAME,))
     if not _is_unicode(cell):

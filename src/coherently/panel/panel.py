@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -105,8 +106,10 @@ class Panel(Value):
         """
         from coherently.panel.build import build
         from coherently.panel.frames import table_from_frame
+        from coherently.panel.layout import plan_columns
 
-        return build(table_from_frame(frame), **options)
+        planner = partial(plan_columns, percent=bool(options.get("percent")))
+        return build(table_from_frame(frame, planner=planner), **options)
 
     @staticmethod
     def from_records(records: Iterable[Record], **options: Unpack[Options]) -> Panel:

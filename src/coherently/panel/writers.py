@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coherently import _core
 from coherently.errors import MissingDependencyError, PanelError
 
 if TYPE_CHECKING:
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.panel.cell_table import Columns
+    from coherently.panel.cell_table import Cells, Columns
 
 GZIP_LEVEL = 1
 """The fastest level: the digits of floats gain little from a higher one."""
+ROWS = 1 << 16
+"""Number of rows of CSV that are made at a time."""
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
@@ -75,15 +78,20 @@ def _write_errors(path: Path) -> Iterator[None]:
 
 def write_columns(columns: Columns, stream: TextIO, delimiter: str = ",") -> None:
     """Write columns as CSV; NaN and None are empty cells."""
+    cells = [_csv_column(column) for column in columns.values()]
+    # A carriage return, which a reader would take for the end of a row, is rare: then all texts go in quotes.
+    if any(_core.contains_return(texts) for texts in [list(columns), *cells] if isinstance(texts, list)):
+        _write_in_quotes(columns, stream, delimiter)
+        return
+    stream.write(_core.csv_rows([[name] for name in columns], 0, 1, delimiter).decode())
+    count = len(cells[0]) if cells else 0
+    chunks = ((start, min(start + ROWS, count)) for start in range(0, count, ROWS))
+    stream.writelines(_core.csv_rows(cells, start, stop, delimiter).decode() for start, stop in chunks)
+
+
+def _write_in_quotes(columns: Columns, stream: TextIO, delimiter: str) -> None:
     cells = [_csv_cells(column) for column in columns.values()]
-    # The csv module of Python 3.11 does not quote a carriage return, which a reader would take for the end of a row.
-    returns = any("\r" in cell for column in [columns, *cells] for cell in column if isinstance(cell, str))
-    writer = csv.writer(
-        stream,
-        delimiter=delimiter,
-        lineterminator="\n",
-        quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL,
-    )
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(columns)
     writer.writerows(zip(*cells, strict=True))
 
@@ -117,16 +125,25 @@ def _write_json_lines(columns: Columns, stream: TextIO) -> None:
     stream.writelines(encode(record) + "\n" for record in records(columns))
 
 
-def _csv_cells(column: NDArray[Any] | list[Any]) -> list[Any]:
+def _csv_column(column: Cells) -> list[str] | NDArray[np.float64]:
+    """Numbers as they are, everything else as texts."""
+    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
+        return np.ascontiguousarray(column, np.float64)
+    if isinstance(column, list) and set(map(type, column)) == {str}:
+        return column
+    return ["" if cell is None else str(cell) for cell in _csv_cells(column)]
+
+
+def _csv_cells(column: Cells) -> list[Any]:
     cells = _cells(column)
     if bool in set(map(type, cells)):
         return [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]
     return cells
 
 
-def _cells(column: NDArray[Any] | list[Any]) -> list[Any]:
+def _cells(column: Cells) -> list[Any]:
     """Return plain Python values, None for NaN."""
-    if isinstance(column, list):
+    if not isinstance(column, np.ndarray):
         return [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in column]
     cells: list[Any] = column.tolist()
     if column.dtype.kind == "f":

@@ -1,0 +1,57 @@
+"""Texts in two arrays, as Arrow has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from coherently import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PackedTexts(Sequence[str]):
+    """Texts that are strings only where somebody looks: text i has the bytes, in UTF-8, from offset i to offset i + 1.
+
+    >>> texts = PackedTexts(np.array([0, 1, 6]), np.frombuffer(b"pp & q", np.uint8))
+    >>> len(texts), texts[1], list(texts), texts.take(np.array([1, 0]))
+    (2, 'p & q', ['p', 'p & q'], ['p & q', 'p'])
+    """
+
+    offsets: NDArray[np.int64]
+    data: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return self.take(np.arange(len(self))[index])
+        place = range(len(self))[index]
+        return self.data[self.offsets[place] : self.offsets[place + 1]].tobytes().decode()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.take(np.arange(len(self))))
+
+    def take(self, index: NDArray[np.int64]) -> list[str]:
+        """Some texts as strings."""
+        return _core.unpack(self.offsets, self.data, np.ascontiguousarray(index, np.int64))
+
+    def is_ascii(self) -> bool:
+        """Whether no text has a character beyond ASCII."""
+        return not len(self.data) or bool(self.data.max() < 128)
+
+    def empty(self) -> NDArray[np.int64]:
+        """The places of the texts without any character."""
+        return np.flatnonzero(np.diff(self.offsets) == 0)
