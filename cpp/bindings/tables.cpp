@@ -63,6 +63,7 @@ PackedArrays pack(const TextPool& pool, std::size_t start) {
 template <typename Scanner>
 ColumnArrays take_column(Scanner& scanner, std::size_t index) {
     Column& column = scanner.columns().at(index);
+    column.finish();
     std::optional<std::string> first;
     if (column.has_number) first = column.first_number;
     const PackedArrays texts = pack(column.pool, 0);

@@ -23,8 +23,8 @@ bool read_plain_number(std::string_view cell, double& value) {
 void Column::add(std::string_view cell) {
     switch (plan_.kind) {
         case ColumnKind::skip: return;
-        case ColumnKind::text: return codes.push_back(pool.code(cell));
-        case ColumnKind::name: return codes.push_back(pool.code(strip(cell)));
+        case ColumnKind::text: return wait(cell);
+        case ColumnKind::name: return wait(strip(cell));
         case ColumnKind::number: break;
     }
     double value = 0.0;
@@ -41,7 +41,26 @@ void Column::add_odd(std::string_view cell) {
         odd.push_back(static_cast<std::int64_t>(values.size()));
         values.push_back(std::numeric_limits<double>::quiet_NaN());
     }
-    codes.push_back(pool.code(cell));
+    wait(cell);
+}
+
+void Column::wait(std::string_view text) {
+    constexpr std::size_t most = 256;
+    waiting_.append(text);
+    ends_.push_back(waiting_.size());
+    if (ends_.size() >= most) finish();
+}
+
+void Column::finish() {
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+        views_.push_back(std::string_view(waiting_).substr(begin, end - begin));
+        begin = end;
+    }
+    pool.codes(views_, codes);
+    views_.clear();
+    ends_.clear();
+    waiting_.clear();
 }
 
 }  // namespace coherently

@@ -1,5 +1,6 @@
 #include "coherently/tables/text_pool.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -29,8 +30,27 @@ std::uint32_t hash_of(std::string_view text) {
 
 }  // namespace
 
-std::int32_t TextPool::code(std::string_view text) {
-    const std::uint32_t hash = hash_of(text);
+std::int32_t TextPool::code(std::string_view text) { return code(text, hash_of(text)); }
+
+void TextPool::codes(std::span<const std::string_view> texts, std::vector<std::int32_t>& out) {
+    constexpr std::size_t at_once = 32;
+    std::uint32_t hashes[at_once];
+    for (; !texts.empty(); texts = texts.subspan(std::min(at_once, texts.size()))) {
+        const std::size_t count = std::min(at_once, texts.size()), mask = slots_.size() - 1;
+        for (std::size_t i = 0; i < count; ++i) {
+            hashes[i] = hash_of(texts[i]);
+            __builtin_prefetch(&slots_[hashes[i] & mask]);
+        }
+        const auto likely = [&](std::size_t i) { return slots_[hashes[i] & mask].code; };
+        for (std::size_t i = 0; i < count; ++i)
+            if (likely(i) >= 0) __builtin_prefetch(&offsets_[static_cast<std::size_t>(likely(i))]);
+        for (std::size_t i = 0; i < count; ++i)
+            if (likely(i) >= 0) __builtin_prefetch(bytes_.data() + offsets_[static_cast<std::size_t>(likely(i))]);
+        for (std::size_t i = 0; i < count; ++i) out.push_back(code(texts[i], hashes[i]));
+    }
+}
+
+std::int32_t TextPool::code(std::string_view text, std::uint32_t hash) {
     const std::size_t mask = slots_.size() - 1;
     std::size_t slot = hash & mask;
     for (; slots_[slot].code >= 0; slot = (slot + 1) & mask)

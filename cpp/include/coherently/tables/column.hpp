@@ -31,6 +31,8 @@ public:
     explicit Column(const ColumnPlan& plan) : plan_(plan) {}
 
     void add(std::string_view cell);
+    // Numbers the texts that wait for it; to be called before `codes` and `pool` are used.
+    void finish();
     // A cell that is kept as a text, even in a column of numbers.
     void add_odd(std::string_view cell);
     const ColumnPlan& plan() const { return plan_; }
@@ -43,7 +45,12 @@ public:
     bool has_number = false;
 
 private:
+    void wait(std::string_view text);
+
     ColumnPlan plan_;
+    std::string waiting_;  // texts that have no number yet, one after the other
+    std::vector<std::size_t> ends_;
+    std::vector<std::string_view> views_;
 };
 
 }  // namespace coherently

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,8 @@ public:
 
     // The number of a text, which is added if it is new.
     std::int32_t code(std::string_view text);
+    // The numbers of several texts. What each needs is fetched from memory while others are looked up.
+    void codes(std::span<const std::string_view> texts, std::vector<std::int32_t>& out);
     std::size_t size() const { return offsets_.size() - 1; }
     std::string_view operator[](std::size_t i) const {
         const auto begin = static_cast<std::size_t>(offsets_[i]);
@@ -28,6 +31,7 @@ private:
         std::uint32_t hash = 0;
         std::int32_t code = -1;
     };
+    std::int32_t code(std::string_view text, std::uint32_t hash);
     void grow();
 
     std::vector<std::uint8_t> bytes_;
