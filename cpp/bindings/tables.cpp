@@ -3,6 +3,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <optional>
 #include <variant>
 
@@ -207,6 +210,14 @@ nb::list unpack(Vector<std::int64_t> offsets, Vector<std::uint8_t> bytes, Vector
     return found;
 }
 
+// Gives memory that is free to the system, where the C library keeps it for later: what follows a large file should not
+// find it taken.
+void trim_memory() {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
 }  // namespace
 
 void bind_tables(nb::module_& module) {
@@ -219,6 +230,7 @@ void bind_tables(nb::module_& module) {
         .def("__len__", &TextPool::size);
     module.def("csv_rows", &csv_rows, nb::arg("columns"), nb::arg("start"), nb::arg("stop"), nb::arg("delimiter"));
     module.def("contains_return", &contains_return, nb::arg("texts"));
+    module.def("trim_memory", &trim_memory);
     module.def("unpack", &unpack, nb::arg("offsets"), nb::arg("data"), nb::arg("index"));
 }
 

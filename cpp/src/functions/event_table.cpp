@@ -179,7 +179,7 @@ std::int32_t EventTable::intern(const OwnedFunction& owned) {
         words_.insert(words_.end(), wanted.words.begin(), wanted.words.end());
         variable_starts_.push_back(static_cast<std::int64_t>(variables_.size()));
         word_starts_.push_back(static_cast<std::int64_t>(words_.size()));
-        if (2 * kinds_.size() > slots_.size()) grow();
+        if (3 * kinds_.size() > 2 * slots_.size()) grow();
     }
     return 2 * coordinate + owned.complemented;
 }

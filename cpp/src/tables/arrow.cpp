@@ -1,5 +1,6 @@
 #include "coherently/tables/arrow.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -90,8 +91,20 @@ std::int32_t encode(std::string_view text, TextPool& pool, std::size_t row) {
 }
 
 void encode_texts(const ArrowArray& array, TextAt text_at, TextPool& pool, std::vector<std::int32_t>& codes) {
+    std::vector<std::string_view> texts;
     for (std::int64_t i = array.offset; i < array.offset + array.length; ++i)
-        codes.push_back(is_valid(array, i) ? encode(text_at(array, i), pool, codes.size()) : -1);
+        if (is_valid(array, i)) texts.push_back(strip(text_at(array, i)));
+    std::vector<std::int32_t> found;
+    found.reserve(texts.size());
+    const std::size_t before = pool.size();
+    pool.codes(texts, found);
+    for (std::int64_t i = array.offset, place = 0; i < array.offset + array.length; ++i)
+        codes.push_back(is_valid(array, i) ? found[static_cast<std::size_t>(place++)] : -1);
+    bool cut_off = false;
+    for (std::size_t code = before; code < pool.size(); ++code)
+        if (valid_prefix(pool[code], cut_off) < pool[code].size())
+            throw BrokenText(static_cast<std::size_t>(
+                std::find(codes.begin(), codes.end(), static_cast<std::int32_t>(code)) - codes.begin()));
 }
 
 // Only texts of the dictionary that occur join the pool, in the order in which they occur.

@@ -61,7 +61,7 @@ std::int32_t TextPool::code(std::string_view text, std::uint32_t hash) {
     slots_[slot] = {hash, fresh};
     bytes_.insert(bytes_.end(), text.begin(), text.end());
     offsets_.push_back(static_cast<std::int64_t>(bytes_.size()));
-    if (2 * size() > slots_.size()) grow();
+    if (3 * size() > 2 * slots_.size()) grow();
     return fresh;
 }
 

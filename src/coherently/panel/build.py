@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, get_args
 
 import numpy as np
 
+from coherently import _core
 from coherently.errors import SHOWN, MethodError, PanelError
-from coherently.events import Events, PackedTexts, Reading
+from coherently.events import CERTAIN, Events, PackedTexts, Reading
 from coherently.panel import cells
 from coherently.panel.cell_table import ProblemList
 from coherently.panel.columnar.coded import CodedCells
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 Labels: TypeAlias = str | os.PathLike[str] | Mapping[str, str]
 
+MANY = 100_000
+"""Number of forecasts from which on the memory that reading needed is given back at once."""
 ONLY_JUDGE = "panel"
 """The judge of a table without a judge column."""
 SUMMARIES = frozenset({"average", "avg", "consensus", "mean", "median", "sum", "total"})
@@ -89,7 +92,10 @@ def read_panel(path: str | os.PathLike[str], *, progress: Progress | None = None
     <Panel: 3 forecasts by 2 judges on 2 events over 2 variables>
     """
     planner = partial(plan_columns, percent=bool(options.get("percent")))
-    return build(read_table(path, progress, planner), **options)
+    panel = build(read_table(path, progress, planner), **options)
+    if len(panel) >= MANY:
+        _core.trim_memory()
+    return panel
 
 
 def build(
@@ -205,7 +211,9 @@ def _assemble(
     forecasts: _ReadForecasts, texts: CodedCells, reading: Reading, events: Events, laws: Laws, facts: list[Facts]
 ) -> Panel:
     """Number written events; `texts` has one entry per row of the table, `reading` one per distinct text."""
-    number, first = by_appearance(reading.event.astype(np.int64) << 32 | reading.condition)
+    plain = bool(np.all(reading.condition == CERTAIN))
+    sides = reading.event if plain else reading.event.astype(np.int64) << 32 | reading.condition
+    number, first = by_appearance(sides)
     asked = Reading(reading.sides[first], ())
     outcome = resolve(events, facts, asked, laws) if facts else np.full(len(first), UNRESOLVED, np.int8)
     written = texts.distinct

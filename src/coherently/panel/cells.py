@@ -184,6 +184,10 @@ def outcomes(table: Table, column: str) -> NDArray[np.int8]:
     if isinstance(cells, CodedCells):
         found = _converted_distinct(table, column, cells, np.arange(len(cells)), _outcome)
         return np.array(found, np.int8)[cells.codes]
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf":
+        absent = np.isnan(cells)
+        if np.all((cells == 0) | (cells == 1) | absent):
+            return np.where(absent, np.int8(-1), cells == 1).astype(np.int8)
     return np.array(_converted(table, column, _outcome), dtype=np.int8)
 
 

@@ -51,8 +51,10 @@ class Facts:
         """
         rows = np.flatnonzero(outcome != UNRESOLVED)
         sides = np.where(outcome[rows] == 1, reading.event[rows], reading.rest[rows])
-        unique, first = np.unique(sides, return_index=True)
-        return Facts(table, event_column, unique, rows[first])
+        place = np.full(int(sides.max(initial=0)) + 1, -1)
+        place[sides[::-1]] = rows[::-1]  # the first row of each side is written last
+        unique = np.flatnonzero(place >= 0)
+        return Facts(table, event_column, unique.astype(np.int32), place[unique])
 
     def text(self, index: int) -> str:
         """Quote the event."""

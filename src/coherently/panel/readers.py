@@ -12,17 +12,15 @@ import reprlib
 import zlib
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from coherently.errors import MissingDependencyError, PanelError
+from coherently.errors import PanelError
 from coherently.panel.cell_table import ProblemList, Table, append_records, check_header
-from coherently.panel.columnar.plans import SKIP, TEXT
+from coherently.panel.columnar.parquet_files import read_parquet
 from coherently.panel.columnar.text_files import BLOCK, SAVE_AS_TEXT, UnusualError, scan_csv, scan_json_lines, skip_mark
-from coherently.panel.frames import table_from_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +32,6 @@ Progress: TypeAlias = Callable[[float], None]
 
 CHUNK = 500
 """Number of records read at a time: few enough (under 700) that they do not start the garbage collector."""
-PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 JSON_LINES = 'JSON lines have one object per line, such as {"judge": "Alice", "event": "p", "probability": 0.3}.'
 
 
@@ -48,7 +45,7 @@ def read_table(path: str | os.PathLike[str], progress: Progress | None = None, p
     with _file_errors(path), path.open("rb", buffering=0) as file:
         advance = _byte_counter(file, progress)
         if name.endswith(".parquet"):
-            table = _read_parquet(file, path.name, planner)
+            table = read_parquet(path, progress or (lambda _: None), planner)
         else:
             plain = name.removesuffix(".gz")
             is_zipped = plain != name
@@ -62,7 +59,7 @@ def read_table(path: str | os.PathLike[str], progress: Progress | None = None, p
                 delimiter = "\t" if plain.endswith(".tsv") else None
                 with _buffered(raw()) as buffered:
                     table = scan_csv(buffered, path.name, delimiter, advance, planner)
-    if progress is not None:
+    if progress is not None and not name.endswith(".parquet"):
         progress(1.0)
     return table
 
@@ -197,21 +194,3 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"the key {twice!r} appears twice")
     return record
-
-
-def _read_parquet(file: io.FileIO, source: str, planner: Planner | None) -> Table:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise MissingDependencyError(f"reading {source} needs pyarrow: pip install pyarrow") from error
-    try:
-        stored = pq.ParquetFile(file)
-        names = [name for name in stored.schema_arrow.names if not PANDAS_INDEX.fullmatch(name)]
-        plans = None if planner is None else planner(check_header(source, names))
-        wanted = [name for name, plan in zip(names, plans or [TEXT] * len(names), strict=True) if plan != SKIP]
-        frame = stored.read(columns=wanted)
-    except (pa.ArrowException, OSError) as error:
-        found = str(error).splitlines()[0]
-        raise PanelError(f"{source} is not a complete Parquet file ({found}): write it again") from error
-    return replace(table_from_frame(frame, source, planner), library=None)

@@ -111,8 +111,11 @@ def suggest(name: str, names: Sequence[str]) -> str:
 
 def compact_notes(source: str, written: Sequence[str], events: Events, sides: NDArray[np.int32]) -> list[str]:
     """Say which texts look like tickers, such as S&P500, but were read as formulas; no other event has their parts."""
-    tight = [i for i, text in enumerate(written) if " " not in text and ("&" in text or "|" in text)]
-    tight = [i for i in tight if TICKER.fullmatch(written[i])]
+    joined = np.frombuffer("\n".join(written).encode(), np.uint8)
+    after = joined[np.flatnonzero((joined[:-1] == ord("&")) | (joined[:-1] == ord("|"))) + 1]
+    if not np.any((after >= ord("A")) & (after <= ord("Z"))):  # no capital behind an operator
+        return []
+    tight = [i for i, text in enumerate(written) if " " not in text and TICKER.fullmatch(text)]
     if not tight:
         return []
     starts, members = events.supports(sides // 2)
