@@ -167,16 +167,40 @@ std::string_view text_of(nb::handle text) {
 }
 
 using Numbers = Vector<double>;
-using Cells = std::variant<nb::list, Numbers>;
+struct PackedCells {
+    Vector<std::int64_t> offsets;
+    Vector<std::uint8_t> bytes;
 
-// Writes the rows of columns, which are lists of texts or arrays of numbers, from one on and up to another.
+    std::size_t size() const { return offsets.size() - 1; }
+    std::string_view operator[](std::size_t i) const {
+        const auto begin = static_cast<std::size_t>(offsets(i)), end = static_cast<std::size_t>(offsets(i + 1));
+        if (begin > end || end > bytes.size()) throw nb::value_error("offsets must ascend within the bytes");
+        return {reinterpret_cast<const char*>(bytes.data()) + begin, end - begin};
+    }
+};
+using Cells = std::variant<nb::list, Numbers, PackedCells>;
+
+Cells to_cells(nb::handle column) {
+    if (nb::isinstance<nb::list>(column)) return nb::cast<nb::list>(column);
+    if (!nb::isinstance<nb::tuple>(column)) return nb::cast<Numbers>(column);
+    const auto [offsets, bytes] = nb::cast<std::tuple<Vector<std::int64_t>, Vector<std::uint8_t>>>(column);
+    if (offsets.size() == 0) throw nb::value_error("there is one offset more than texts");
+    return PackedCells{offsets, bytes};
+}
+
+std::size_t length_of(const Cells& cells) {
+    if (const auto* texts = std::get_if<nb::list>(&cells)) return nb::len(*texts);
+    if (const auto* numbers = std::get_if<Numbers>(&cells)) return numbers->size();
+    return std::get<PackedCells>(cells).size();
+}
+
+// Writes the rows of columns from one on and up to another. A column is a list of texts, an array of numbers, or the
+// offsets and bytes of texts.
 nb::bytes csv_rows(const nb::list& columns, std::size_t start, std::size_t stop, char delimiter) {
     std::vector<Cells> cells;
     for (nb::handle column : columns) {
-        if (nb::isinstance<nb::list>(column)) cells.emplace_back(nb::cast<nb::list>(column));
-        else cells.emplace_back(nb::cast<Numbers>(column));
-        const std::size_t length = cells.back().index() == 0 ? nb::len(std::get<0>(cells.back())) : std::get<1>(cells.back()).size();
-        if (stop > length || start > stop) throw nb::index_error("a column has fewer rows");
+        cells.push_back(to_cells(column));
+        if (stop > length_of(cells.back()) || start > stop) throw nb::index_error("a column has fewer rows");
     }
     std::string out;
     for (std::size_t row = start; row < stop; ++row) {
@@ -184,7 +208,8 @@ nb::bytes csv_rows(const nb::list& columns, std::size_t start, std::size_t stop,
         for (std::size_t i = 0; i < cells.size(); ++i) {
             if (i > 0) out += delimiter;
             if (const auto* texts = std::get_if<nb::list>(&cells[i])) write_text(text_of(PyList_GET_ITEM(texts->ptr(), static_cast<Py_ssize_t>(row))), delimiter, out);
-            else write_number(std::get<1>(cells[i])(row), out);
+            else if (const auto* packed = std::get_if<PackedCells>(&cells[i])) write_text((*packed)[row], delimiter, out);
+            else write_number(std::get<Numbers>(cells[i])(row), out);
         }
         if (out.size() == begin) out += "\"\"";  // a row that is not an empty line
         out += '\n';
@@ -210,6 +235,20 @@ nb::list unpack(Vector<std::int64_t> offsets, Vector<std::uint8_t> bytes, Vector
     return found;
 }
 
+// The texts of an index, in the same layout.
+PackedArrays pick(Vector<std::int64_t> offsets, Vector<std::uint8_t> bytes, Vector<std::int64_t> index) {
+    std::vector<std::int64_t> places{0};
+    std::vector<std::uint8_t> picked;
+    places.reserve(index.size() + 1);
+    for (const std::int64_t i : view(index)) {
+        if (i < 0 || static_cast<std::size_t>(i) + 1 >= offsets.size()) throw nb::index_error("there are fewer texts");
+        const std::int64_t begin = offsets(static_cast<std::size_t>(i)), end = offsets(static_cast<std::size_t>(i) + 1);
+        picked.insert(picked.end(), bytes.data() + begin, bytes.data() + end);
+        places.push_back(static_cast<std::int64_t>(picked.size()));
+    }
+    return {give(std::move(places)), give_fitted(std::move(picked))};
+}
+
 // Gives memory that is free to the system, where the C library keeps it for later: what follows a large file should not
 // find it taken.
 void trim_memory() {
@@ -230,6 +269,7 @@ void bind_tables(nb::module_& module) {
         .def("__len__", &TextPool::size);
     module.def("csv_rows", &csv_rows, nb::arg("columns"), nb::arg("start"), nb::arg("stop"), nb::arg("delimiter"));
     module.def("contains_return", &contains_return, nb::arg("texts"));
+    module.def("pick", &pick, nb::arg("offsets"), nb::arg("data"), nb::arg("index"));
     module.def("trim_memory", &trim_memory);
     module.def("unpack", &unpack, nb::arg("offsets"), nb::arg("data"), nb::arg("index"));
 }

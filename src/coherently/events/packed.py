@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from coherently import _core
+from coherently.errors import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PackedTexts(Sequence[str]):
+class PackedTexts(Sequence[Any]):
     """Texts that are strings only where somebody looks: text i has the bytes, in UTF-8, from offset i to offset i + 1.
 
     >>> texts = PackedTexts(np.array([0, 1, 6]), np.frombuffer(b"pp & q", np.uint8))
@@ -28,14 +29,17 @@ class PackedTexts(Sequence[str]):
     offsets: NDArray[np.int64]
     data: NDArray[np.uint8]
 
+    def __repr__(self) -> str:
+        return repr(tuple(self)) if len(self) <= SHOWN else f"<{len(self):,} texts>"
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @overload
-    def __getitem__(self, index: int) -> str: ...
+    def __getitem__(self, index: int) -> Any: ...  # a text; columns of answers have cells of any type
     @overload
     def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
+    def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
             return self.take(np.arange(len(self))[index])
         place = range(len(self))[index]
@@ -44,9 +48,23 @@ class PackedTexts(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         return iter(self.take(np.arange(len(self))))
 
-    def take(self, index: NDArray[np.int64]) -> list[str]:
+    def take(self, index: NDArray[np.integer]) -> list[str]:
         """Some texts as strings."""
         return _core.unpack(self.offsets, self.data, np.ascontiguousarray(index, np.int64))
+
+    def pick(self, index: NDArray[np.integer]) -> PackedTexts:
+        """Some texts, as they are here."""
+        return PackedTexts(*_core.pick(self.offsets, self.data, np.ascontiguousarray(index, np.int64)))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether another sequence has the same texts."""
+        if isinstance(other, PackedTexts):
+            return np.array_equal(self.offsets, other.offsets) and np.array_equal(self.data, other.data)
+        if not isinstance(other, tuple | list):
+            return NotImplemented
+        return len(self) == len(other) and all(map(str.__eq__, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
 
     def is_ascii(self) -> bool:
         """Whether no text has a character beyond ASCII."""

@@ -216,12 +216,12 @@ def _assemble(
     number, first = by_appearance(sides)
     asked = Reading(reading.sides[first], ())
     outcome = resolve(events, facts, asked, laws) if facts else np.full(len(first), UNRESOLVED, np.int8)
-    written = texts.distinct
-    kept = written.take(first) if isinstance(written, PackedTexts) else map(written.__getitem__, first.tolist())
+    words = texts.distinct
+    kept = words.pick(first) if isinstance(words, PackedTexts) else tuple(map(words.__getitem__, first.tolist()))
     return Panel(
         events=events,
         judges=tuple(forecasts.judge.distinct),
-        written=WrittenEvents(tuple(kept), asked.event, asked.condition, asked.rest, outcome),
+        written=WrittenEvents(kept, asked.event, asked.condition, asked.rest, outcome),
         judge_index=forecasts.judge.codes,
         event_index=number[texts.codes[forecasts.row]],
         probability=forecasts.probability,

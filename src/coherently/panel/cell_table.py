@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coherently.errors import SHOWN, PanelError, summarise
+from coherently.events import PackedTexts
 from coherently.panel.columnar.coded import CodedCells, NumberCells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-Cells: TypeAlias = list[Any] | NDArray[Any]
+Cells: TypeAlias = list[Any] | NDArray[Any] | PackedTexts
 Columns: TypeAlias = Mapping[str, Cells]
 TableCells: TypeAlias = Cells | CodedCells | NumberCells
 """The cells of a source; a file whose columns have known roles has numbers and codes instead of cells."""

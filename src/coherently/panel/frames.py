@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from coherently.errors import MissingDependencyError, PanelError
+from coherently.events import PackedTexts
 from coherently.panel.cell_table import ProblemList, Table, append_records, check_header
 from coherently.panel.columnar.arrow import encode_names
 from coherently.panel.columnar.plans import NAME, TEXT
@@ -123,7 +124,8 @@ def to_frame(columns: Columns, library: str | None) -> Any:
             module = importlib.import_module(name)
         except ImportError:
             continue
-        return (module.table if name == "pyarrow" else module.DataFrame)(dict(columns))
+        plain = {name: list(cells) if isinstance(cells, PackedTexts) else cells for name, cells in columns.items()}
+        return (module.table if name == "pyarrow" else module.DataFrame)(plain)
     wanted = library or "pandas, polars or pyarrow"
     raise MissingDependencyError(
         f"a frame needs {wanted}, which is not installed: pip install {library or LIBRARIES[0]} "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import SHOWN
-from coherently.events import parts
+from coherently.events import PackedTexts, parts
 from coherently.panel.cell_table import ProblemList, count
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def suggest(name: str, names: Sequence[str]) -> str:
 
 def compact_notes(source: str, written: Sequence[str], events: Events, sides: NDArray[np.int32]) -> list[str]:
     """Say which texts look like tickers, such as S&P500, but were read as formulas; no other event has their parts."""
-    joined = np.frombuffer("\n".join(written).encode(), np.uint8)
+    joined = written.data if isinstance(written, PackedTexts) else np.frombuffer("\n".join(written).encode(), np.uint8)
     after = joined[np.flatnonzero((joined[:-1] == ord("&")) | (joined[:-1] == ord("|"))) + 1]
     if not np.any((after >= ord("A")) & (after <= ord("Z"))):  # no capital behind an operator
         return []

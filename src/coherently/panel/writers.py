@@ -13,12 +13,13 @@ import shutil
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from coherently import _core
 from coherently.errors import MissingDependencyError, PanelError
+from coherently.events import PackedTexts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.panel.cell_table import Cells, Columns
+
+    _CsvColumn: TypeAlias = list[str] | NDArray[np.float64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
 
 GZIP_LEVEL = 1
 """The fastest level: the digits of floats gain little from a higher one."""
@@ -80,11 +83,11 @@ def write_columns(columns: Columns, stream: TextIO, delimiter: str = ",") -> Non
     """Write columns as CSV; NaN and None are empty cells."""
     cells = [_csv_column(column) for column in columns.values()]
     # A carriage return, which a reader would take for the end of a row, is rare: then all texts go in quotes.
-    if any(_core.contains_return(texts) for texts in [list(columns), *cells] if isinstance(texts, list)):
+    if any(map(_contains_return, [list(columns), *cells])):
         _write_in_quotes(columns, stream, delimiter)
         return
     stream.write(_core.csv_rows([[name] for name in columns], 0, 1, delimiter).decode())
-    count = len(cells[0]) if cells else 0
+    count = len(next(iter(columns.values()))) if columns else 0
     chunks = ((start, min(start + ROWS, count)) for start in range(0, count, ROWS))
     stream.writelines(_core.csv_rows(cells, start, stop, delimiter).decode() for start, stop in chunks)
 
@@ -107,7 +110,7 @@ def _write(columns: Columns, file: io.BufferedWriter | gzip.GzipFile, name: str)
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        pq.write_table(pa.table(dict(columns)), file)
+        pq.write_table(pa.table({name: _arrow(column) for name, column in columns.items()}), file)
     elif name.endswith(".gz"):
         with gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0) as packed:
             _write(columns, packed, name.removesuffix(".gz"))
@@ -125,13 +128,32 @@ def _write_json_lines(columns: Columns, stream: TextIO) -> None:
     stream.writelines(encode(record) + "\n" for record in records(columns))
 
 
-def _csv_column(column: Cells) -> list[str] | NDArray[np.float64]:
+def _contains_return(cells: _CsvColumn) -> bool:
+    if isinstance(cells, tuple):
+        return bool(np.any(cells[1] == ord("\r")))
+    return isinstance(cells, list) and _core.contains_return(cells)
+
+
+def _csv_column(column: Cells) -> _CsvColumn:
     """Numbers as they are, everything else as texts."""
+    if isinstance(column, PackedTexts):
+        return column.offsets, column.data
     if isinstance(column, np.ndarray) and column.dtype.kind == "f":
         return np.ascontiguousarray(column, np.float64)
     if isinstance(column, list) and set(map(type, column)) == {str}:
         return column
     return ["" if cell is None else str(cell) for cell in _csv_cells(column)]
+
+
+def _arrow(column: Cells) -> Any:
+    if not isinstance(column, PackedTexts):
+        return column
+    import pyarrow as pa
+
+    if column.offsets[-1] >= 1 << 31:
+        return list(column)
+    offsets = column.offsets.astype(np.int32)
+    return pa.StringArray.from_buffers(len(column), pa.py_buffer(offsets), pa.py_buffer(column.data))
 
 
 def _csv_cells(column: Cells) -> list[Any]:

@@ -17,7 +17,7 @@ from coherently.panel.columnar.coded import CodedCells
 from coherently.panel.columnar.plans import NAME, SKIP, TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from coherently.panel.cell_table import TableCells
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 ROWS = 1 << 16
 """Number of rows that are read at a time, within a row group of any size."""
+MOST_BYTES = 4
+"""Numbers of distinct texts take at most this many bytes per value, their dictionary included."""
 BUFFER = 1 << 20
 """Number of bytes of each column of a row group that are read from the file at a time."""
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")
@@ -48,11 +50,23 @@ def reading_parquet(source: str) -> Iterator[None]:
         pa.set_memory_pool(pool)
 
 
-def open_parquet(path: Path) -> Any:
-    """Open a Parquet file to be read in pieces, however large its row groups are."""
+def open_parquet(path: Path, names: Sequence[str] = ()) -> Any:
+    """Open a Parquet file to be read in pieces, however large its row groups are.
+
+    Of the names, columns that are stored as numbers of distinct texts are read as such.
+    """
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(path, buffer_size=BUFFER)
+    stored = pq.ParquetFile(path, buffer_size=BUFFER)
+    coded = [name for name in names if _is_coded(stored.metadata, name)]
+    return pq.ParquetFile(path, buffer_size=BUFFER, read_dictionary=coded) if coded else stored
+
+
+def _is_coded(metadata: Any, name: str) -> bool:
+    """Whether a column's parts are numbers of few distinct texts, by the bytes per value."""
+    columns = [metadata.row_group(0).column(i) for i in range(metadata.num_columns)] if metadata.num_row_groups else []
+    found = [column for column in columns if column.path_in_schema == name]
+    return any(c.has_dictionary_page and c.total_uncompressed_size <= MOST_BYTES * c.num_values for c in found)
 
 
 def parquet_names(stored: Any) -> list[str]:
@@ -71,6 +85,7 @@ def read_parquet(path: Path, advance: Callable[[float], None], planner: Planner 
             raise PanelError(f"{source} has two columns with the same name, {twice[0]!r}: rename or delete one")
         header = check_header(source, names)
         plans = [TEXT] * len(names) if planner is None else planner(header)
+        stored = open_parquet(path, [name for name, plan in zip(names, plans, strict=True) if plan == NAME])
         wanted = [name for name, plan in zip(names, plans, strict=True) if plan != SKIP]
         gathered = {
             name: _NameColumn(f"{source} row {{row}}, column {title}") if plan == NAME else _OtherColumn()
