@@ -12,7 +12,7 @@ from coherently import _core
 from coherently.errors import SHOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -28,6 +28,17 @@ class PackedTexts(Sequence[Any]):
 
     offsets: NDArray[np.int64]
     data: NDArray[np.uint8]
+
+    @staticmethod
+    def of(texts: Iterable[str]) -> PackedTexts:
+        """Pack strings.
+
+        >>> PackedTexts.of(["p", "é"]).data.tolist()
+        [112, 195, 169]
+        """
+        encoded = [text.encode() for text in texts]
+        offsets = np.concatenate([[0], np.cumsum([len(text) for text in encoded], dtype=np.int64)])
+        return PackedTexts(offsets.astype(np.int64), np.frombuffer(b"".join(encoded), np.uint8))
 
     def __repr__(self) -> str:
         return repr(tuple(self)) if len(self) <= SHOWN else f"<{len(self):,} texts>"

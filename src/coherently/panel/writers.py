@@ -20,6 +20,7 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MissingDependencyError, PanelError
 from coherently.events import PackedTexts
+from coherently.panel.columnar.arrow import arrow_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +111,7 @@ def _write(columns: Columns, file: io.BufferedWriter | gzip.GzipFile, name: str)
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        pq.write_table(pa.table({name: _arrow(column) for name, column in columns.items()}), file)
+        pq.write_table(pa.table({name: arrow_array(column) for name, column in columns.items()}), file)
     elif name.endswith(".gz"):
         with gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0) as packed:
             _write(columns, packed, name.removesuffix(".gz"))
@@ -143,17 +144,6 @@ def _csv_column(column: Cells) -> _CsvColumn:
     if isinstance(column, list) and set(map(type, column)) == {str}:
         return column
     return ["" if cell is None else str(cell) for cell in _csv_cells(column)]
-
-
-def _arrow(column: Cells) -> Any:
-    if not isinstance(column, PackedTexts):
-        return column
-    import pyarrow as pa
-
-    if column.offsets[-1] >= 1 << 31:
-        return list(column)
-    offsets = column.offsets.astype(np.int32)
-    return pa.StringArray.from_buffers(len(column), pa.py_buffer(offsets), pa.py_buffer(column.data))
 
 
 def _csv_cells(column: Cells) -> list[Any]:

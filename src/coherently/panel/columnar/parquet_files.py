@@ -12,7 +12,7 @@ from coherently import _core
 from coherently.errors import MissingDependencyError, PanelError
 from coherently.events import PackedTexts
 from coherently.panel.cell_table import Table, check_header
-from coherently.panel.columnar.arrow import add_names
+from coherently.panel.columnar.arrow import add_names, numbers_of
 from coherently.panel.columnar.coded import CodedCells
 from coherently.panel.columnar.plans import NAME, SKIP, TEXT
 
@@ -118,10 +118,12 @@ class _OtherColumn:
     def cells(self, kind: Any) -> TableCells:
         import pyarrow as pa
 
+        numbers = [numbers_of(part) for part in self._parts]
+        found = [values for values in numbers if values is not None]
+        if found and len(found) == len(numbers):
+            return np.concatenate(found)
         cells = pa.chunked_array(self._parts, kind)
-        if pa.types.is_integer(kind) and not cells.null_count:
-            return cells.to_numpy()  # type: ignore[no-any-return]
-        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             return cells.cast(pa.float64(), safe=False).to_numpy()  # type: ignore[no-any-return]
         return cells.to_pylist()  # type: ignore[no-any-return]
 
