@@ -3,9 +3,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
 #include <optional>
 #include <variant>
 
@@ -249,14 +246,6 @@ PackedArrays pick(Vector<std::int64_t> offsets, Vector<std::uint8_t> bytes, Vect
     return {give(std::move(places)), give_fitted(std::move(picked))};
 }
 
-// Gives memory that is free to the system, where the C library keeps it for later: what follows a large file should not
-// find it taken.
-void trim_memory() {
-#if defined(__GLIBC__)
-    malloc_trim(0);
-#endif
-}
-
 }  // namespace
 
 void bind_tables(nb::module_& module) {
@@ -270,7 +259,6 @@ void bind_tables(nb::module_& module) {
     module.def("csv_rows", &csv_rows, nb::arg("columns"), nb::arg("start"), nb::arg("stop"), nb::arg("delimiter"));
     module.def("contains_return", &contains_return, nb::arg("texts"));
     module.def("pick", &pick, nb::arg("offsets"), nb::arg("data"), nb::arg("index"));
-    module.def("trim_memory", &trim_memory);
     module.def("unpack", &unpack, nb::arg("offsets"), nb::arg("data"), nb::arg("index"));
 }
 

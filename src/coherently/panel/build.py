@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, get_args
 
 import numpy as np
 
-from coherently import _core
 from coherently.errors import SHOWN, MethodError, PanelError
 from coherently.events import CERTAIN, Events, PackedTexts, Reading
 from coherently.panel import cells
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
 Labels: TypeAlias = str | os.PathLike[str] | Mapping[str, str]
 
-MANY = 100_000
-"""Number of forecasts from which on the memory that reading needed is given back at once."""
 ONLY_JUDGE = "panel"
 """The judge of a table without a judge column."""
 SUMMARIES = frozenset({"average", "avg", "consensus", "mean", "median", "sum", "total"})
@@ -92,10 +89,7 @@ def read_panel(path: str | os.PathLike[str], *, progress: Progress | None = None
     <Panel: 3 forecasts by 2 judges on 2 events over 2 variables>
     """
     planner = partial(plan_columns, percent=bool(options.get("percent")))
-    panel = build(read_table(path, progress, planner), **options)
-    if len(panel) >= MANY:
-        _core.trim_memory()
-    return panel
+    return build(read_table(path, progress, planner), **options)
 
 
 def build(
