@@ -11,6 +11,7 @@
 #include "coherently/tables/csv_scanner.hpp"
 #include "coherently/tables/csv_writer.hpp"
 #include "coherently/tables/json_scanner.hpp"
+#include "coherently/tables/tally.hpp"
 
 namespace coherently::bindings {
 namespace {
@@ -156,6 +157,12 @@ std::optional<NewArray<std::int32_t>> encode(TextPool& pool, const nb::capsule& 
     return give_fitted(std::move(codes));
 }
 
+void add_forecasts(Tally& tally, Vector<std::int32_t> codes, Vector<double> probability,
+                   const std::optional<Vector<double>>& weight, Vector<std::int64_t> rows) {
+    nb::gil_scoped_release release;
+    tally.add(view(codes), view(probability), weight ? view(*weight) : std::span<const double>(), view(rows));
+}
+
 std::string_view text_of(nb::handle text) {
     Py_ssize_t size = 0;
     const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
@@ -256,6 +263,13 @@ void bind_tables(nb::module_& module) {
         .def("encode", &encode, nb::arg("stream"))
         .def("pack", &pack, nb::arg("start"))
         .def("__len__", &TextPool::size);
+    nb::class_<Tally>(module, "Tally")
+        .def(nb::init<>())
+        .def("add", &add_forecasts, nb::arg("codes"), nb::arg("probability"), nb::arg("weight"), nb::arg("rows"))
+        .def("sums", [](const Tally& tally) {
+            return std::tuple(give(std::vector(tally.count)), give(std::vector(tally.weight)),
+                              give(std::vector(tally.product)), give(std::vector(tally.first)));
+        });
     module.def("csv_rows", &csv_rows, nb::arg("columns"), nb::arg("start"), nb::arg("stop"), nb::arg("delimiter"));
     module.def("contains_return", &contains_return, nb::arg("texts"));
     module.def("pick", &pick, nb::arg("offsets"), nb::arg("data"), nb::arg("index"));

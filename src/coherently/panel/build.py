@@ -102,9 +102,10 @@ def build(
     missing: cells.Missing = "error",
     repeats: Repeats = "keep",
     plain_events: bool = False,
+    reduced: bool = False,
     **unknown: object,
 ) -> Panel:
-    """Make a panel from a table; see `Options`."""
+    """Make a panel from a table; see `Options`. A `reduced` one has the sums of many forecasts instead of forecasts."""
     for name in unknown:
         known = list(Options.__annotations__)
         raise MethodError(f"unknown option {name!r}{suggest(name, known)}; the options are {', '.join(known)}")
@@ -133,11 +134,13 @@ def build(
         raise PanelError(f"{table.source} has no forecast: every probability is missing")
     panel = asked if len(answered) == len(asked) else asked.select(answered)
     notes = [
-        *_notes(table, layout, asked, panel),
+        *([] if reduced else _notes(table, layout, asked, panel)),
         *_relation_notes(table, panel, plain_events=plain_events),
         *([] if nothing_said else unused_outcomes(facts[-1], asked)),
     ]
     panel = replace(panel, notes=tuple(notes), labels=_read_labels(labels), library=table.library)
+    if reduced:
+        return panel
     return settle_repeats(panel, repeats, lambda i: table.place(int(forecasts.row[answered[i]])))
 
 

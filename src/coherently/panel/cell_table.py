@@ -34,7 +34,7 @@ class Table:
 
     source: str
     columns: Mapping[str, TableCells]
-    rows: NDArray[np.int64] | range
+    rows: NDArray[np.int64] | range | Sequence[object]
     library: str | None = None
     blank: int = 0
 

@@ -56,13 +56,20 @@ def check_output(path: str | os.PathLike[str]) -> None:
 def write_table(columns: Columns, path: str | os.PathLike[str]) -> None:
     """Write columns in the format of the path's ending; an existing file is replaced whole or left alone."""
     check_output(path)
+    with replacing(path) as file:
+        _write(columns, file, Path(path).name.lower())
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[io.BufferedWriter]:
+    """Give a file to write to, which takes the place of the path when all is written; else nothing changes."""
     path = Path(path)
     target = path.resolve()
     draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
     with _write_errors(path):
         try:
             with draft.open("xb") as file:
-                _write(columns, file, path.name.lower())
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             if target.exists():
@@ -78,6 +85,21 @@ def _write_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise PanelError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def csv_bytes(columns: Columns, delimiter: str, *, header: bool) -> bytes:
+    """Some rows of CSV, below a header if it is asked for."""
+    stream = io.StringIO(newline="")
+    write_columns(columns, stream, delimiter)
+    text = stream.getvalue()
+    return (text if header else text.partition("\n")[2]).encode()
+
+
+def json_bytes(columns: Columns) -> bytes:
+    """Some rows of JSON lines."""
+    stream = io.StringIO(newline="")
+    _write_json_lines(columns, stream)
+    return stream.getvalue().encode()
 
 
 def write_columns(columns: Columns, stream: TextIO, delimiter: str = ",") -> None:
