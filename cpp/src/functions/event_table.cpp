@@ -179,13 +179,16 @@ std::int32_t EventTable::intern(const OwnedFunction& owned) {
         words_.insert(words_.end(), wanted.words.begin(), wanted.words.end());
         variable_starts_.push_back(static_cast<std::int64_t>(variables_.size()));
         word_starts_.push_back(static_cast<std::int64_t>(words_.size()));
-        if (3 * kinds_.size() > 2 * slots_.size()) grow();
+        grow(kinds_.size());
     }
     return 2 * coordinate + owned.complemented;
 }
 
-void EventTable::grow() {
-    std::vector<Slot> larger(2 * slots_.size());
+void EventTable::grow(std::size_t events) {
+    std::size_t wanted = slots_.size();
+    while (3 * events > 2 * wanted) wanted *= 2;
+    if (wanted == slots_.size()) return;
+    std::vector<Slot> larger(wanted);
     const std::size_t mask = larger.size() - 1;
     for (const Slot& old : slots_) {
         if (old.coordinate < 0) continue;
@@ -202,6 +205,7 @@ std::int32_t EventTable::look_up(const OwnedFunction& owned) const {
 }
 
 Batch EventTable::add(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters) {
+    grow(kinds_.size() + texts.size());  // at most so many, and one step is cheaper than many
     return read(
         texts, alphabet, max_characters, names_, [this](const OwnedFunction& f) { fetch(f); },
         [this](const OwnedFunction& f) { return intern(f); });

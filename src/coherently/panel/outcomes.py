@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import SHOWN, PanelError, summarise
-from coherently.events import Reading, find_conflict
+from coherently.events import CERTAIN, Reading, find_conflict
 from coherently.panel import cells
 from coherently.panel.cell_table import Table
 from coherently.panel.columnar.coded import CodedCells
@@ -122,6 +122,8 @@ def resolve(events: Events, sources: Sequence[Facts], reading: Reading, laws: La
     """
     known, stated = _learn(events, sources, laws)
     truth = _truth(events, reading.event, known, stated)
+    if np.all(reading.condition == CERTAIN):
+        return truth
     condition = _truth(events, reading.condition, known, stated)
     truth[condition == 0] = CALLED_OFF
     truth[condition == UNRESOLVED] = UNRESOLVED

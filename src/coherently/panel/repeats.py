@@ -22,7 +22,7 @@ Repeats: TypeAlias = Literal["keep", "last", "mean", "error"]
 def settle_repeats(panel: Panel, repeats: Repeats, place: Callable[[int], str]) -> Panel:
     """Keep repeats with a note, keep only the last (by time, else by row), average them, or refuse them."""
     key = panel.judge_index.astype(np.int64) * len(panel.written) + panel.event_index
-    ascending = np.sort(key)
+    ascending = np.sort(key, kind="stable")  # panels often come judge by judge, so that little is to be sorted
     extra = int(np.count_nonzero(ascending[1:] == ascending[:-1]))
     if extra == 0:
         return panel

@@ -87,7 +87,8 @@ private:
     void fetch(const OwnedFunction& owned) const;
     std::int32_t intern(const OwnedFunction& owned);
     std::int32_t look_up(const OwnedFunction& owned) const;
-    void grow();
+    // Makes room for so many events.
+    void grow(std::size_t events);
 
     Names names_;
     std::vector<FunctionKind> kinds_;
