@@ -57,9 +57,13 @@ def open_parquet(path: Path, names: Sequence[str] = ()) -> Any:
     """
     import pyarrow.parquet as pq
 
-    stored = pq.ParquetFile(path, buffer_size=BUFFER)
+    # Buffered in advance, the whole file would stay in memory until its end.
+    stored = pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False)
     coded = [name for name in names if _is_coded(stored.metadata, name)]
-    return pq.ParquetFile(path, buffer_size=BUFFER, read_dictionary=coded) if coded else stored
+    if not coded:
+        return stored
+    stored.close()
+    return pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False, read_dictionary=coded)
 
 
 def _is_coded(metadata: Any, name: str) -> bool:

@@ -21,7 +21,7 @@ from coherently.panel.columnar.parquet_files import ROWS, open_parquet, parquet_
 from coherently.panel.layout import Long, recognise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -70,7 +70,7 @@ class Reduction:
     def row_batches(self, value: NDArray[np.float64], progress: RowProgress | None) -> Iterator[Columns]:
         """Read the files again and give one row per forecast, batch by batch; `value` has the answer of each text."""
         event_index, texts = self.panel.event_index, PackedTexts.of(self.panel.written.text)
-        for batch in _batches(self.parts, self.percent, self.missing, progress, with_judges=True):
+        for batch in _told(_batches(self.parts, self.percent, self.missing, with_judges=True), self.parts, progress):
             codes = batch.names(self.pool)
             answer = value[codes]
             yield {
@@ -177,7 +177,7 @@ def reduce_parquet(source: Path, progress: RowProgress | None = None, **options:
     if what is not None:
         raise PanelError(KEPT_ONLY.format(what=what, source=source.name))
     pool, tally, kept = _core.TextPool(), _core.Tally(), 0
-    for batch in _batches(parts, percent, missing, progress, with_judges=False):
+    for batch in _told(_batches(parts, percent, missing, with_judges=False), parts, progress):
         tally.add(batch.names(pool), batch.probability, batch.weight, batch.rows + batch.before)
         kept += len(batch.probability)
     panel = _reduced_panel(source, parts, pool, tally, {**options, "percent": False, "missing": "error"})
@@ -228,6 +228,7 @@ class _Batch:
     def __init__(self, part: Part, batch: Any, start: int, before: int, percent: bool, missing: cells.Missing) -> None:
         self.part = part
         self.before = before
+        self.done = before + start + len(batch)
         self._batch = batch
         layout = part.layout
         rows = np.arange(start, start + len(batch))
@@ -293,15 +294,17 @@ def _cells(column: Any) -> Any:
     return column.to_pylist() if values is None else values
 
 
-def _batches(
-    parts: tuple[Part, ...],
-    percent: bool,
-    missing: cells.Missing,
-    progress: RowProgress | None,
-    *,
-    with_judges: bool,
-) -> Iterator[_Batch]:
-    total, before = sum(part.rows for part in parts), 0
+def _told(batches: Iterable[_Batch], parts: tuple[Part, ...], progress: RowProgress | None) -> Iterator[_Batch]:
+    """Tell of each batch when it is done."""
+    total = sum(part.rows for part in parts)
+    for batch in batches:
+        yield batch
+        if progress is not None:
+            progress(batch.done, total)
+
+
+def _batches(parts: tuple[Part, ...], percent: bool, missing: cells.Missing, *, with_judges: bool) -> Iterator[_Batch]:
+    before = 0
     for part in parts:
         layout, start = part.layout, 0
         wanted = [layout.event, layout.probability, layout.weight, layout.judge if with_judges else None]
@@ -310,6 +313,4 @@ def _batches(
             for batch in stored.iter_batches(ROWS, columns=columns, use_threads=False):
                 yield _Batch(part, batch, start, before, percent, missing)
                 start += len(batch)
-                if progress is not None:
-                    progress(before + start, total)
         before += start
