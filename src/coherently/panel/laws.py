@@ -194,8 +194,10 @@ def impossible_conditions(laws: Laws, events: Events, conditions: NDArray[np.int
 
     A condition that shares no variable with a law is possible, since no condition is impossible by itself.
     """
+    if not len(laws):
+        return {}
     pending = np.unique(conditions[conditions > CERTAIN])
-    if not len(laws) or not len(pending):
+    if not len(pending):
         return {}
     pending = pending[touching(events, pending, laws.side)]
     world = find_world(events, laws.side)

@@ -133,7 +133,9 @@ def _write(columns: Columns, file: io.BufferedWriter | gzip.GzipFile, name: str)
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        pq.write_table(pa.table({name: arrow_array(column) for name, column in columns.items()}), file)
+        table = pa.table({name: arrow_array(column) for name, column in columns.items()})
+        texts = [field.name for field in table.schema if field.type in (pa.string(), pa.large_string())]
+        pq.write_table(table, file, use_dictionary=texts)  # numbers seldom repeat
     elif name.endswith(".gz"):
         with gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0) as packed:
             _write(columns, packed, name.removesuffix(".gz"))

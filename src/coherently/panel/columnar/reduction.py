@@ -42,7 +42,7 @@ KEPT_ONLY = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class ParquetPart:
     """One file: where it is, how its columns are named there, and how many rows it has."""
 
     path: Path
@@ -60,7 +60,7 @@ class Reduction:
     """
 
     panel: Panel
-    parts: tuple[Part, ...]
+    parts: tuple[ParquetPart, ...]
     pool: _core.TextPool
     percent: bool
     missing: cells.Missing
@@ -83,7 +83,7 @@ class Reduction:
             }
 
 
-def find_parts(source: Path) -> tuple[Part, ...]:
+def find_parts(source: Path) -> tuple[ParquetPart, ...]:
     """The Parquet files of a folder, in the order of their names, or a single one; all have the same columns."""
     paths = sorted(source.glob("*.parquet")) if source.is_dir() else [source]
     if not paths:
@@ -99,7 +99,7 @@ def find_parts(source: Path) -> tuple[Part, ...]:
             rows = stored.metadata.num_rows
         check_header(path.name, names)
         if rows:
-            parts.append(Part(path, _layout(path.name, names), rows))
+            parts.append(ParquetPart(path, _layout(path.name, names), rows))
     _check_schemas(schemas)
     if not parts:
         raise PanelError(f"{source.name} has a header but no rows: add one row per forecast")
@@ -120,7 +120,7 @@ def can_reduce(path: Path) -> bool:
         return False
 
 
-def _obstacle(parts: tuple[Part, ...]) -> str | None:
+def _obstacle(parts: tuple[ParquetPart, ...]) -> str | None:
     """What the files have that keeps them from being reduced, if anything."""
     layout = parts[0].layout
     bounds = [name for name in (layout.lower, layout.upper) if name is not None]
@@ -185,7 +185,7 @@ def reduce_parquet(source: Path, progress: RowProgress | None = None, **options:
 
 
 def _reduced_panel(
-    source: Path, parts: tuple[Part, ...], pool: _core.TextPool, tally: _core.Tally, options: Options
+    source: Path, parts: tuple[ParquetPart, ...], pool: _core.TextPool, tally: _core.Tally, options: Options
 ) -> Panel:
     if not len(pool):
         raise PanelError(f"{source.name} has no forecast: every probability is missing")
@@ -205,7 +205,7 @@ def _reduced_panel(
 class _Places(Sequence[object]):
     """Where the first forecast of each text is: the row, and the file if there are several."""
 
-    def __init__(self, parts: tuple[Part, ...], first: NDArray[np.int64]) -> None:
+    def __init__(self, parts: tuple[ParquetPart, ...], first: NDArray[np.int64]) -> None:
         self._parts = parts
         self._first = first
         self._ends = np.cumsum([part.rows for part in parts])
@@ -222,10 +222,12 @@ class _Places(Sequence[object]):
         return f"{row - int(self._ends[place]) + part.rows + 1} of {part.path.name}"
 
 
-class _Batch:
+class _ReadBatch:
     """Some rows of a file: those that have a probability. `rows` count from 0 in the file, `before` those of others."""
 
-    def __init__(self, part: Part, batch: Any, start: int, before: int, percent: bool, missing: cells.Missing) -> None:
+    def __init__(
+        self, part: ParquetPart, batch: Any, start: int, before: int, percent: bool, missing: cells.Missing
+    ) -> None:
         self.part = part
         self.before = before
         self.done = before + start + len(batch)
@@ -294,7 +296,9 @@ def _cells(column: Any) -> Any:
     return column.to_pylist() if values is None else values
 
 
-def _told(batches: Iterable[_Batch], parts: tuple[Part, ...], progress: RowProgress | None) -> Iterator[_Batch]:
+def _told(
+    batches: Iterable[_ReadBatch], parts: tuple[ParquetPart, ...], progress: RowProgress | None
+) -> Iterator[_ReadBatch]:
     """Tell of each batch when it is done."""
     total = sum(part.rows for part in parts)
     for batch in batches:
@@ -303,7 +307,9 @@ def _told(batches: Iterable[_Batch], parts: tuple[Part, ...], progress: RowProgr
             progress(batch.done, total)
 
 
-def _batches(parts: tuple[Part, ...], percent: bool, missing: cells.Missing, *, with_judges: bool) -> Iterator[_Batch]:
+def _batches(
+    parts: tuple[ParquetPart, ...], percent: bool, missing: cells.Missing, *, with_judges: bool
+) -> Iterator[_ReadBatch]:
     before = 0
     for part in parts:
         layout, start = part.layout, 0
@@ -311,6 +317,6 @@ def _batches(parts: tuple[Part, ...], percent: bool, missing: cells.Missing, *, 
         columns = [name for name in wanted if name is not None]
         with reading_parquet(part.path.name), open_parquet(part.path, [layout.event]) as stored:
             for batch in stored.iter_batches(ROWS, columns=columns, use_threads=False):
-                yield _Batch(part, batch, start, before, percent, missing)
+                yield _ReadBatch(part, batch, start, before, percent, missing)
                 start += len(batch)
         before += start

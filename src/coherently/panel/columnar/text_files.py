@@ -44,7 +44,7 @@ QUOTES = {
 }
 
 
-class Blocks:
+class BlockFeed:
     """The bytes of a text file, pushed into a scanner block by block; `advance` is called after each."""
 
     def __init__(self, file: io.BufferedReader[io.RawIOBase], source: str, advance: Callable[[], None]) -> None:
@@ -100,7 +100,7 @@ def scan_csv(
     planner: Planner | None,
 ) -> Table:
     """Read CSV; without a planner all cells are texts, in lists."""
-    scanner, blocks = _core.CsvScanner(CELL_LIMIT), Blocks(file, source, advance)
+    scanner, blocks = _core.CsvScanner(CELL_LIMIT), BlockFeed(file, source, advance)
     delimiter, names = _read_header(scanner, blocks, source, delimiter)
     # Spreadsheets write empty columns to the right of the table.
     width = max([1, *(number for number, name in enumerate(names, 1) if name.strip())])
@@ -121,7 +121,7 @@ def scan_csv(
 
 
 def _read_header(
-    scanner: _core.CsvScanner, blocks: Blocks, source: str, delimiter: str | None
+    scanner: _core.CsvScanner, blocks: BlockFeed, source: str, delimiter: str | None
 ) -> tuple[str, list[str]]:
     while (line := scanner.find_header()) is None:
         if not blocks.push(scanner) and (line := scanner.find_header()) is None:
@@ -170,7 +170,7 @@ def scan_json_lines(
     file: io.BufferedReader[io.RawIOBase], source: str, advance: Callable[[], None], planner: Planner
 ) -> Table:
     """Read JSON lines that are flat objects with the same keys; any others raise `UnusualError`."""
-    scanner, blocks = _core.JsonScanner(), Blocks(file, source, advance)
+    scanner, blocks = _core.JsonScanner(), BlockFeed(file, source, advance)
     while (found := scanner.read_keys()) is None:
         if not blocks.push(scanner) and (found := scanner.read_keys()) is None:
             raise UnusualError
