@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -89,6 +90,36 @@ def peak_memory() -> float:
     except OSError:
         return math.nan
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a process took: seconds of the processor and of the clock, and the peak of its memory in MB."""
+
+    processor: float
+    clock: float
+    memory: float
+
+
+def process(*arguments: str) -> Cost:
+    """Run Python as a process of its own, in which libraries use one thread."""
+    threads = dict.fromkeys((*THREADS, "POLARS_MAX_THREADS"), "1")
+    begun = time.perf_counter()
+    child = subprocess.Popen(
+        [sys.executable, *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        cwd=Path(__file__).parents[1],
+        env=os.environ | threads,
+    )
+    assert child.stderr is not None
+    said = child.stderr.read()
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    child.stderr.close()
+    if child.returncode:
+        raise RuntimeError(f"{arguments} ended with {child.returncode}: {said.decode()}")
+    return Cost(used.ru_utime + used.ru_stime, time.perf_counter() - begun, used.ru_maxrss / 1024)
 
 
 def program(*arguments: str) -> tuple[float, float]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from bench import engines, exact, live, relaxed, schedule, tightness
+from bench import engines, exact, intake, live, relaxed, schedule, tightness
 from bench.draw import sparse_panel
 from bench.measure import in_a_row
 from bench.runs import solve_and_verify
@@ -60,3 +60,18 @@ def test_a_simulated_schedule_is_never_faster_than_its_work_or_its_longest_compo
         assert 0 < busy <= 1
         before = seconds
     assert schedule.simulate_schedule(load, 1)[1] > 0.9
+
+
+def test_large_panels_are_drawn_and_aggregated(tmp_path):
+    costs = [intake.aggregated(tmp_path, rows, 500) for rows in (2000, 4000)]
+    assert (tmp_path / "out.parquet").exists()
+    assert all(cost.processor > 0 and cost.memory > 10 for cost in costs)
+    assert intake.exponent((10, 100), [intake.Cost(1, 0, 0), intake.Cost(10, 0, 0)]) == pytest.approx(1)
+    intake.draw_parquet(tmp_path / "panel.parquet", 3000, 700)
+    assert len(co.read_panel(tmp_path / "panel.parquet").written) == 700
+
+
+def test_polars_averages(tmp_path):
+    (tmp_path / "panel.csv").write_text("judge,event,probability\na,p,0.5\nb,p,0.25\n")
+    intake.theirs(str(tmp_path / "panel.csv"), str(tmp_path / "out.csv"))
+    assert (tmp_path / "out.csv").read_text() == "event,probability\np,0.375\n"

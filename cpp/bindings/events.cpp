@@ -67,6 +67,24 @@ BatchArrays add(EventTable& table, const nb::list& texts, const Classes& classes
     return to_arrays(std::move(batch));
 }
 
+// The same of texts in the layout of Arrow: text i has the bytes from offset i to offset i + 1.
+BatchArrays add_packed(EventTable& table, Vector<std::int64_t> offsets, Vector<std::uint8_t> bytes,
+                       const Classes& classes, std::size_t max_characters) {
+    std::vector<std::string_view> views;
+    for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+        const auto begin = static_cast<std::size_t>(offsets(i)), end = static_cast<std::size_t>(offsets(i + 1));
+        if (begin > end || end > bytes.size()) throw nb::value_error("offsets must ascend within the bytes");
+        views.emplace_back(reinterpret_cast<const char*>(bytes.data()) + begin, end - begin);
+    }
+    const Alphabet alphabet = to_alphabet(classes);
+    Batch batch;
+    {
+        nb::gil_scoped_release release;
+        batch = table.add(views, alphabet, max_characters);
+    }
+    return to_arrays(std::move(batch));
+}
+
 BatchArrays find(const EventTable& table, const nb::list& texts, const Classes& classes, std::size_t max_characters) {
     return to_arrays(table.find(to_views(texts), to_alphabet(classes), max_characters));
 }
@@ -232,6 +250,8 @@ void bind_events(nb::module_& module) {
     nb::class_<EventTable>(module, "EventTable")
         .def(nb::init<>())
         .def("add", &add, nb::arg("texts"), nb::arg("classes"), nb::arg("max_characters"))
+        .def("add_packed", &add_packed, nb::arg("offsets"), nb::arg("data"), nb::arg("classes"),
+             nb::arg("max_characters"))
         .def("find", &find, nb::arg("texts"), nb::arg("classes"), nb::arg("max_characters"))
         .def("declare", &declare, nb::arg("texts"), nb::arg("classes"), nb::arg("free"))
         .def("choices", &choices)

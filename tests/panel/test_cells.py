@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from coherently.errors import PanelError
 from coherently.panel import cells
 from coherently.panel.cell_table import Table
+from coherently.panel.columnar import cell_values
 
 NAN = float("nan")
 
@@ -155,8 +156,8 @@ cell = number | number.map(str) | st.sampled_from(["1_0", "nan", "inf", "", "x",
 @given(st.lists(st.floats(0, 1)) | st.lists(number.map(str)) | st.lists(cell), st.booleans(), st.booleans())
 def test_reading_at_once_is_reading_one_by_one(values, percent, abstain):
     options = {"percent": percent, "missing": "abstain" if abstain else "error"}
-    apart = [cells._probability(value, 100 if percent else 1, abstain) for value in values]
-    bad = [row for row, answer in enumerate(apart, 2) if isinstance(answer, cells.Refusal)]
+    apart = [cell_values.to_probability(value, 100 if percent else 1, abstain) for value in values]
+    bad = [row for row, answer in enumerate(apart, 2) if isinstance(answer, cell_values.Refusal)]
     if not values:
         return
     if bad:

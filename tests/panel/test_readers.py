@@ -14,7 +14,9 @@ import pytest
 
 import coherently as co
 from coherently.errors import MissingDependencyError, PanelError
-from coherently.panel.readers import CELL_LIMIT, CHUNK, read_table
+from coherently.panel.columnar import text_files
+from coherently.panel.columnar.text_files import CELL_LIMIT
+from coherently.panel.readers import CHUNK, read_table
 
 LONG = {"judge": ["Ann", "Bob"], "event": ["p", "p & q"], "probability": ["0.5", "0.25"]}
 TEXT = "judge,event,probability\nAnn,p,0.5\nBob,p & q,0.25\n"
@@ -110,7 +112,8 @@ def test_blank_lines_are_skipped_but_counted(write):
     assert read(write(content)) == ({"event": ["p", "q"], "p": ["0.5", "0.25"]}, [5, 8])
 
 
-def test_more_records_than_a_chunk_and_the_share_of_bytes(write):
+def test_more_bytes_than_a_block_and_their_share(write, monkeypatch):
+    monkeypatch.setattr(text_files, "BLOCK", 4096)
     count = 3 * CHUNK + 7
     path = write("event,p\n" + "".join(f"e{i},0.{i}\n" for i in range(count)))
     shares = []

@@ -1,6 +1,7 @@
 #include "coherently/functions/event_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <stdexcept>
 
@@ -12,11 +13,11 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
     return hash ^ hash >> 29;
 }
 
-std::uint64_t hash_of(const Function& function) {
+std::uint32_t hash_of(const Function& function) {
     std::uint64_t hash = mix(0x243F6A8885A308D3, static_cast<std::uint64_t>(function.kind));
     for (const std::int32_t variable : function.variables) hash = mix(hash, static_cast<std::uint64_t>(variable));
     for (const std::uint64_t word : function.words) hash = mix(hash, word);
-    return hash;
+    return static_cast<std::uint32_t>(hash >> 32);
 }
 
 bool same(const Function& a, const Function& b) {
@@ -52,32 +53,46 @@ private:
 };
 
 template <typename Number>  // Number: OwnedFunction -> side
+Sides sides_of(const Meaning& meaning, Number&& number) {
+    Sides sides{number(meaning.event), 1, -1};
+    if (meaning.condition.constant()) {
+        sides.otherwise = sides.event < 0 ? -1 : sides.event ^ 1;
+    } else {
+        sides.condition = number(meaning.condition);
+        sides.otherwise = number(meaning.otherwise);
+    }
+    return sides;
+}
+
+// Texts are understood some at a time before their events are numbered: `fetch` asks for what `number` will need.
+template <typename Fetch, typename Number>  // Number: OwnedFunction -> side
 Batch read(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters,
-           Resolver& resolver, Number&& number) {
+           Resolver& resolver, Fetch&& fetch, Number&& number) {
+    constexpr std::size_t at_once = 16;
     Batch batch;
     batch.sides.reserve(texts.size());
     Formula formula;
-    Meaning meaning;
+    std::array<Meaning, at_once> meanings;
+    std::array<bool, at_once> is_read{};
     Canonicaliser canonicaliser;
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-        try {
-            parse(texts[i], alphabet, max_characters, resolver, formula);
-            canonicaliser.run(formula, resolver, meaning);
-            Sides sides{number(meaning.event), 1, -1};
-            if (meaning.condition.constant()) {
-                sides.otherwise = sides.event < 0 ? -1 : sides.event ^ 1;
-            } else {
-                sides.condition = number(meaning.condition);
-                sides.otherwise = number(meaning.otherwise);
+    for (std::size_t begin = 0; begin < texts.size(); begin += at_once) {
+        const std::size_t end = std::min(begin + at_once, texts.size());
+        for (std::size_t i = begin; i < end; ++i) {
+            is_read[i - begin] = false;
+            try {
+                parse(texts[i], alphabet, max_characters, resolver, formula);
+                canonicaliser.run(formula, resolver, meanings[i - begin]);
+                fetch(meanings[i - begin].event);
+                is_read[i - begin] = true;
+            } catch (const TextError& error) {
+                const bool whole = error.fault == Fault::limit && error.position == 0;
+                const std::size_t column =
+                    whole || error.fault == Fault::impossible ? 0 : characters(texts[i], error.position) + 1;
+                batch.faults.push_back({i, error.fault, column, error.what()});
             }
-            batch.sides.push_back(sides);
-        } catch (const TextError& error) {
-            const bool whole = error.fault == Fault::limit && error.position == 0;
-            const std::size_t column =
-                whole || error.fault == Fault::impossible ? 0 : characters(texts[i], error.position) + 1;
-            batch.sides.push_back({-1, -1, -1});
-            batch.faults.push_back({i, error.fault, column, error.what()});
         }
+        for (std::size_t i = 0; i < end - begin; ++i)
+            batch.sides.push_back(is_read[i] ? sides_of(meanings[i], number) : Sides{-1, -1, -1});
     }
     return batch;
 }
@@ -121,7 +136,7 @@ bool Names::declare(Declaration&& declaration) {
     return true;
 }
 
-EventTable::EventTable() : slots_(64, -1) {
+EventTable::EventTable() : slots_(64) {
     OwnedFunction never;
     never.words = {0};
     intern(never);
@@ -137,52 +152,71 @@ Function EventTable::function(std::int32_t coordinate) const {
 }
 
 // The slot that holds the function, or the free one where it belongs.
-std::size_t EventTable::slot_of(const Function& wanted) const {
+std::size_t EventTable::slot_of(const Function& wanted, std::uint32_t hash) const {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t slot = hash_of(wanted) & mask;
-    while (slots_[slot] >= 0 && !same(function(slots_[slot]), wanted)) slot = (slot + 1) & mask;
+    std::size_t slot = hash & mask;
+    while (slots_[slot].coordinate >= 0 &&
+           !(slots_[slot].hash == hash && same(function(slots_[slot].coordinate), wanted)))
+        slot = (slot + 1) & mask;
     return slot;
+}
+
+void EventTable::fetch(const OwnedFunction& owned) const {
+    __builtin_prefetch(&slots_[hash_of(owned.view()) & (slots_.size() - 1)]);
 }
 
 std::int32_t EventTable::intern(const OwnedFunction& owned) {
     const Function wanted = owned.view();
-    const std::size_t slot = slot_of(wanted);
-    std::int32_t coordinate = slots_[slot];
+    const std::uint32_t hash = hash_of(wanted);
+    const std::size_t slot = slot_of(wanted, hash);
+    std::int32_t coordinate = slots_[slot].coordinate;
     if (coordinate < 0) {
         if (kinds_.size() >= std::size_t{1} << 30) throw std::length_error("more than 2^30 distinct events");
         coordinate = static_cast<std::int32_t>(kinds_.size());
-        slots_[slot] = coordinate;
+        slots_[slot] = {hash, coordinate};
         kinds_.push_back(wanted.kind);
         variables_.insert(variables_.end(), wanted.variables.begin(), wanted.variables.end());
         words_.insert(words_.end(), wanted.words.begin(), wanted.words.end());
         variable_starts_.push_back(static_cast<std::int64_t>(variables_.size()));
         word_starts_.push_back(static_cast<std::int64_t>(words_.size()));
-        if (2 * kinds_.size() > slots_.size()) grow();
+        grow(kinds_.size());
     }
     return 2 * coordinate + owned.complemented;
 }
 
-void EventTable::grow() {
-    slots_.assign(4 * slots_.size(), -1);
-    for (std::size_t i = 0; i < kinds_.size(); ++i) {
-        const auto coordinate = static_cast<std::int32_t>(i);
-        slots_[slot_of(function(coordinate))] = coordinate;
+void EventTable::grow(std::size_t events) {
+    std::size_t wanted = slots_.size();
+    while (3 * events > 2 * wanted) wanted *= 2;
+    if (wanted == slots_.size()) return;
+    std::vector<Slot> larger(wanted);
+    const std::size_t mask = larger.size() - 1;
+    for (const Slot& old : slots_) {
+        if (old.coordinate < 0) continue;
+        std::size_t slot = old.hash & mask;
+        while (larger[slot].coordinate >= 0) slot = (slot + 1) & mask;
+        larger[slot] = old;
     }
+    slots_ = std::move(larger);
 }
 
 std::int32_t EventTable::look_up(const OwnedFunction& owned) const {
-    const std::int32_t coordinate = slots_[slot_of(owned.view())];
+    const std::int32_t coordinate = slots_[slot_of(owned.view(), hash_of(owned.view()))].coordinate;
     return coordinate < 0 ? -1 : 2 * coordinate + owned.complemented;
 }
 
 Batch EventTable::add(std::span<const std::string_view> texts, const Alphabet& alphabet, std::size_t max_characters) {
-    return read(texts, alphabet, max_characters, names_, [this](const OwnedFunction& f) { return intern(f); });
+    grow(kinds_.size() + texts.size());  // at most so many, and one step is cheaper than many
+    return read(
+        texts, alphabet, max_characters, names_, [this](const OwnedFunction& f) { fetch(f); },
+        [this](const OwnedFunction& f) { return intern(f); });
 }
 
 Batch EventTable::find(std::span<const std::string_view> texts, const Alphabet& alphabet,
                        std::size_t max_characters) const {
     Overlay overlay(names_);
-    return read(texts, alphabet, max_characters, overlay, [this](const OwnedFunction& f) { return look_up(f); });
+    return read(
+        texts, alphabet, max_characters, overlay, [this](const OwnedFunction& f) { fetch(f); },
+        [this](const OwnedFunction& f) { return look_up(f); });
 }
 
 void EventTable::declare(std::string_view text, const Alphabet& alphabet, bool free) {

@@ -24,14 +24,19 @@ from coherently.cli.options import (
     WeightingWord,
     WeightsFile,
 )
-from coherently.cli.reading import PanelSource
+from coherently.cli.reading import PanelSource, row_progress
 from coherently.cli.report_files import check_report, write_result
 from coherently.cli.terminal import progress_bar, say, show, show_json
 from coherently.cli.weight_options import choose_weights
 
 if TYPE_CHECKING:
+    from coherently.panel import Reduction
+    from coherently.problem import Loss
     from coherently.result import Result
+    from coherently.solve import Method
 
+MEANS_ONLY = frozenset({"auto", "exact", "dykstra", "projections", "annealing", "linear"})
+"""Methods that need of the forecasts of an event only their mean and weight."""
 LARGEST_TRACE = 5_000
 """Maximum number of events for a curve in the report of the paper's loop: the trace keeps one answer per sweep."""
 
@@ -64,14 +69,20 @@ def aggregate(
         check_output(file)
     check_report(report)
     judges = choose_weights(weights, weighting, history, **source.options)
-    panel = source.read(outcomes=outcomes, labels=labels)
+    single = _single(method, loss, weights=weights, weighting=weighting, history=history, report=report, trace=trace)
+    reduction = source.reduce(single, outcomes=outcomes, labels=labels)
+    panel = source.read(outcomes=outcomes, labels=labels) if reduction is None else reduction.panel
     if report is not None and len(panel.written) <= LARGEST_TRACE:
         method = with_trace(method)
     quiet = source.quiet
     with progress_bar("Aggregating", quiet=quiet) as progress:
         result = run(panel, method, loss, weights=judges, progress=progress, engine=engine, keep=keep)
     _say_notes(result, quiet=quiet)
-    _write(result, output, trace, by_rows=by_rows, quiet=quiet or as_json)
+    if reduction is not None and by_rows:
+        _write_rows(result, reduction, output, quiet=quiet)
+        as_json = by_rows = False
+    else:
+        _write(result, output, trace, by_rows=by_rows, quiet=quiet or as_json)
     write_result(result, report, source.panel_file, time_limit=choice.time_limit, quiet=quiet or as_json)
     if as_json:
         show_json(_as_json(result, by_rows=by_rows))
@@ -79,6 +90,30 @@ def aggregate(
         _show(result, by_rows=by_rows, quiet=quiet)
     if result.status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
+
+
+def _single(method: Method, loss: Loss, **options: object) -> list[str]:
+    """The options in use that need the single forecasts, not only their means."""
+    found = [f"--{name}" for name, value in options.items() if value is not None]
+    if method.name not in MEANS_ONLY:
+        found.append(f"--method {method.name}")
+    if not loss.is_quadratic:
+        found.append("--loss")
+    return found
+
+
+def _write_rows(result: Result, reduction: Reduction, output: Path | None, *, quiet: bool) -> None:
+    """Write one row per forecast of files that are read in pieces, in a second pass over them."""
+    from coherently.errors import PanelError
+    from coherently.panel import write_batches
+
+    if output is None:
+        raise PanelError("--rows of forecasts that are read in pieces needs a file to write to: add -o FILE")
+    value = result.solution.value[result.problem.forecasts.unit]
+    with progress_bar("Writing", quiet=quiet) as progress:
+        batches = reduction.row_batches(value, None if progress is None else row_progress(progress))
+        rows = write_batches(batches, output)
+    say(f"{output}: {rows:,} rows written", quiet=quiet)
 
 
 def _say_notes(result: Result, *, quiet: bool) -> None:

@@ -76,6 +76,11 @@ class _Bar:
         if self._bar is not None:
             self._bar.update(self._task, completed=fraction)
 
+    def describe(self, words: str) -> None:
+        """Say something beside the bar."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=f"{self._what} ({words})")
+
     def close(self) -> None:
         if self._bar is not None:
             self._bar.stop()

@@ -2,6 +2,7 @@
 
 from coherently.events.choices import Choice, Value
 from coherently.events.event_table import CERTAIN, NEVER, Events, Fault, Reading, quote_name, tidy
+from coherently.events.packed import PackedTexts
 from coherently.events.satisfaction import find_conflict, find_world
 from coherently.events.spaced import parts
 
@@ -11,6 +12,7 @@ __all__ = [
     "Choice",
     "Events",
     "Fault",
+    "PackedTexts",
     "Reading",
     "Value",
     "find_conflict",

@@ -11,6 +11,7 @@ import numpy as np
 from coherently import _core
 from coherently.errors import EventError
 from coherently.events.choices import make_choices
+from coherently.events.packed import PackedTexts
 from coherently.events.spaced import spaced_name
 from coherently.values import alike
 
@@ -28,7 +29,7 @@ MAX_CHARACTERS = 10_000
 """The longest event text."""
 
 _FaultRow: TypeAlias = tuple[int, str, int, str]
-_Read: TypeAlias = tuple[str, list[str], int]
+_Read: TypeAlias = "tuple[str, Sequence[str], int]"
 _NAME_START, _NAME_PART, _SPACE = 1, 2, 3  # CharClass in lexer.hpp
 _CARET_WINDOW = 60
 _LONGEST_HINT = 100
@@ -217,9 +218,15 @@ class Events:
 
     def add(self, texts: Sequence[str], *, max_characters: int = MAX_CHARACTERS) -> Reading:
         """Read texts and number their events; new events get new numbers."""
-        clean, classes, unreadable = _prepare(texts)
         size = self._size()
-        sides, faults = self._table.add(clean, classes, max_characters)
+        clean: Sequence[str]
+        unreadable: list[int] = []
+        if isinstance(texts, PackedTexts) and texts.is_ascii():
+            clean = texts
+            sides, faults = self._table.add_packed(texts.offsets, texts.data, {}, max_characters)
+        else:
+            clean, classes, unreadable = prepared = _prepare(texts)
+            sides, faults = self._table.add(prepared[0], classes, max_characters)
         if self._size() != size:
             self._read.append(("add", clean, max_characters))
         return _reading(sides, faults, clean, unreadable)
@@ -413,12 +420,14 @@ def _classes(texts: Iterable[str]) -> dict[int, int]:
     return classes
 
 
-def _reading(sides: NDArray[np.int32], rows: Sequence[_FaultRow], texts: list[str], unreadable: list[int]) -> Reading:
+def _reading(
+    sides: NDArray[np.int32], rows: Sequence[_FaultRow], texts: Sequence[str], unreadable: list[int]
+) -> Reading:
     sides[unreadable] = -1
     return Reading(sides, _faults(rows, texts, unreadable))
 
 
-def _faults(rows: Sequence[_FaultRow], texts: list[str], unreadable: list[int]) -> tuple[Fault, ...]:
+def _faults(rows: Sequence[_FaultRow], texts: Sequence[str], unreadable: list[int]) -> tuple[Fault, ...]:
     faults = [Fault(index, kind, column, message, texts[index]) for index, kind, column, message in rows]
     if unreadable:
         broken = "contains half of a surrogate pair, which is not text; save the source as UTF-8"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from coherently.errors import PanelError
-from coherently.panel.cells import Refusal, probability
+from coherently.panel.columnar.cell_values import Refusal, probability
 
 
 class Act(StrEnum):

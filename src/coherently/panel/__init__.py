@@ -2,6 +2,8 @@
 
 from coherently.panel.build import Options, build, read_panel
 from coherently.panel.cell_table import Columns, ProblemList, Table
+from coherently.panel.columnar.reduction import Reduction, can_reduce, count_rows, reduce_parquet
+from coherently.panel.columnar.row_writing import write_batches
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws, Pins, read_laws
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED, Panel, WrittenEvents
@@ -21,18 +23,23 @@ __all__ = [
     "Pins",
     "ProblemList",
     "Progress",
+    "Reduction",
     "Table",
     "WrittenEvents",
     "build",
     "by_appearance",
+    "can_reduce",
     "check_output",
+    "count_rows",
     "read_laws",
     "read_lines",
     "read_panel",
     "read_table",
     "records",
+    "reduce_parquet",
     "text_table",
     "to_frame",
+    "write_batches",
     "write_columns",
     "write_table",
 ]

@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, get_args
 
 import numpy as np
 
 from coherently.errors import SHOWN, MethodError, PanelError
-from coherently.events import Events, Reading
+from coherently.events import CERTAIN, Events, PackedTexts, Reading
 from coherently.panel import cells
 from coherently.panel.cell_table import ProblemList
+from coherently.panel.columnar.coded import CodedCells
 from coherently.panel.laws import NO_LAWS, Laws, count_idle, impossible_conditions, read_laws
-from coherently.panel.layout import Long, Wide, pick, recognise
+from coherently.panel.layout import Long, Wide, pick, plan_columns, recognise
 from coherently.panel.outcomes import Facts, read_outcomes, resolve, unused_outcomes
 from coherently.panel.panel import UNRESOLVED, Panel, WrittenEvents
 from coherently.panel.readers import read_table
 from coherently.panel.repeats import Repeats, settle_repeats
-from coherently.panel.texts import by_appearance, compact_notes, encode, number_texts, plain_notes, suggest
+from coherently.panel.texts import by_appearance, compact_notes, number_texts, plain_notes, suggest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +62,7 @@ class Options(TypedDict, total=False):
 class _ReadForecasts:
     """Forecasts whose event texts are not yet read; `row` is the row of each in the table."""
 
-    judge: list[str]
+    judge: CodedCells
     row: NDArray[np.int64]
     probability: NDArray[np.float64]
     weight: NDArray[np.float64]
@@ -86,7 +88,8 @@ def read_panel(path: str | os.PathLike[str], *, progress: Progress | None = None
     >>> read_panel(file)
     <Panel: 3 forecasts by 2 judges on 2 events over 2 variables>
     """
-    return build(read_table(path, progress), **options)
+    planner = partial(plan_columns, percent=bool(options.get("percent")))
+    return build(read_table(path, progress, planner), **options)
 
 
 def build(
@@ -99,9 +102,10 @@ def build(
     missing: cells.Missing = "error",
     repeats: Repeats = "keep",
     plain_events: bool = False,
+    reduced: bool = False,
     **unknown: object,
 ) -> Panel:
-    """Make a panel from a table; see `Options`."""
+    """Make a panel from a table; see `Options`. A `reduced` one has the sums of many forecasts instead of forecasts."""
     for name in unknown:
         known = list(Options.__annotations__)
         raise MethodError(f"unknown option {name!r}{suggest(name, known)}; the options are {', '.join(known)}")
@@ -114,13 +118,13 @@ def build(
         forecasts = _read_long(table, layout, percent=percent, missing=missing)
     else:
         forecasts = _read_wide(table, layout, percent=percent)
-    texts = cells.texts(table, layout.event)
+    texts = cells.names(table, layout.event)
     reading = number_texts(table, texts, events, plain_events=plain_events)
-    _check_conditions(table, reading, rules, events)
+    _check_conditions(table, texts, reading, rules, events)
     facts = []
     if isinstance(layout, Long) and layout.outcome is not None:
         outcome = cells.outcomes(table, layout.outcome)
-        facts.append(Facts.gather(table, layout.event, reading, outcome))
+        facts.append(Facts.gather(table, layout.event, Reading(reading.sides[texts.codes], ()), outcome))
     nothing_said = outcomes is None or (isinstance(outcomes, Mapping) and not outcomes)
     if not nothing_said:
         facts.append(read_outcomes(outcomes, events, plain_events=plain_events))
@@ -130,11 +134,13 @@ def build(
         raise PanelError(f"{table.source} has no forecast: every probability is missing")
     panel = asked if len(answered) == len(asked) else asked.select(answered)
     notes = [
-        *_notes(table, layout, asked, panel),
+        *([] if reduced else _notes(table, layout, asked, panel)),
         *_relation_notes(table, panel, plain_events=plain_events),
         *([] if nothing_said else unused_outcomes(facts[-1], asked)),
     ]
     panel = replace(panel, notes=tuple(notes), labels=_read_labels(labels), library=table.library)
+    if reduced:
+        return panel
     return settle_repeats(panel, repeats, lambda i: table.place(int(forecasts.row[answered[i]])))
 
 
@@ -147,7 +153,9 @@ def _read_long(table: Table, layout: Long, *, percent: bool, missing: cells.Miss
     count = len(table.rows)
     lower, upper = cells.bounds(table, layout.lower, layout.upper, percent=percent)
     return _ReadForecasts(
-        judge=[ONLY_JUDGE] * count if layout.judge is None else cells.texts(table, layout.judge),
+        judge=CodedCells(np.zeros(count, np.int32), [ONLY_JUDGE])
+        if layout.judge is None
+        else cells.names(table, layout.judge),
         row=np.arange(count),
         probability=_read_probabilities(table, layout, lower, upper, percent=percent, missing=missing),
         weight=np.ones(count) if layout.weight is None else cells.weights(table, layout.weight),
@@ -189,7 +197,7 @@ def _read_wide(table: Table, layout: Wide, *, percent: bool) -> _ReadForecasts:
     columns = [cells.probabilities(table, name, percent=percent, missing="abstain") for name in layout.judges]
     count = len(table.rows)
     return _ReadForecasts(
-        judge=list(layout.judges) * count,
+        judge=CodedCells(np.tile(np.arange(len(columns), dtype=np.int32), count), layout.judges),
         row=np.repeat(np.arange(count), len(columns)),
         probability=np.stack(columns, axis=1).ravel(),
         weight=np.ones(count * len(columns)),
@@ -197,21 +205,22 @@ def _read_wide(table: Table, layout: Wide, *, percent: bool) -> _ReadForecasts:
 
 
 def _assemble(
-    forecasts: _ReadForecasts, texts: list[str], reading: Reading, events: Events, laws: Laws, facts: list[Facts]
+    forecasts: _ReadForecasts, texts: CodedCells, reading: Reading, events: Events, laws: Laws, facts: list[Facts]
 ) -> Panel:
-    """Number judges and written events; `texts` and `reading` have one entry per row of the table."""
-    judge_index, judges = encode(forecasts.judge)
-    number, first = by_appearance(reading.event.astype(np.int64) << 32 | reading.condition)
+    """Number written events; `texts` has one entry per row of the table, `reading` one per distinct text."""
+    plain = bool(np.all(reading.condition == CERTAIN))
+    sides = reading.event if plain else reading.event.astype(np.int64) << 32 | reading.condition
+    number, first = by_appearance(sides)
     asked = Reading(reading.sides[first], ())
     outcome = resolve(events, facts, asked, laws) if facts else np.full(len(first), UNRESOLVED, np.int8)
+    words = texts.distinct
+    kept = words.pick(first) if isinstance(words, PackedTexts) else tuple(map(words.__getitem__, first.tolist()))
     return Panel(
         events=events,
-        judges=tuple(judges),
-        written=WrittenEvents(
-            tuple(map(texts.__getitem__, first.tolist())), asked.event, asked.condition, asked.rest, outcome
-        ),
-        judge_index=judge_index,
-        event_index=number[forecasts.row],
+        judges=tuple(forecasts.judge.distinct),
+        written=WrittenEvents(kept, asked.event, asked.condition, asked.rest, outcome),
+        judge_index=forecasts.judge.codes,
+        event_index=number[texts.codes[forecasts.row]],
         probability=forecasts.probability,
         weight=forecasts.weight,
         lower=forecasts.lower,
@@ -221,12 +230,15 @@ def _assemble(
     )
 
 
-def _check_conditions(table: Table, reading: Reading, laws: Laws, events: Events) -> None:
+def _check_conditions(table: Table, texts: CodedCells, reading: Reading, laws: Laws, events: Events) -> None:
     """Refuse conditionals whose condition the laws rule out."""
     broken = impossible_conditions(laws, events, reading.condition)
+    if not broken:
+        return
+    condition = reading.condition[texts.codes]
     problems = ProblemList()
-    rows = np.flatnonzero(np.isin(reading.condition, list(broken))).tolist()
-    problems.add(rows, lambda row: f"{table.place(row)}: {broken[int(reading.condition[row])]}")
+    rows = np.flatnonzero(np.isin(condition, list(broken))).tolist()
+    problems.add(rows, lambda row: f"{table.place(row)}: {broken[int(condition[row])]}")
     problems.check()
 
 

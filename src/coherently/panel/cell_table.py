@@ -11,12 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coherently.errors import SHOWN, PanelError, summarise
+from coherently.events import PackedTexts
+from coherently.panel.columnar.coded import CodedCells, NumberCells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-Cells: TypeAlias = list[Any] | NDArray[Any]
+Cells: TypeAlias = list[Any] | NDArray[Any] | PackedTexts
 Columns: TypeAlias = Mapping[str, Cells]
+TableCells: TypeAlias = Cells | CodedCells | NumberCells
+"""The cells of a source; a file whose columns have known roles has numbers and codes instead of cells."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,8 +33,8 @@ class Table:
     """
 
     source: str
-    columns: Columns
-    rows: NDArray[np.int64] | range
+    columns: Mapping[str, TableCells]
+    rows: NDArray[np.int64] | range | Sequence[object]
     library: str | None = None
     blank: int = 0
 

@@ -2,86 +2,72 @@
 
 from __future__ import annotations
 
-import math
-import re
 import reprlib
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from decimal import Decimal
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 from coherently.errors import PanelError
+from coherently.events import PackedTexts
 from coherently.panel.cell_table import ProblemList
+from coherently.panel.columnar.cell_values import (
+    ABSTENTION,
+    EMPTY,
+    ROUNDING,
+    Refusal,
+    is_unicode,
+    to_moment,
+    to_outcome,
+    to_probability,
+    to_text,
+    to_weight,
+)
+from coherently.panel.columnar.coded import CodedCells, NumberCells
+from coherently.panel.texts import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from coherently.panel.cell_table import Cells, Table
+    from coherently.panel.cell_table import Table, TableCells
 
 T = TypeVar("T")
 Missing: TypeAlias = Literal["error", "abstain"]
-
-MISSING = frozenset({"", "na", "n/a", "null", "nan"})
-"""Texts that mean a missing value; case and surrounding spaces do not matter."""
-FLOATS = (float, np.floating)
-NUMERIC = (str, int, np.integer, Decimal, *FLOATS)
-NULLS = frozenset({"NoneType", "NAType", "NaTType"})
-"""Types that mean a missing value, by name, because pandas is not imported."""
-OUTCOMES = {"true": 1, "yes": 1, "false": 0, "no": 0}
-ROUNDING = 1e-12
-"""A probability that lies at most this far outside [0, 1] counts as 0 or 1. A sum of n probabilities is off by at most
-n 2^-53, so this is what a sum of some 9,000 of them can lose to rounding."""
-DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
-
-PROBABILITY = {
-    scale: f"A probability is a number from 0 to {scale}, or a percentage such as 35%." for scale in (1, 100)
-}
-ABSTENTION = "A long table has no row for an abstention: delete the row, or pass --missing abstain (missing='abstain')."
-PERCENT = "If the column holds percentages, pass --percent (percent=True)."
-WEIGHT = "A weight is a finite number of 0 or more: write one in every row."
-NAME = "Judges and events are texts or whole numbers: write one in every row."
-OUTCOME = "An outcome is 0 or 1, true or false, yes or no, or an empty cell while it is unresolved."
-TIME = "A time is a number, or an ISO date such as 2024-05-31 or 2024-05-31T12:00; every row has one."
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a cell cannot be used (`reason`, where {} stands for the cell), and what to do about it."""
-
-    reason: str
-    remedies: tuple[str, ...]
 
 
 def probabilities(table: Table, column: str, *, percent: bool, missing: Missing) -> NDArray[np.float64]:
     """Read probabilities, NaN where a judge abstained; with `percent` a plain 35 is 0.35."""
     scale = 100 if percent else 1
     abstain = missing == "abstain"
-    values = _plain_numbers(table.columns[column])
+    convert = partial(to_probability, scale=scale, abstain=abstain)
+    cells = table.columns[column]
+    if isinstance(cells, NumberCells):
+        share = cells.values / scale
+        share[cells.odd] = _odd_numbers(table, column, cells, convert)
+        return np.clip(share, 0.0, 1.0)
+    values = _plain_numbers(cells)
     if values is not None:
         share = values / scale
         fine = (share >= -ROUNDING) & (share <= 1 + ROUNDING)
         if np.all(fine | np.isnan(share) if abstain else fine):
             return np.clip(share, 0.0, 1.0)
-    convert = partial(_probability, scale=scale, abstain=abstain)
     return np.array(_converted(table, column, convert), dtype=np.float64)
-
-
-def probability(cell: object) -> float | Refusal:
-    """Read one probability."""
-    return _probability(cell, 1, abstain=False)
 
 
 def weights(table: Table, column: str) -> NDArray[np.float64]:
     """Read finite weights of 0 or more."""
-    values = _plain_numbers(table.columns[column])
-    if values is not None and np.all((values >= 0) & (values < np.inf)):
+    cells = table.columns[column]
+    if isinstance(cells, NumberCells):
+        values = cells.values.copy()
+        values[cells.odd] = _odd_numbers(table, column, cells, to_weight)
         return values
-    return np.array(_converted(table, column, _weight), dtype=np.float64)
+    plain = _plain_numbers(cells)
+    if plain is not None and np.all((plain >= 0) & (plain < np.inf)):
+        return plain
+    return np.array(_converted(table, column, to_weight), dtype=np.float64)
 
 
 def bounds(
@@ -142,33 +128,75 @@ def texts(table: Table, column: str) -> list[str]:
     cells = table.columns[column]
     if isinstance(cells, list) and set(map(type, cells)) == {str}:
         stripped = list(map(str.strip, cells))
-        if all(stripped) and _is_unicode("".join(stripped)):
+        if all(stripped) and is_unicode("".join(stripped)):
             return stripped
-    return _converted(table, column, _text)
+    return _converted(table, column, to_text)
+
+
+def names(table: Table, column: str) -> CodedCells:
+    """Read the names of judges or events, stripped, as numbers of the distinct ones."""
+    cells = table.columns[column]
+    if not isinstance(cells, CodedCells):
+        return CodedCells(*encode(texts(table, column)))
+    assert isinstance(cells.distinct, PackedTexts)
+    blank = [-1, *cells.distinct.empty().tolist()]
+    if cells.codes.min(initial=0) < 0 or len(blank) > 1:
+        rows = np.flatnonzero(np.isin(cells.codes, blank)).tolist()
+        problems = ProblemList()
+        problems.add(rows, lambda row: f"{table.place(row, column)}: {EMPTY.reason}", EMPTY.remedies)
+        problems.check()
+    return cells
 
 
 def outcomes(table: Table, column: str) -> NDArray[np.int8]:
     """Read outcomes: 1 true, 0 false, -1 unresolved."""
-    return np.array(_converted(table, column, _outcome), dtype=np.int8)
+    cells = table.columns[column]
+    if isinstance(cells, CodedCells):
+        found = _converted_distinct(table, column, cells, np.arange(len(cells)), to_outcome)
+        return np.array(found, np.int8)[cells.codes]
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf":
+        absent = np.isnan(cells)
+        if np.all((cells == 0) | (cells == 1) | absent):
+            return np.where(absent, np.int8(-1), cells == 1).astype(np.int8)
+    return np.array(_converted(table, column, to_outcome), dtype=np.int8)
 
 
 def times(table: Table, column: str) -> NDArray[np.float64]:
     """Read numbers as they are, or ISO dates as seconds since 1970 (UTC where no zone is given)."""
-    values = _plain_numbers(table.columns[column])
+    cells = table.columns[column]
+    if isinstance(cells, NumberCells):
+        return _times_among_numbers(table, column, cells)
+    values = _plain_numbers(cells)
     if values is not None and np.isfinite(values).all():
         return values
-    moments = _converted(table, column, _moment)
-    dated = [isinstance(moment, datetime) for moment in moments]
-    if len(set(dated)) > 1:
-        places = [
-            f"{table.place(row, column)} has {reprlib.repr(table.columns[column][row])}"
-            for row in (dated.index(True), dated.index(False))
-        ]
+    moments = _converted(table, column, to_moment)
+    _check_dated(table, column, np.array([isinstance(moment, datetime) for moment in moments]), cells)
+    return np.array([_seconds(moment) for moment in moments], dtype=np.float64)
+
+
+def _times_among_numbers(table: Table, column: str, cells: NumberCells) -> NDArray[np.float64]:
+    moments = _converted_distinct(table, column, cells.odd_cells, cells.odd, to_moment)
+    dated = np.zeros(len(cells), np.bool_)
+    dated[cells.odd] = np.array([isinstance(moment, datetime) for moment in moments], np.bool_)[cells.odd_cells.codes]
+    _check_dated(table, column, dated, cells)
+    values = cells.values.copy()
+    values[cells.odd] = np.array([_seconds(moment) for moment in moments], np.float64)[cells.odd_cells.codes]
+    return values
+
+
+def _check_dated(table: Table, column: str, dated: NDArray[np.bool_], cells: TableCells) -> None:
+    """Refuse dates beside numbers."""
+    if dated.any() and not dated.all():
+        rows = (int(dated.argmax()), int(dated.argmin()))
+        places = [f"{table.place(row, column)} has {reprlib.repr(cells[row])}" for row in rows]
         raise PanelError(f"{' but '.join(places)}: write all times as dates or all as numbers")
-    return np.array([m.timestamp() if isinstance(m, datetime) else m for m in moments], dtype=np.float64)
 
 
-def _plain_numbers(cells: Cells) -> NDArray[np.float64] | None:
+def _seconds(moment: Any) -> float:
+    return moment.timestamp() if isinstance(moment, datetime) else float(moment)
+
+
+def _plain_numbers(cells: Sequence[Any] | NDArray[np.generic]) -> NDArray[np.float64] | None:
     """Convert a whole column of numbers in one step, or return None; NaN only where a cell is the number NaN."""
     if isinstance(cells, np.ndarray):
         return cells.astype(np.float64) if cells.dtype.kind in "iuf" else None
@@ -207,102 +235,34 @@ def _converted(table: Table, column: str, convert: Callable[[object], T | Refusa
     return answers  # type: ignore[return-value]
 
 
-def _is_null(cell: object) -> bool:
-    return type(cell).__name__ in NULLS or (isinstance(cell, FLOATS) and math.isnan(cell))
+def _odd_numbers(
+    table: Table, column: str, cells: NumberCells, convert: Callable[[object], float | Refusal]
+) -> NDArray[np.float64]:
+    """Convert the cells that are not plain numbers."""
+    answers = _converted_distinct(table, column, cells.odd_cells, cells.odd, convert)
+    return np.array(answers, np.float64)[cells.odd_cells.codes]
 
 
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _is_odd(cell: object) -> bool:
-    """Whether a cell is a number to Python but not to a person: True, and 1_000."""
-    return isinstance(cell, bool) or (isinstance(cell, str) and "_" in cell)
-
-
-def is_missing(cell: object) -> bool:
-    """Whether a cell means a missing value."""
-    return _is_null(cell) or (isinstance(cell, str) and cell.strip().lower() in MISSING)
-
-
-def _number(cell: object, *remedies: str) -> float | Refusal:
-    """Return a finite number, or NaN for a missing one."""
-    if is_missing(cell):
-        return math.nan
-    value = math.nan
-    if isinstance(cell, NUMERIC) and not _is_odd(cell):
-        try:
-            value = float(cell)
-        except OverflowError:
-            value = math.inf
-        except ValueError:
-            pass
-    if math.isfinite(value):
-        return value
-    if isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell):
-        remedies = (*remedies, "Write decimals with a point: 0.35, not 0,35.")
-    return Refusal("{} is not a number" if math.isnan(value) else "{} is not finite", remedies)
-
-
-def _probability(cell: object, scale: int, abstain: bool) -> float | Refusal:
-    top, number = scale, cell
-    if isinstance(cell, str) and cell.rstrip().endswith("%"):
-        top, number = 100, cell.rstrip()[:-1]
-    value = _number(number, PROBABILITY[scale])
-    if isinstance(value, Refusal):
-        return value
-    if math.isnan(value) and number is not cell:
-        return Refusal("{} is not a number", (PROBABILITY[scale],))
-    if math.isnan(value):
-        return value if abstain else Refusal("no probability", (ABSTENTION,))
-    share = value / top
-    if share < -ROUNDING:
-        return Refusal("{} is below 0", (PROBABILITY[scale],))
-    if share > 1 + ROUNDING:
-        hint = (PERCENT,) if top == 1 and value <= 100 else ()
-        return Refusal(f"{{}} is above {top}", (PROBABILITY[scale], *hint))
-    return min(max(share, 0.0), 1.0)
-
-
-def _weight(cell: object) -> float | Refusal:
-    value = _number(cell, WEIGHT)
-    if isinstance(value, Refusal) or value >= 0:
-        return value
-    return Refusal("no weight" if math.isnan(value) else "{} is below 0", (WEIGHT,))
-
-
-def _text(cell: object) -> str | Refusal:
-    if isinstance(cell, (int, np.integer, *FLOATS)) and cell == cell // 1 and not isinstance(cell, bool):
-        return str(int(cell))
-    if _is_null(cell) or (isinstance(cell, str) and not cell.strip()):
-        return Refusal("the cell is empty", (NAME,))
-    if not isinstance(cell, str):
-        return Refusal("{} is neither a text nor a whole number", (NAME,))
-    if not _is_unicode(cell):
-        return Refusal("{} contains half a character (a lone surrogate)", ("Write the text again.",))
-    return cell.strip()
-
-
-def _outcome(cell: object) -> int | Refusal:
-    word = str(cell).strip().lower() if isinstance(cell, str | bool | np.bool_) else ""
-    value = OUTCOMES.get(word, _number(cell))
-    if isinstance(value, Refusal) or value not in {0, 1}:
-        absent = isinstance(value, float) and math.isnan(value)
-        return -1 if absent else Refusal("{} is not an outcome", (OUTCOME,))
-    return int(value)
-
-
-def _moment(cell: object) -> float | datetime | Refusal:
-    value = _number(cell, TIME)
-    if isinstance(value, float):
-        return Refusal("no time", (TIME,)) if math.isnan(value) else value
-    try:
-        text = cell.isoformat() if isinstance(cell, date) else str(cell).strip()
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return Refusal("{} is not a time", (TIME,))
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def _converted_distinct(
+    table: Table, column: str, cells: CodedCells, rows: NDArray[np.int64], convert: Callable[[object], T | Refusal]
+) -> list[T]:
+    """Convert each distinct cell, the missing one last; `rows` says where the cells are."""
+    answers = [convert(cell) for cell in cells.distinct]
+    if cells.codes.min(initial=0) < 0:
+        answers.append(convert(None))
+    refused = {code: answer for code, answer in enumerate(answers) if isinstance(answer, Refusal)}
+    if refused:
+        codes = np.where(cells.codes < 0, len(cells.distinct), cells.codes)
+        places = np.flatnonzero(np.isin(codes, list(refused)))
+        found = dict(zip(rows[places].tolist(), places.tolist(), strict=True))
+        problems = ProblemList()
+        problems.add(
+            list(found),
+            lambda row: (
+                f"{table.place(row, column)}: "
+                f"{refused[int(codes[found[row]])].reason.format(reprlib.repr(cells[found[row]]))}"
+            ),
+            [remedy for refusal in refused.values() for remedy in refusal.remedies],
+        )
+        problems.check()
+    return answers  # type: ignore[return-value]

@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from coherently.errors import MissingDependencyError, PanelError
+from coherently.events import PackedTexts
 from coherently.panel.cell_table import ProblemList, Table, append_records, check_header
+from coherently.panel.columnar.arrow import encode_names
+from coherently.panel.columnar.plans import NAME, TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
     import narwhals as nw
 
     from coherently.panel.cell_table import Cells, Columns
+    from coherently.panel.columnar.coded import CodedCells
+    from coherently.panel.columnar.plans import Planner
 
 Record: TypeAlias = "tuple[object, ...] | list[object] | Mapping[str, object]"
 
@@ -28,8 +33,8 @@ RECORDS = (
 )
 
 
-def table_from_frame(frame: object, source: str = "frame") -> Table:
-    """Read a pandas, polars or pyarrow frame; a pandas index is ignored."""
+def table_from_frame(frame: object, source: str = "frame", planner: Planner | None = None) -> Table:
+    """Read a pandas, polars or pyarrow frame; a pandas index is ignored. A planner says which columns are names."""
     import narwhals as nw
 
     try:
@@ -44,8 +49,24 @@ def table_from_frame(frame: object, source: str = "frame") -> Table:
         found = " ".join(str(error).split())
         raise PanelError(f"{source} has two columns with the same name: rename or delete one ({found})") from error
     header = check_header(source, eager.columns)
-    columns = {name: _cells(eager.get_column(column)) for name, column in zip(header, eager.columns, strict=True)}
+    plans = [TEXT] * len(header) if planner is None else planner(header)
+    columns = {}
+    for name, column, plan in zip(header, eager.columns, plans, strict=True):
+        series = eager.get_column(column)
+        coded = _names(series, f"{source} row {{row}}, column {name}") if plan == NAME else None
+        columns[name] = _cells(series) if coded is None else coded
     return Table(source, columns, range(1, len(eager) + 1), eager.implementation.value)
+
+
+def _names(series: nw.Series[Any], place: str) -> CodedCells | None:
+    """The distinct names of a column of texts, stripped; None if they are not to be had as columns."""
+    import narwhals as nw
+
+    if not isinstance(series.dtype, nw.String | nw.Categorical | nw.Enum):
+        return None
+    if series.implementation.is_pandas() and str(series.to_native().dtype) == "object":
+        return None
+    return encode_names(series.__arrow_c_stream__, place)
 
 
 def _cells(series: nw.Series[Any]) -> Cells:
@@ -103,7 +124,8 @@ def to_frame(columns: Columns, library: str | None) -> Any:
             module = importlib.import_module(name)
         except ImportError:
             continue
-        return (module.table if name == "pyarrow" else module.DataFrame)(dict(columns))
+        plain = {name: list(cells) if isinstance(cells, PackedTexts) else cells for name, cells in columns.items()}
+        return (module.table if name == "pyarrow" else module.DataFrame)(plain)
     wanted = library or "pandas, polars or pyarrow"
     raise MissingDependencyError(
         f"a frame needs {wanted}, which is not installed: pip install {library or LIBRARIES[0]} "

@@ -194,8 +194,10 @@ def impossible_conditions(laws: Laws, events: Events, conditions: NDArray[np.int
 
     A condition that shares no variable with a law is possible, since no condition is impossible by itself.
     """
+    if not len(laws):
+        return {}
     pending = np.unique(conditions[conditions > CERTAIN])
-    if not len(laws) or not len(pending):
+    if not len(pending):
         return {}
     pending = pending[touching(events, pending, laws.side)]
     world = find_world(events, laws.side)
@@ -215,6 +217,8 @@ def impossible_conditions(laws: Laws, events: Events, conditions: NDArray[np.int
 def count_idle(laws: Laws, events: Events, used: NDArray[np.int32]) -> int:
     """Count the laws and pins that have variables, but share none with the sides in use."""
     stated = np.concatenate([laws.side, laws.pins.event])
+    if not len(stated):
+        return 0
     about = np.concatenate([laws.side, laws.pins.condition])
     touched = touching(events, stated, used) | touching(events, about, used)
     return int(((stated > CERTAIN) & ~touched).sum())

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coherently.errors import PanelError
+from coherently.panel.cell_table import Table
+from coherently.panel.columnar.plans import NAME, SKIP, TEXT, number_between
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from coherently.panel.cell_table import Table
+    from coherently.panel.columnar.plans import Plan
 
 ROLES = {
     "judge": ("judge", "forecaster", "user", "model", "judge_id"),
@@ -81,6 +84,28 @@ def recognise(table: Table) -> Long | Wide:
             raise PanelError(f"{table.source} has events but no column for any judge.\n{SHAPES}")
         return Wide(first, tuple(others))
     raise PanelError(_unrecognised(table, roles))
+
+
+def plan_columns(header: Sequence[str], *, percent: bool) -> list[Plan]:
+    """How to read the columns of a panel, if its shape is known; else as texts, and `recognise` says what is wrong."""
+    try:
+        layout = recognise(Table("", {name: [] for name in header}, range(1)))
+    except PanelError:
+        return [TEXT] * len(header)
+    share = number_between(0.0, 100.0 if percent else 1.0)
+    if isinstance(layout, Wide):
+        return [NAME, *[share] * len(layout.judges)]
+    kinds = {
+        layout.judge: NAME,
+        layout.event: NAME,
+        layout.probability: share,
+        layout.lower: share,
+        layout.upper: share,
+        layout.weight: number_between(0.0, sys.float_info.max),
+        layout.time: number_between(-sys.float_info.max, sys.float_info.max),
+        layout.outcome: TEXT,
+    }
+    return [kinds.get(name, SKIP) for name in header]
 
 
 def find_roles(table: Table) -> dict[str, str]:

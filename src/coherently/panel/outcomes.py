@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import SHOWN, PanelError, summarise
-from coherently.events import find_conflict
+from coherently.events import CERTAIN, Reading, find_conflict
 from coherently.panel import cells
 from coherently.panel.cell_table import Table
+from coherently.panel.columnar.coded import CodedCells
 from coherently.panel.frames import table_from_frame
 from coherently.panel.laws import NO_LAWS, Laws, touching
 from coherently.panel.layout import ROLES, pick
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED
 from coherently.panel.readers import read_table
-from coherently.panel.texts import name_some, number_texts, suggest
+from coherently.panel.texts import encode, name_some, number_texts, suggest
 from coherently.panel.value_outcomes import declared_rows, value_facts
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.events import Events, Reading
+    from coherently.events import Events
     from coherently.panel.panel import Panel
 
 Outcomes: TypeAlias = str | os.PathLike[str] | Mapping[str, object] | object
@@ -50,8 +51,10 @@ class Facts:
         """
         rows = np.flatnonzero(outcome != UNRESOLVED)
         sides = np.where(outcome[rows] == 1, reading.event[rows], reading.rest[rows])
-        unique, first = np.unique(sides, return_index=True)
-        return Facts(table, event_column, unique, rows[first])
+        place = np.full(int(sides.max(initial=0)) + 1, -1)
+        place[sides[::-1]] = rows[::-1]  # the first row of each side is written last
+        unique = np.flatnonzero(place >= 0)
+        return Facts(table, event_column, unique.astype(np.int32), place[unique])
 
     def text(self, index: int) -> str:
         """Quote the event."""
@@ -92,8 +95,9 @@ def _read_events(
     table: Table, event_column: str, outcome_column: str, texts: Sequence[str], events: Events, *, plain_events: bool
 ) -> Facts:
     outcome = cells.outcomes(table, outcome_column)
-    reading = number_texts(table, texts, events, plain_events=plain_events)
-    return Facts.gather(table, event_column, reading, outcome)
+    coded = CodedCells(*encode(texts))
+    reading = number_texts(table, coded, events, plain_events=plain_events)
+    return Facts.gather(table, event_column, Reading(reading.sides[coded.codes], ()), outcome)
 
 
 def unused_outcomes(facts: Facts, panel: Panel) -> list[str]:
@@ -118,6 +122,8 @@ def resolve(events: Events, sources: Sequence[Facts], reading: Reading, laws: La
     """
     known, stated = _learn(events, sources, laws)
     truth = _truth(events, reading.event, known, stated)
+    if np.all(reading.condition == CERTAIN):
+        return truth
     condition = _truth(events, reading.condition, known, stated)
     truth[condition == 0] = CALLED_OFF
     truth[condition == UNRESOLVED] = UNRESOLVED

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from coherently.errors import PanelError
+from coherently.events import PackedTexts
 from coherently.panel.cell_table import count, read_only
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws
@@ -15,7 +17,7 @@ from coherently.panel.texts import by_appearance, suggest
 from coherently.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -37,7 +39,7 @@ class WrittenEvents(Value):
     `outcome` is 1, 0, UNRESOLVED or CALLED_OFF.
     """
 
-    text: tuple[str, ...]
+    text: Sequence[str]
     event: NDArray[np.int32]
     condition: NDArray[np.int32]
     rest: NDArray[np.int32]
@@ -52,7 +54,9 @@ class WrittenEvents(Value):
     def take(self, index: NDArray[np.integer]) -> WrittenEvents:
         """Keep the events of the index, in its order."""
         return WrittenEvents(
-            tuple(self.text[i] for i in index.tolist()),
+            self.text.pick(index)
+            if isinstance(self.text, PackedTexts)
+            else tuple(self.text[i] for i in index.tolist()),
             self.event[index],
             self.condition[index],
             self.rest[index],
@@ -105,8 +109,10 @@ class Panel(Value):
         """
         from coherently.panel.build import build
         from coherently.panel.frames import table_from_frame
+        from coherently.panel.layout import plan_columns
 
-        return build(table_from_frame(frame), **options)
+        planner = partial(plan_columns, percent=bool(options.get("percent")))
+        return build(table_from_frame(frame, planner=planner), **options)
 
     @staticmethod
     def from_records(records: Iterable[Record], **options: Unpack[Options]) -> Panel:
@@ -141,9 +147,10 @@ class Panel(Value):
 
     def columns(self) -> Columns:
         """The panel as a long table: judge, event, probability, and whatever else the source has for each forecast."""
+        texts = list(self.written.text)
         columns: dict[str, Any] = {
             "judge": [self.judges[i] for i in self.judge_index.tolist()],
-            "event": [self.written.text[i] for i in self.event_index.tolist()],
+            "event": [texts[i] for i in self.event_index.tolist()],
             "probability": self.probability,
         }
         if np.any(self.weight != 1):

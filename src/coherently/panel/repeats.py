@@ -22,11 +22,12 @@ Repeats: TypeAlias = Literal["keep", "last", "mean", "error"]
 def settle_repeats(panel: Panel, repeats: Repeats, place: Callable[[int], str]) -> Panel:
     """Keep repeats with a note, keep only the last (by time, else by row), average them, or refuse them."""
     key = panel.judge_index.astype(np.int64) * len(panel.written) + panel.event_index
-    order = np.lexsort((key,) if panel.time is None else (panel.time, key))
-    new = np.r_[True, np.diff(key[order]) != 0]
-    extra = len(panel) - int(new.sum())
+    ascending = np.sort(key, kind="stable")  # panels often come judge by judge, so that little is to be sorted
+    extra = int(np.count_nonzero(ascending[1:] == ascending[:-1]))
     if extra == 0:
         return panel
+    order = np.lexsort((key,) if panel.time is None else (panel.time, key))
+    new = np.r_[True, np.diff(key[order]) != 0]
     if repeats == "error":
         raise PanelError(_refusal(panel, np.argsort(key, kind="stable"), new, extra, place))
     if repeats == "last":

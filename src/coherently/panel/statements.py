@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from coherently.errors import PanelError
-from coherently.panel.cells import Refusal, probability
+from coherently.panel.columnar.cell_values import Refusal, probability
 from coherently.panel.readers import read_lines
 
 LawsSource: TypeAlias = str | os.PathLike[str] | Iterable[str]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import SHOWN
-from coherently.events import Reading, parts
+from coherently.events import PackedTexts, parts
 from coherently.panel.cell_table import ProblemList, count
 
 if TYPE_CHECKING:
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.events import Events
+    from coherently.events import Events, Reading
     from coherently.panel.cell_table import Table
+    from coherently.panel.columnar.coded import CodedCells
 
 TICKER = re.compile(r"[A-Z][\w.]*(?:[&|][A-Z][\w.]*)+")
 """Capitals around an operator, as in S&P500."""
@@ -75,19 +76,18 @@ def _by_place(keys: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.
     return place[keys].astype(np.int32), first
 
 
-def number_texts(table: Table, texts: Sequence[str], events: Events, *, plain_events: bool) -> Reading:
-    """Read the text of each row and add its event; one error lists all texts that cannot be read."""
-    codes, distinct = encode(texts)
-    reading = events.add_names(distinct) if plain_events else events.add(distinct)
+def number_texts(table: Table, texts: CodedCells, events: Events, *, plain_events: bool) -> Reading:
+    """Read the distinct texts of a column and add their events; one error lists all rows that cannot be read."""
+    reading = events.add_names(texts.distinct) if plain_events else events.add(texts.distinct)
     if reading.faults:
         faults = {fault.index: fault for fault in reading.faults}
-        rows = np.flatnonzero(np.isin(codes, list(faults))).tolist()
+        rows = np.flatnonzero(np.isin(texts.codes, list(faults))).tolist()
         spaced = next((fault.spaced for fault in reading.faults if fault.spaced), None)
         remedies = [SPACES.format(spaced.replace('"', '""').join('""'))] if spaced else []
         problems = ProblemList()
-        problems.add(rows, lambda row: f"{table.place(row)}: {faults[int(codes[row])]}", remedies)
+        problems.add(rows, lambda row: f"{table.place(row)}: {faults[int(texts.codes[row])]}", remedies)
         problems.check()
-    return Reading(reading.sides[codes], ())
+    return reading
 
 
 def name_some(names: Iterable[str]) -> str:
@@ -111,8 +111,11 @@ def suggest(name: str, names: Sequence[str]) -> str:
 
 def compact_notes(source: str, written: Sequence[str], events: Events, sides: NDArray[np.int32]) -> list[str]:
     """Say which texts look like tickers, such as S&P500, but were read as formulas; no other event has their parts."""
-    tight = [i for i, text in enumerate(written) if " " not in text and ("&" in text or "|" in text)]
-    tight = [i for i in tight if TICKER.fullmatch(written[i])]
+    joined = written.data if isinstance(written, PackedTexts) else np.frombuffer("\n".join(written).encode(), np.uint8)
+    after = joined[np.flatnonzero((joined[:-1] == ord("&")) | (joined[:-1] == ord("|"))) + 1]
+    if not np.any((after >= ord("A")) & (after <= ord("Z"))):  # no capital behind an operator
+        return []
+    tight = [i for i, text in enumerate(written) if " " not in text and TICKER.fullmatch(text)]
     if not tight:
         return []
     starts, members = events.supports(sides // 2)

@@ -11,7 +11,7 @@ import numpy as np
 
 from coherently.errors import EventError, PanelError
 from coherently.panel.cell_table import ProblemList
-from coherently.panel.cells import is_missing
+from coherently.panel.columnar.cell_values import is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,11 +13,14 @@ import shutil
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from coherently import _core
 from coherently.errors import MissingDependencyError, PanelError
+from coherently.events import PackedTexts
+from coherently.panel.columnar.arrow import arrow_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,10 +28,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.panel.cell_table import Columns
+    from coherently.panel.cell_table import Cells, Columns
+
+    _CsvColumn: TypeAlias = list[str] | NDArray[np.float64] | tuple[NDArray[np.int64], NDArray[np.uint8]]
 
 GZIP_LEVEL = 1
 """The fastest level: the digits of floats gain little from a higher one."""
+ROWS = 1 << 16
+"""Number of rows of CSV that are made at a time."""
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
@@ -49,13 +56,20 @@ def check_output(path: str | os.PathLike[str]) -> None:
 def write_table(columns: Columns, path: str | os.PathLike[str]) -> None:
     """Write columns in the format of the path's ending; an existing file is replaced whole or left alone."""
     check_output(path)
+    with replacing(path) as file:
+        _write(columns, file, Path(path).name.lower())
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[io.BufferedWriter]:
+    """Give a file to write to, which takes the place of the path when all is written; else nothing changes."""
     path = Path(path)
     target = path.resolve()
     draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
     with _write_errors(path):
         try:
             with draft.open("xb") as file:
-                _write(columns, file, path.name.lower())
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             if target.exists():
@@ -73,17 +87,37 @@ def _write_errors(path: Path) -> Iterator[None]:
         raise PanelError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
+def csv_bytes(columns: Columns, delimiter: str, *, header: bool) -> bytes:
+    """Some rows of CSV, below a header if it is asked for."""
+    stream = io.StringIO(newline="")
+    write_columns(columns, stream, delimiter)
+    text = stream.getvalue()
+    return (text if header else text.partition("\n")[2]).encode()
+
+
+def json_bytes(columns: Columns) -> bytes:
+    """Some rows of JSON lines."""
+    stream = io.StringIO(newline="")
+    _write_json_lines(columns, stream)
+    return stream.getvalue().encode()
+
+
 def write_columns(columns: Columns, stream: TextIO, delimiter: str = ",") -> None:
     """Write columns as CSV; NaN and None are empty cells."""
+    cells = [_csv_column(column) for column in columns.values()]
+    # A carriage return, which a reader would take for the end of a row, is rare: then all texts go in quotes.
+    if any(map(_contains_return, [list(columns), *cells])):
+        _write_in_quotes(columns, stream, delimiter)
+        return
+    stream.write(_core.csv_rows([[name] for name in columns], 0, 1, delimiter).decode())
+    count = len(next(iter(columns.values()))) if columns else 0
+    chunks = ((start, min(start + ROWS, count)) for start in range(0, count, ROWS))
+    stream.writelines(_core.csv_rows(cells, start, stop, delimiter).decode() for start, stop in chunks)
+
+
+def _write_in_quotes(columns: Columns, stream: TextIO, delimiter: str) -> None:
     cells = [_csv_cells(column) for column in columns.values()]
-    # The csv module of Python 3.11 does not quote a carriage return, which a reader would take for the end of a row.
-    returns = any("\r" in cell for column in [columns, *cells] for cell in column if isinstance(cell, str))
-    writer = csv.writer(
-        stream,
-        delimiter=delimiter,
-        lineterminator="\n",
-        quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL,
-    )
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(columns)
     writer.writerows(zip(*cells, strict=True))
 
@@ -99,7 +133,9 @@ def _write(columns: Columns, file: io.BufferedWriter | gzip.GzipFile, name: str)
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        pq.write_table(pa.table(dict(columns)), file)
+        table = pa.table({name: arrow_array(column) for name, column in columns.items()})
+        texts = [field.name for field in table.schema if field.type in (pa.string(), pa.large_string())]
+        pq.write_table(table, file, use_dictionary=texts)  # numbers seldom repeat
     elif name.endswith(".gz"):
         with gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0) as packed:
             _write(columns, packed, name.removesuffix(".gz"))
@@ -117,16 +153,33 @@ def _write_json_lines(columns: Columns, stream: TextIO) -> None:
     stream.writelines(encode(record) + "\n" for record in records(columns))
 
 
-def _csv_cells(column: NDArray[Any] | list[Any]) -> list[Any]:
+def _contains_return(cells: _CsvColumn) -> bool:
+    if isinstance(cells, tuple):
+        return bool(np.any(cells[1] == ord("\r")))
+    return isinstance(cells, list) and _core.contains_return(cells)
+
+
+def _csv_column(column: Cells) -> _CsvColumn:
+    """Numbers as they are, everything else as texts."""
+    if isinstance(column, PackedTexts):
+        return column.offsets, column.data
+    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
+        return np.ascontiguousarray(column, np.float64)
+    if isinstance(column, list) and set(map(type, column)) == {str}:
+        return column
+    return ["" if cell is None else str(cell) for cell in _csv_cells(column)]
+
+
+def _csv_cells(column: Cells) -> list[Any]:
     cells = _cells(column)
     if bool in set(map(type, cells)):
         return [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]
     return cells
 
 
-def _cells(column: NDArray[Any] | list[Any]) -> list[Any]:
+def _cells(column: Cells) -> list[Any]:
     """Return plain Python values, None for NaN."""
-    if isinstance(column, list):
+    if not isinstance(column, np.ndarray):
         return [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in column]
     cells: list[Any] = column.tolist()
     if column.dtype.kind == "f":

@@ -13,6 +13,8 @@ from coherently.problem.terms import NO_TERMS, Terms
 from coherently.values import Value
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from coherently.problem.functions import Functions
@@ -182,7 +184,7 @@ class Problem(Value):
     """
 
     forecasts: Forecasts
-    texts: tuple[str, ...]
+    texts: Sequence[str]
     written: NDArray[np.integer]
     owner: NDArray[np.int64]
     weight: NDArray[np.float64]

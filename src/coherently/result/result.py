@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently.errors import EventError
-from coherently.events import CERTAIN, NEVER
+from coherently.events import CERTAIN, NEVER, PackedTexts
 from coherently.panel import text_table, to_frame
 from coherently.result import record
 from coherently.result.answer_worlds import Mixture
@@ -18,6 +18,8 @@ from coherently.solve import Global, Local
 from coherently.values import Value
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from coherently.panel import Columns, Panel
@@ -156,7 +158,7 @@ class Result(Value):
         """The columns of `frame`."""
         raw, value = self.problem.mean, self.solution.value
         return {
-            "event": list(self.panel.written.text),
+            "event": texts if isinstance(texts := self.panel.written.text, PackedTexts) else list(texts),
             "probability": value,
             "raw": raw,
             "weight": self.problem.weight,
@@ -234,5 +236,6 @@ class Result(Value):
         return find_bounds(self, event, time_limit)
 
 
-def _pick(values: tuple[str, ...], index: NDArray[np.int32]) -> list[str]:
-    return [values[i] for i in index.tolist()]
+def _pick(values: Sequence[str], index: NDArray[np.int32]) -> list[str]:
+    known = list(values)
+    return [known[i] for i in index.tolist()]

@@ -78,17 +78,24 @@ public:
     std::span<const std::int32_t> variables() const { return variables_; }
 
 private:
-    std::size_t slot_of(const Function& wanted) const;
+    struct Slot {
+        std::uint32_t hash = 0;
+        std::int32_t coordinate = -1;  // -1 is free
+    };
+    std::size_t slot_of(const Function& wanted, std::uint32_t hash) const;
+    // Asks for the memory that a look at the function will need.
+    void fetch(const OwnedFunction& owned) const;
     std::int32_t intern(const OwnedFunction& owned);
     std::int32_t look_up(const OwnedFunction& owned) const;
-    void grow();
+    // Makes room for so many events.
+    void grow(std::size_t events);
 
     Names names_;
     std::vector<FunctionKind> kinds_;
     std::vector<std::int64_t> variable_starts_{0}, word_starts_{0};
     std::vector<std::int32_t> variables_;
     std::vector<std::uint64_t> words_;
-    std::vector<std::int32_t> slots_;  // open addressing; -1 is free; a power of two long
+    std::vector<Slot> slots_;  // open addressing; a power of two long
 };
 
 // Truth of a function in the 64 worlds of word `w`: worlds[v * words + w].

@@ -1,0 +1,63 @@
+#include "coherently/tables/csv_writer.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+namespace coherently {
+namespace {
+
+constexpr int least_exponent = -4, most_digits = 16;  // beyond them Python writes an exponent
+
+}  // namespace
+
+void write_number(double value, std::string& out) {
+    if (std::isnan(value)) return;
+    if (std::isinf(value)) {
+        out += value < 0 ? "-inf" : "inf";
+        return;
+    }
+    if (std::signbit(value)) out += '-';
+    // At most 17 digits, a point, and an exponent such as e-308.
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::scientific).ptr;
+    const std::string_view written(text, static_cast<std::size_t>(end - text));
+    const std::size_t mark = written.find('e');
+    const int exponent = std::atoi(std::string(written.substr(mark + 1)).c_str());
+    char digits[24];
+    std::size_t count = 0;
+    for (const char c : written.substr(0, mark))
+        if (c != '.') digits[count++] = c;
+    const std::string_view significant(digits, count);
+    if (exponent < least_exponent || exponent >= most_digits) {
+        out += significant[0];
+        if (count > 1) out.append(".").append(significant.substr(1));
+        out += exponent < 0 ? "e-" : "e+";
+        if (std::abs(exponent) < 10) out += '0';
+        out += std::to_string(std::abs(exponent));
+    } else if (exponent < 0) {
+        out.append("0.").append(static_cast<std::size_t>(-exponent - 1), '0').append(significant);
+    } else {
+        const auto whole = static_cast<std::size_t>(exponent) + 1;
+        if (count <= whole)
+            out.append(significant).append(whole - count, '0').append(".0");
+        else
+            out.append(significant.substr(0, whole)).append(".").append(significant.substr(whole));
+    }
+}
+
+void write_text(std::string_view text, char delimiter, std::string& out) {
+    const char special[] = {delimiter, '"', '\n'};
+    if (text.find_first_of(std::string_view(special, sizeof special)) == std::string_view::npos) {
+        out.append(text);
+        return;
+    }
+    out += '"';
+    for (const char c : text) {
+        if (c == '"') out += '"';
+        out += c;
+    }
+    out += '"';
+}
+
+}  // namespace coherently

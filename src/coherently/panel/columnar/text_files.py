@@ -1,0 +1,190 @@
+"""CSV and JSON lines into columns, by the scanners of the core."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from coherently import _core
+from coherently.errors import PanelError
+from coherently.events import PackedTexts
+from coherently.panel.cell_table import ProblemList, Table, check_header, count
+from coherently.panel.columnar.coded import CodedCells, NumberCells
+from coherently.panel.columnar.plans import NAME, SKIP, TEXT, is_number
+
+if TYPE_CHECKING:
+    import io
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.panel.cell_table import TableCells
+    from coherently.panel.columnar.plans import Plan, Planner
+
+    Scanner: TypeAlias = _core.CsvScanner | _core.JsonScanner
+
+BLOCK = 1 << 20
+"""Number of bytes that are read at a time."""
+CELL_LIMIT = 2_000_000
+"""Maximum number of characters in one CSV cell."""
+QUOTED = re.compile(r'"[^"]*"')
+QUOTE_OR_EMPTY = "Put a cell that contains {!r} in quotes; leave a missing cell empty."
+SAVE_AS_TEXT = "Save it as CSV in UTF-8, or pass a real .parquet, .jsonl or .gz file."
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""The first bytes of Excel files: present ones are zip archives, older ones compound documents."""
+QUOTES = {
+    "after quote": "a quoted cell continues after its closing quote; "
+    'put the whole cell in quotes and write each quote inside it twice ("")',
+    "too long": f'a cell has over {CELL_LIMIT:,} characters; look for a double quote (") that is not closed',
+    "unending": 'a cell never ends; look for a double quote (") that is not closed',
+}
+
+
+class BlockFeed:
+    """The bytes of a text file, pushed into a scanner block by block; `advance` is called after each."""
+
+    def __init__(self, file: io.BufferedReader[io.RawIOBase], source: str, advance: Callable[[], None]) -> None:
+        self._file = file
+        self._source = source
+        self._advance = advance
+        skip_mark(file, source)
+
+    def push(self, scanner: Scanner) -> bool:
+        """Push the next block; False if there is none."""
+        block = self._file.read1(BLOCK)
+        self.check(scanner.push(block, not block))
+        self._advance()
+        return bool(block)
+
+    def check(self, fault: tuple[str, int, int] | None) -> None:
+        """Say what is wrong with the file."""
+        if fault is None:
+            return
+        kind, place, byte = fault
+        if kind == "nul":
+            raise PanelError(f"{self._source} line {place} contains a NUL byte, so it is not text. {SAVE_AS_TEXT}")
+        if kind == "encoding":
+            found = f"byte 0x{byte:02x}"
+            raise PanelError(f"{self._source} line {place} is not UTF-8 text ({found}). {SAVE_AS_TEXT}")
+        if kind in QUOTES:
+            raise PanelError(f"{self._source} row {place}: {QUOTES[kind]}")
+        raise UnusualError
+
+
+class UnusualError(Exception):
+    """A file of JSON lines that are not flat objects with the same keys."""
+
+
+def skip_mark(file: io.BufferedReader[Any], source: str) -> None:
+    """Pass over a byte order mark; refuse UTF-16 and workbooks."""
+    head = file.peek(4)
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise PanelError(f"{source} is UTF-16 text; only UTF-8 is read. Save it as UTF-8 ('CSV UTF-8').")
+    if head.startswith(WORKBOOKS):
+        raise PanelError(
+            f"{source} is an Excel workbook or another archive, not text. Open it and save the sheet as 'CSV UTF-8'."
+        )
+    if head.startswith(codecs.BOM_UTF8):
+        file.read(len(codecs.BOM_UTF8))
+
+
+def scan_csv(
+    file: io.BufferedReader[io.RawIOBase],
+    source: str,
+    delimiter: str | None,
+    advance: Callable[[], None],
+    planner: Planner | None,
+) -> Table:
+    """Read CSV; without a planner all cells are texts, in lists."""
+    scanner, blocks = _core.CsvScanner(CELL_LIMIT), BlockFeed(file, source, advance)
+    delimiter, names = _read_header(scanner, blocks, source, delimiter)
+    # Spreadsheets write empty columns to the right of the table.
+    width = max([1, *(number for number, name in enumerate(names, 1) if name.strip())])
+    header = check_header(source, names[:width])
+    plans = [TEXT] * width if planner is None else planner(header)
+    scanner.plan([*plans, *[SKIP] * (len(names) - width)], width)
+    blocks.check(scanner.scan())
+    while blocks.push(scanner):
+        blocks.check(scanner.scan())
+    blocks.check(scanner.scan())
+    _check_ragged(scanner, source, delimiter, len(names))
+    if scanner.has_nameless:
+        check_header(source, names)  # refuses the columns without a name
+    columns = {name: _column(scanner, i, plan) for i, (name, plan) in enumerate(zip(header, plans, strict=True))}
+    if planner is None:
+        columns = {name: list(cells) if isinstance(cells, CodedCells) else cells for name, cells in columns.items()}
+    return Table(source, columns, _row_numbers(scanner), blank=scanner.blank)
+
+
+def _read_header(
+    scanner: _core.CsvScanner, blocks: BlockFeed, source: str, delimiter: str | None
+) -> tuple[str, list[str]]:
+    while (line := scanner.find_header()) is None:
+        if not blocks.push(scanner) and (line := scanner.find_header()) is None:
+            raise PanelError(f"{source} is empty: a table has a header and one row per forecast")
+    mark = delimiter or max(",\t;", key=QUOTED.sub("", line).count)
+    while (found := scanner.read_header(mark)) is None:
+        blocks.push(scanner)
+    names, fault = found
+    blocks.check(fault)
+    return mark, names
+
+
+def _check_ragged(scanner: _core.CsvScanner, source: str, delimiter: str, width: int) -> None:
+    rows, cells = scanner.ragged()
+    found = dict(zip(rows.tolist(), cells.tolist(), strict=True))
+    problems = ProblemList()
+    problems.add(
+        list(found),
+        lambda row: f"{source} row {row}: {count(found[row], 'cell')}, but the header has {width}",
+        [QUOTE_OR_EMPTY.format(delimiter)],
+    )
+    problems.check()
+
+
+def _row_numbers(scanner: _core.CsvScanner) -> NDArray[np.int64] | range:
+    """The number of each row that is kept, as a person counts them."""
+    every = range(scanner.first_row + 1, scanner.first_row + scanner.rows)
+    left_out = scanner.left_out()
+    return np.delete(np.array(every), left_out - every.start) if len(left_out) else every
+
+
+def _column(scanner: Scanner, index: int, plan: Plan, decode: Callable[[str], Any] | None = None) -> TableCells:
+    """A column that was read; `decode` gives what a kept text stands for."""
+    codes, packed, values, odd, first = scanner.take_column(index)
+    if plan == SKIP:
+        return []
+    texts = PackedTexts(*packed)
+    distinct: Sequence[Any] = texts if decode is None else [decode(text) for text in texts]
+    cells = CodedCells(codes, distinct)
+    if not is_number(plan):
+        return cells
+    return NumberCells(values, odd, cells, None if first is None else (decode or str)(first))
+
+
+def scan_json_lines(
+    file: io.BufferedReader[io.RawIOBase], source: str, advance: Callable[[], None], planner: Planner
+) -> Table:
+    """Read JSON lines that are flat objects with the same keys; any others raise `UnusualError`."""
+    scanner, blocks = _core.JsonScanner(), BlockFeed(file, source, advance)
+    while (found := scanner.read_keys()) is None:
+        if not blocks.push(scanner) and (found := scanner.read_keys()) is None:
+            raise UnusualError
+    keys, fault = found
+    blocks.check(fault)
+    header = check_header(source, keys)
+    plans = planner(header)
+    scanner.plan(plans)
+    blocks.check(scanner.scan())
+    while blocks.push(scanner):
+        blocks.check(scanner.scan())
+    blocks.check(scanner.scan())
+    columns = {
+        name: _column(scanner, i, plan, None if plan == NAME else json.loads)
+        for i, (name, plan) in enumerate(zip(header, plans, strict=True))
+    }
+    return Table(source, columns, scanner.rows())

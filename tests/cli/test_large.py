@@ -1,0 +1,80 @@
+"""Folders of Parquet files, and large ones, through the command line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from coherently.cli import reading
+from coherently.cli.app import app
+
+TABLE = pa.table(
+    {
+        "judge": ["Ann", "Bob", "Ann", "Bob", "Ann"],
+        "event": ["p", "p", "p & q", "p & q", "q"],
+        "probability": [0.4, 0.2, 0.6, 0.5, 0.9],
+    }
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "parts"
+    made.mkdir()
+    pq.write_table(TABLE[:2], made / "a.parquet")
+    pq.write_table(TABLE[2:], made / "b.parquet")
+    return made
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["aggregate", *map(str, words)])
+
+
+def test_a_folder_gives_what_one_file_gives(folder, tmp_path):
+    pq.write_table(TABLE, tmp_path / "whole.parquet")
+    for rows in ([], ["--rows"]):
+        done = run(folder, *rows, "-o", tmp_path / "folder.parquet")
+        assert done.exit_code == 0, done.output
+        assert run(tmp_path / "whole.parquet", *rows, "-o", tmp_path / "file.parquet").exit_code == 0
+        found, wanted = (pq.read_table(tmp_path / name) for name in ("folder.parquet", "file.parquet"))
+        assert found.schema == wanted.schema
+        for name in wanted.column_names:
+            if wanted.schema.field(name).type == pa.string():
+                assert found[name] == wanted[name]
+            else:
+                assert np.allclose(found[name], wanted[name], rtol=1e-9, atol=1e-9)
+    assert "parts: 5 forecasts with 3 distinct texts, read in pieces" in done.stderr
+    assert "rows per second" in done.stderr
+
+
+def test_a_large_file_is_read_in_pieces_if_the_options_allow_it(tmp_path, monkeypatch):
+    path = tmp_path / "panel.parquet"
+    pq.write_table(TABLE, path)
+    assert "read in pieces" not in run(path).stderr
+    monkeypatch.setattr(reading, "LARGE", 5)
+    assert "read in pieces" in run(path).stderr
+    for words in (["--method", "log"], ["--weighting", "coherence"], ["--repeats", "mean"], ["--loss", "log"]):
+        done = run(path, *words)
+        assert done.exit_code == 0, done.output
+        assert "read in pieces" not in done.stderr
+    pq.write_table(TABLE.append_column("lower", pa.array([0.1] * 5)), path)
+    assert "read in pieces" not in run(path).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--method", "median"], "--method median needs the single forecasts"),
+        (["--weighting", "coherence"], "--weighting needs the single forecasts"),
+        (["--loss", "log"], "--loss needs the single forecasts"),
+        (["--repeats", "last"], "(--repeats last) cannot be used for parts"),
+        (["--rows"], "needs a file to write to: add -o FILE"),
+    ],
+)
+def test_what_needs_the_single_forecasts_is_refused(folder, words, said):
+    done = run(folder, *words)
+    assert done.exit_code != 0
+    assert said in str(done.exception)

@@ -1,0 +1,217 @@
+"""Panels that are read in pieces: the same answers as in memory, and clear refusals."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import coherently as co
+from coherently.errors import PanelError
+from coherently.panel import reduce_parquet, write_batches
+from coherently.panel.columnar import parquet_files
+
+TEXTS = ["p", "q", "p & q", "q & p", "~p", "p | q", "r", "r & ~p", "p given q", "(p)"]
+
+
+def table(rows, weighted=True):
+    columns = {
+        "judge": pa.array([f"j{row[0]}" for row in rows]),
+        "event": pa.array([TEXTS[row[1]] for row in rows]),
+        "probability": pa.array([row[2] for row in rows], pa.float64()),
+    }
+    return pa.table(columns | ({"weight": pa.array([row[3] for row in rows], pa.float64())} if weighted else {}))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Write tables as the files of a folder."""
+
+    def _folder(*tables):
+        made = tmp_path / "parts"
+        made.mkdir(exist_ok=True)
+        for i, part in enumerate(tables):
+            pq.write_table(part, made / f"part{i}.parquet")
+        return made
+
+    return _folder
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 3), st.integers(0, len(TEXTS) - 1), st.floats(0, 1), st.sampled_from([0.0, 0.5, 1.0, 3.0])
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ROWS, st.integers(0, 40), st.booleans(), st.integers(1, 9))
+def test_answers_are_those_of_the_panel_in_memory(tmp_path_factory, rows, cut, weighted, size):
+    made = tmp_path_factory.mktemp("parts")
+    whole = table(rows, weighted)
+    parts = [part for part in (whole[:cut], whole[cut:]) if len(part)]
+    for i, part in enumerate(parts):
+        pq.write_table(part, made / f"{i}.parquet", row_group_size=7)
+    pq.write_table(whole, made.parent / f"{made.name}.parquet")
+    panel = co.read_panel(made.parent / f"{made.name}.parquet")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("coherently.panel.columnar.reduction.ROWS", size)
+        reduced = reduce_parquet(made)
+    assert reduced.forecasts == len(rows)
+    wanted, found = co.aggregate(panel), co.aggregate(reduced.panel)
+    assert list(wanted.columns()["event"]) == list(found.columns()["event"])
+    for name in ("raw", "weight"):
+        assert np.allclose(wanted.columns()[name], found.columns()[name], rtol=1e-14, atol=1e-14, equal_nan=True)
+    for one, other in zip(_posed(wanted), _posed(found), strict=True):
+        assert np.allclose(one, other, rtol=1e-13, atol=1e-13, equal_nan=True)
+    # The problems are the same up to rounding, so that the answers are as near as the certificates say.
+    assert abs(wanted.objective - found.objective) <= wanted.gap + found.gap + 1e-9
+    value = found.solution.value[found.problem.forecasts.unit]
+    batches = list(reduced.row_batches(value, None))
+    rows_wanted = wanted.row_columns()
+    for name in ("judge", "event"):
+        assert [cell for batch in batches for cell in batch[name]] == list(rows_wanted[name])
+    for name in ("raw", "weight"):
+        assert np.array_equal(np.concatenate([batch[name] for batch in batches]), rows_wanted[name])
+    by_text = dict(zip(found.columns()["event"], found.solution.value.tolist(), strict=True))
+    for batch in batches:
+        assert batch["probability"].tolist() == [by_text[event] for event in batch["event"]]
+        assert np.array_equal(batch["adjustment"], batch["probability"] - batch["raw"])
+
+
+def _posed(result):
+    """What is solved: means and weights of events and of conditionals."""
+    merged = result.problem.merged
+    given = merged.terms.conditionals
+    return merged.event, merged.weight, merged.mean, given.weight, given.mean
+
+
+def test_the_means_and_weights_are_the_same_numbers(folder):
+    rng = np.random.default_rng(0)
+    rows = [(i % 7, int(rng.choice([0, 1, 2, 5, 6])), float(rng.random()), float(rng.random())) for i in range(5000)]
+    made = folder(table(rows[:3000]), table(rows[3000:]))
+    pq.write_table(table(rows), made.parent / "whole.parquet")
+    wanted = co.aggregate(co.read_panel(made.parent / "whole.parquet"), "linear").columns()
+    found = co.aggregate(reduce_parquet(made).panel, "linear").columns()
+    assert wanted["event"] == found["event"]
+    assert np.array_equal(wanted["weight"], found["weight"])
+    assert np.allclose(wanted["raw"], found["raw"], rtol=4e-16, atol=0)
+
+
+def test_percentages_numbers_as_names_and_rows_without_a_probability(folder):
+    columns = {"event": [7, 7, 8], "p": ["35%", "NA", "0.5"], "user": [1, 2, 3]}
+    made = folder(pa.table(columns))
+    reduced = reduce_parquet(made, missing="abstain", plain_events=True)
+    assert list(reduced.panel.written.text) == ["7", "8"]
+    assert reduced.panel.probability.tolist() == [0.35, 0.5]
+    (batch,) = reduced.row_batches(np.array([0.1, 0.2]), None)
+    assert list(batch["judge"]) == ["1", "3"]
+    with pytest.raises(PanelError, match=r"part0.parquet row 2, column p: no probability"):
+        reduce_parquet(made, plain_events=True)
+
+
+def test_errors_name_the_file_and_the_row(folder):
+    good = table([(0, 0, 0.5, 1.0)] * 3)
+    bad = pa.table({"judge": ["a", "b"], "event": ["p", "p &"], "probability": [0.5, 0.5], "weight": [1.0, 1.0]})
+    with pytest.raises(PanelError, match=r"parts row 2 of part1.parquet: expected an event after '&'"):
+        reduce_parquet(folder(good, bad))
+    for name, values, said in (
+        ("probability", [0.5, 1.5], "part1.parquet row 2, column probability: 1.5 is above 1"),
+        ("weight", [1.0, -1.0], "part1.parquet row 2, column weight: -1.0 is below 0"),
+        ("event", ["p", None], "part1.parquet row 2, column event: the cell is empty"),
+        ("event", [" ", "p"], "part1.parquet row 1, column event: the cell is empty"),
+    ):
+        place = bad.column_names.index(name)
+        fine = bad.set_column(1, "event", pa.array(["p", "q"]))
+        with pytest.raises(PanelError) as caught:
+            reduce_parquet(folder(good, fine.set_column(place, name, pa.array(values))))
+        assert str(caught.value).startswith(said)
+
+
+def test_a_folder_with_mixed_schemas_is_refused(folder):
+    good = table([(0, 0, 0.5, 1.0)])
+    other = good.set_column(2, "probability", pa.array(["0.5"]))
+    with pytest.raises(PanelError, match=r"'probability' is double in part0.parquet and string in part1.parquet"):
+        reduce_parquet(folder(good, other))
+    with pytest.raises(PanelError, match=r"'weight' is double in part0.parquet and absent in part1.parquet"):
+        reduce_parquet(folder(good, good.drop_columns(["weight"])))
+
+
+def test_what_cannot_be_added_up_is_refused(folder, tmp_path):
+    good = table([(0, 0, 0.5, 1.0)])
+    with pytest.raises(PanelError, match=r"--repeats last\) cannot be used for parts"):
+        reduce_parquet(folder(good), repeats="last")
+    bounded = good.append_column("lower", pa.array([0.1]))
+    with pytest.raises(PanelError, match="the column 'lower' cannot be used for parts"):
+        reduce_parquet(folder(bounded))
+    with pytest.raises(PanelError, match="a wide table cannot be used"):
+        reduce_parquet(folder(pa.table({"event": ["p"], "Ann": [0.5]})))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(PanelError, match=r"is a folder without .parquet files"):
+        reduce_parquet(empty)
+    (empty / "cut.parquet").write_bytes(b"PAR1")
+    with pytest.raises(PanelError, match=r"cut.parquet is not a complete Parquet file"):
+        reduce_parquet(empty)
+
+
+def test_a_file_that_is_cut_in_the_middle_is_refused(tmp_path):
+    rng = np.random.default_rng(1)
+    path = tmp_path / "panel.parquet"
+    pq.write_table(
+        pa.table({"event": [f"e{i}" for i in range(9000)], "p": rng.random(9000)}), path, row_group_size=3000
+    )
+    content = bytearray(path.read_bytes())
+    content[5000:60000] = bytes(55000)
+    path.write_bytes(content)
+    with pytest.raises(PanelError, match=r"panel.parquet is not a complete Parquet file"):
+        reduce_parquet(path)
+
+
+def test_one_large_row_group_is_read_in_pieces(tmp_path):
+    path = tmp_path / "panel.parquet"
+    count = 400_000
+    events = pa.array([f"event {i % 50}" for i in range(count)])
+    pq.write_table(pa.table({"event": events, "p": np.full(count, 0.5)}), path, row_group_size=count)
+    sizes = []
+    reduced = reduce_parquet(path, lambda done, total: sizes.append((done, total)), plain_events=True)
+    assert max(np.diff([0, *(done for done, _ in sizes)])) <= parquet_files.ROWS
+    assert sizes[-1] == (count, count)
+    assert reduced.panel.weight.tolist() == [count / 50] * 50
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "csv.gz"])
+def test_a_full_disk_leaves_the_old_file_alone(tmp_path, folder, ending):
+    made = folder(table([(i % 5, i % 7, 0.5, 1.0) for i in range(200_000)]))
+    target = tmp_path / f"out.{ending}"
+    target.write_text("old")
+    code = (
+        "import resource, signal, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))\n"
+        "from coherently.cli import main\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", code, "aggregate", str(made), "--rows", "-o", str(target), "-q"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"error: {target} cannot be written: File too large" in done.stderr
+    assert target.read_text() == "old"
+    assert sorted(file.name for file in tmp_path.iterdir()) == [target.name, "parts"]
+
+
+def test_batches_are_one_file(tmp_path):
+    batches = [{"event": ["p", 'q, "r"'], "p": np.array([0.5, np.nan])}, {"event": ["s"], "p": np.array([1.0])}]
+    assert write_batches(batches, tmp_path / "out.csv") == 3
+    assert (tmp_path / "out.csv").read_text() == 'event,p\np,0.5\n"q, ""r""",\ns,1.0\n'
+    assert write_batches(batches, tmp_path / "out.jsonl") == 3
+    assert (tmp_path / "out.jsonl").read_text().splitlines()[2] == '{"event": "s", "p": 1.0}'
+    assert write_batches(batches, tmp_path / "out.parquet") == 3
+    assert pq.read_table(tmp_path / "out.parquet").column("event").to_pylist() == ["p", 'q, "r"', "s"]
