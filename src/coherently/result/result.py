@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently.errors import EventError
-from coherently.events import CERTAIN, NEVER, PackedTexts
+from coherently.events import CERTAIN, NEVER
 from coherently.panel import text_table, to_frame
 from coherently.result import record
 from coherently.result.answer_worlds import Mixture
@@ -158,7 +158,7 @@ class Result(Value):
         """The columns of `frame`."""
         raw, value = self.problem.mean, self.solution.value
         return {
-            "event": texts if isinstance(texts := self.panel.written.text, PackedTexts) else list(texts),
+            "event": list(self.panel.written.text),
             "probability": value,
             "raw": raw,
             "weight": self.problem.weight,
