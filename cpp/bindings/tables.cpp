@@ -55,7 +55,8 @@ NewArray<T> give_fitted(std::vector<T>&& values) {
 PackedArrays pack(const TextPool& pool, std::size_t start) {
     if (start > pool.size()) throw nb::index_error("the pool has fewer texts");
     const std::int64_t base = pool.offsets()[start];
-    std::vector<std::int64_t> offsets(pool.offsets().begin() + static_cast<std::ptrdiff_t>(start), pool.offsets().end());
+    std::vector<std::int64_t> offsets(pool.offsets().begin() + static_cast<std::ptrdiff_t>(start),
+                                      pool.offsets().end());
     for (std::int64_t& offset : offsets) offset -= base;
     std::vector<std::uint8_t> bytes(pool.bytes().begin() + base, pool.bytes().end());
     return {give(std::move(offsets)), give(std::move(bytes))};
@@ -211,8 +212,10 @@ nb::bytes csv_rows(const nb::list& columns, std::size_t start, std::size_t stop,
         const std::size_t begin = out.size();
         for (std::size_t i = 0; i < cells.size(); ++i) {
             if (i > 0) out += delimiter;
-            if (const auto* texts = std::get_if<nb::list>(&cells[i])) write_text(text_of(PyList_GET_ITEM(texts->ptr(), static_cast<Py_ssize_t>(row))), delimiter, out);
-            else if (const auto* packed = std::get_if<PackedCells>(&cells[i])) write_text((*packed)[row], delimiter, out);
+            if (const auto* texts = std::get_if<nb::list>(&cells[i]))
+                write_text(text_of(PyList_GET_ITEM(texts->ptr(), static_cast<Py_ssize_t>(row))), delimiter, out);
+            else if (const auto* packed = std::get_if<PackedCells>(&cells[i]))
+                write_text((*packed)[row], delimiter, out);
             else write_number(std::get<Numbers>(cells[i])(row), out);
         }
         if (out.size() == begin) out += "\"\"";  // a row that is not an empty line

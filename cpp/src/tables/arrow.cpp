@@ -75,9 +75,9 @@ std::int64_t index_at(const void* buffer, std::int64_t index) {
 
 IndexAt index_reader(std::string_view format) {
     constexpr std::string_view letters = "cCsSiIlL";
-    constexpr IndexAt readers[] = {index_at<std::int8_t>,  index_at<std::uint8_t>,  index_at<std::int16_t>,
+    constexpr IndexAt readers[] = {index_at<std::int8_t>,   index_at<std::uint8_t>, index_at<std::int16_t>,
                                    index_at<std::uint16_t>, index_at<std::int32_t>, index_at<std::uint32_t>,
-                                   index_at<std::int64_t>, index_at<std::uint64_t>};
+                                   index_at<std::int64_t>,  index_at<std::uint64_t>};
     const std::size_t place = format.size() == 1 ? letters.find(format[0]) : std::string_view::npos;
     return place == std::string_view::npos ? nullptr : readers[place];
 }
@@ -141,10 +141,8 @@ bool encode_stream(ArrowArrayStream& stream, TextPool& pool, std::vector<std::in
         Released<ArrowArray> array;
         check(stream.get_next(&stream, &array.value), stream);
         if (array.value.release == nullptr) return true;
-        if (dictionary != nullptr)
-            encode_indices(array.value, index_at, text_at, pool, codes);
-        else
-            encode_texts(array.value, text_at, pool, codes);
+        if (dictionary != nullptr) encode_indices(array.value, index_at, text_at, pool, codes);
+        else encode_texts(array.value, text_at, pool, codes);
     }
 }
 

@@ -82,8 +82,8 @@ CsvScanner::Found CsvScanner::read_quoted(std::string_view text, std::size_t& at
         unescaped_.append(text.substr(from, quote + 1 - from));
         from = quote + 2;
     }
-    const std::string_view cell = cells_.back().is_unescaped ? std::string_view(unescaped_).substr(kept)
-                                                             : text.substr(begin, at - 1 - begin);
+    const std::string_view cell =
+        cells_.back().is_unescaped ? std::string_view(unescaped_).substr(kept) : text.substr(begin, at - 1 - begin);
     return is_too_long(cell) ? (fault_ = ScanFault::too_long, Found::fault) : Found::record;
 }
 

@@ -39,10 +39,8 @@ void write_number(double value, std::string& out) {
         out.append("0.").append(static_cast<std::size_t>(-exponent - 1), '0').append(significant);
     } else {
         const auto whole = static_cast<std::size_t>(exponent) + 1;
-        if (count <= whole)
-            out.append(significant).append(whole - count, '0').append(".0");
-        else
-            out.append(significant.substr(0, whole)).append(".").append(significant.substr(whole));
+        if (count <= whole) out.append(significant).append(whole - count, '0').append(".0");
+        else out.append(significant.substr(0, whole)).append(".").append(significant.substr(whole));
     }
 }
 

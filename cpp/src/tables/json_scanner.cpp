@@ -115,7 +115,8 @@ bool JsonScanner::read_string(std::string_view line, std::size_t& at) {
         if (line[at] == '"') return ++at, true;
         if (static_cast<unsigned char>(line[at]) < 0x20) return false;
         if (line[at] != '\\') continue;
-        if (++at >= line.size() || std::string_view(R"("\/bfnrtu)").find(line[at]) == std::string_view::npos) return false;
+        if (++at >= line.size() || std::string_view(R"("\/bfnrtu)").find(line[at]) == std::string_view::npos)
+            return false;
         if (line[at] == 'u') return false;
     }
     return false;

@@ -4,9 +4,10 @@
 
 namespace coherently {
 
-void Tally::add(std::span<const std::int32_t> codes, std::span<const double> probability,
-                std::span<const double> given, std::span<const std::int64_t> rows) {
-    if (probability.size() != codes.size() || rows.size() != codes.size() || (!given.empty() && given.size() != codes.size()))
+void Tally::add(std::span<const std::int32_t> codes, std::span<const double> probability, std::span<const double> given,
+                std::span<const std::int64_t> rows) {
+    if (probability.size() != codes.size() || rows.size() != codes.size() ||
+        (!given.empty() && given.size() != codes.size()))
         throw std::invalid_argument("expected one probability, weight and row for each text");
     for (std::size_t i = 0; i < codes.size(); ++i) {
         if (codes[i] < 0) throw std::invalid_argument("a forecast has no text");

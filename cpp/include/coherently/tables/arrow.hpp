@@ -52,8 +52,8 @@ struct BrokenText : std::runtime_error {
     std::size_t row;
 };
 
-// Appends the number of each text of a stream, stripped, to `codes`, and -1 for null; new texts join the pool. False, and
-// nothing is read, if the stream has something other than texts or a dictionary of texts. The stream is used up. A
+// Appends the number of each text of a stream, stripped, to `codes`, and -1 for null; new texts join the pool. False,
+// and nothing is read, if the stream has something other than texts or a dictionary of texts. The stream is used up. A
 // failure of the stream throws std::runtime_error, a text that is not UTF-8 throws BrokenText.
 bool encode_stream(ArrowArrayStream& stream, TextPool& pool, std::vector<std::int32_t>& codes);
 

@@ -1,5 +1,5 @@
-// CSV as RFC 4180 has it, block by block, into columns. What is a cell, and what is refused, is as in Python's csv module
-// with strict=True.
+// CSV as RFC 4180 has it, block by block, into columns. What is a cell, and what is refused, is as in Python's csv
+// module with strict=True.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// JSON lines, block by block, into columns: flat objects with the same keys in the same order. Anything else is unusual,
-// and for another reader.
+// JSON lines, block by block, into columns: flat objects with the same keys in the same order. Anything else is
+// unusual, and for another reader.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,8 @@
 namespace coherently {
 
 struct Tally {
-    // Adds forecasts in their order: the number of the text, the probability, the weight (1 if there are none), the row.
+    // Adds forecasts in their order: the number of the text, the probability, the weight (1 if there are none), the
+    // row.
     void add(std::span<const std::int32_t> codes, std::span<const double> probability, std::span<const double> weight,
              std::span<const std::int64_t> rows);
 

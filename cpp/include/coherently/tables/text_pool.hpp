@@ -20,7 +20,8 @@ public:
     std::size_t size() const { return offsets_.size() - 1; }
     std::string_view operator[](std::size_t i) const {
         const auto begin = static_cast<std::size_t>(offsets_[i]);
-        return {reinterpret_cast<const char*>(bytes_.data()) + begin, static_cast<std::size_t>(offsets_[i + 1]) - begin};
+        return {reinterpret_cast<const char*>(bytes_.data()) + begin,
+                static_cast<std::size_t>(offsets_[i + 1]) - begin};
     }
     // The layout of Arrow: text i has the bytes from offset i to offset i + 1.
     const std::vector<std::int64_t>& offsets() const { return offsets_; }
