@@ -15,8 +15,9 @@ bool read_plain_number(std::string_view cell, double& value) {
     const std::string_view digits = cell.substr(!cell.empty() && (cell.front() == '-' || cell.front() == '+') ? 1 : 0);
     if (digits.empty() || (digits.front() != '.' && (digits.front() < '0' || digits.front() > '9'))) return false;
     if (cell.front() == '+') cell = digits;
-    const char* end = cell.data() + cell.size();
-    const auto [stop, error] = std::from_chars(cell.data(), end, value);
+    const char* begin = cell.data();
+    const char* end = begin + cell.size();
+    const auto [stop, error] = std::from_chars(begin, end, value);
     return error == std::errc{} && stop == end;
 }
 

@@ -20,10 +20,13 @@ void write_number(double value, std::string& out) {
     if (std::signbit(value)) out += '-';
     // At most 17 digits, a point, and an exponent such as e-308.
     char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::scientific).ptr;
+    const char* const end = std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::scientific).ptr;
     const std::string_view written(text, static_cast<std::size_t>(end - text));
     const std::size_t mark = written.find('e');
-    const int exponent = std::atoi(std::string(written.substr(mark + 1)).c_str());
+    // `from_chars` does not know a plus.
+    const std::size_t sign = written[mark + 1] == '+' ? 2 : 1;
+    int exponent = 0;
+    std::from_chars(text + mark + sign, end, exponent);
     char digits[24];
     std::size_t count = 0;
     for (const char c : written.substr(0, mark))

@@ -115,7 +115,8 @@ bool JsonScanner::read_string(std::string_view line, std::size_t& at) {
         if (line[at] == '"') return ++at, true;
         if (static_cast<unsigned char>(line[at]) < 0x20) return false;
         if (line[at] != '\\') continue;
-        if (++at >= line.size() || std::string_view(R"("\/bfnrtu)").find(line[at]) == std::string_view::npos)
+        ++at;
+        if (at >= line.size() || std::string_view(R"("\/bfnrtu)").find(line[at]) == std::string_view::npos)
             return false;
         if (line[at] == 'u') return false;
     }
@@ -132,8 +133,8 @@ bool JsonScanner::read_value(std::string_view line, std::size_t& at, Column* col
         if (!read_string(line, at)) return false;
     } else {
         const std::string_view words[] = {"null", "true", "false"};
-        const auto word = std::find_if(std::begin(words), std::end(words),
-                                       [&](std::string_view w) { return line.substr(at).starts_with(w); });
+        const auto* const word = std::find_if(std::begin(words), std::end(words),
+                                              [&](std::string_view w) { return line.substr(at).starts_with(w); });
         if (word == std::end(words)) return false;
         at += word->size();
     }

@@ -11,7 +11,7 @@ namespace coherently {
 struct Tally {
     // Adds forecasts in their order: the number of the text, the probability, the weight (1 if there are none), the
     // row.
-    void add(std::span<const std::int32_t> codes, std::span<const double> probability, std::span<const double> weight,
+    void add(std::span<const std::int32_t> codes, std::span<const double> probability, std::span<const double> given,
              std::span<const std::int64_t> rows);
 
     // One entry per text: how many forecasts, the sums of w and of w p, and the row of the first.
