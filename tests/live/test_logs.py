@@ -172,7 +172,7 @@ def test_a_disk_that_does_not_keep_what_it_is_told_ends_the_log(log, monkeypatch
         before = digest(live)
         with monkeypatch.context() as patch:
             patch.setattr(journal.os, "fsync", fail)
-            with pytest.raises(co.PanelError, match=r"Input/output error.*close this panel, mend the disk"):
+            with pytest.raises(co.PanelError, match=r"Input/output error.*close this panel, make room on the disk"):
                 live.add("Yan", "g", 0.5)
         with pytest.raises(co.PanelError, match="cannot be written any more"):
             live.add("Yan", "g", 0.5)

@@ -10,7 +10,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 import coherently as co
 from coherently.errors import MethodError
 from coherently.problem import Groups, pose
-from coherently.problem.groups.shared import _eliminate, _graph, _junction_tree, cliques, triples, with_auxiliary
+from coherently.problem.groups.junction import eliminate, graph_of, junction_tree
+from coherently.problem.groups.shared import cliques, triples, with_auxiliary
 from coherently.problem.groups.simple import everything, logical, pairs
 from coherently.solve.relaxed.interior import interior_point
 
@@ -142,7 +143,7 @@ def test_triples_are_as_strict_as_with_every_event_in_every_group(panel):
 
 
 def clique_sets(merged):
-    return _junction_tree(_eliminate(_graph(about(merged))))[0]
+    return junction_tree(eliminate(graph_of(about(merged))))[0]
 
 
 LINKS = st.sets(st.sampled_from(sorted(combinations(range(12), 2))), max_size=30)
@@ -156,18 +157,18 @@ def test_variables_leave_by_least_fill(links):
         near = [u for u in left if {u, v} in links]
         return sum({*pair} not in links for pair in combinations(near, 2)), len(near), v, sorted(near)
 
-    graph = _graph(tuple(sorted(link)) for link in links)
+    graph = graph_of(tuple(sorted(link)) for link in links)
     while left:
         *_, v, near = min(map(cost, left))
         order[v] = tuple(near)
         left.remove(v)
         links |= set(map(frozenset, combinations(near, 2)))
-    assert list(_eliminate(graph).items()) == list(order.items())
+    assert list(eliminate(graph).items()) == list(order.items())
 
 
 @given(LINKS)
 def test_cliques_form_a_junction_tree(links):
-    found = _junction_tree(_eliminate(_graph(links)))[0]
+    found = junction_tree(eliminate(graph_of(links)))[0]
     assert links <= {pair for clique in found for pair in combinations(clique, 2)}
     assert not any(set(a) <= set(b) for a in found for b in found if a != b)
     common = np.array([[float(len({*a} & {*b})) for b in found] for a in found]).reshape(len(found), len(found))

@@ -52,7 +52,7 @@ class Keep:
             self.save()
 
     def save(self) -> None:
-        """Write everything to the file, so that it is there whatever happens next."""
+        """Write everything to the file, so that a crash after this loses nothing."""
         self._saved = time.monotonic()
         if self._base is not None and self._base.in_transaction:
             self._do("commit")

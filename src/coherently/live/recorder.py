@@ -85,6 +85,7 @@ class Recorder:
         moment = read_time(time)
         if moment < self.time:
             raise PanelError(
-                f"time is {time}, before the last revision ({self.time}); times may not go back: leave it out for now"
+                f"time is {time}, before the last revision ({self.time}); times may not go back: leave it out to mean "
+                "this moment"
             )
         return moment

@@ -145,7 +145,7 @@ class Workshop:
         groups = taken.contents.connected() if taken.split else [taken.contents]
         try:
             editions = [solve(group, self.rules, self._budget(), taken.last) for group in groups]
-        except Exception as error:  # the thread must live on, whatever happens
+        except Exception as error:  # one failure must not end the thread
             if not isinstance(error, CoherentlyError):
                 _LOG.exception("a component of a live panel could not be solved")
             with self.lock:

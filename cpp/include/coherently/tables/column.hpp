@@ -48,7 +48,7 @@ private:
     void wait(std::string_view text);
 
     ColumnPlan plan_;
-    std::string waiting_;  // texts that have no number yet, one after the other
+    std::string waiting_;  // the texts that are not numbered yet, in one string
     std::vector<std::size_t> ends_;
     std::vector<std::string_view> views_;
 };

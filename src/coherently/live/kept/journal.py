@@ -127,7 +127,8 @@ class Journal:
             error, written = other, True
         if written:
             self._broken = (
-                f"the disk reported {error.strerror!r}; close this panel, mend the disk and open the log again"
+                f"the disk reported {error.strerror!r}; close this panel, make room on the disk or repair it, and open "
+                "the log again"
             )
 
 

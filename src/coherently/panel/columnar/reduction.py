@@ -286,7 +286,7 @@ class _ReadBatch:
         return int(self.rows[0]) + 1 if self._kept is None and len(self.rows) else 1
 
     def _texts(self, name: str) -> list[str]:
-        """The texts of a column that has something else, such as whole numbers; refuses what is no text."""
+        """The cells of a column of another type, such as whole numbers, as texts; others are refused."""
         column = self._column(name) if self._kept is None else self._column(name).take(arrow_array(self._kept))
         return cells.texts(Table(self.part.path.name, {name: _cells(column)}, self.rows + 1), name)
 

@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem.groups.shared import (
-    Variables,
-    _extend,
-    _gives_conjunction,
-    _graph,
-    _triangles,
-)
+from coherently.problem.groups.junction import Variables, graph_of
+from coherently.problem.groups.shared import _extend, _gives_conjunction, _triangles
 from coherently.problem.groups.simple import Groups
 from coherently.problem.spaces.states import States, truths
 
@@ -97,7 +92,7 @@ def _sets(merged: Merged, states: States) -> list[Variables]:
     laws = merged.space.laws
     known |= {own for own in (tuple(laws.of(i).tolist()) for i in range(len(laws))) if states.count(own) <= MOST_STATES}
     known = {variables for variables in known if not states.is_inside(variables)}
-    graph = _graph(known)
+    graph = graph_of(known)
     larger = {variables for variables in known if len(variables) > 3}
     inside = {three for variables in larger for three in combinations(variables, 3)}
     sets = (_triangles(graph) - inside) | larger

@@ -6,7 +6,6 @@ that both have it must agree on it.
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -17,9 +16,10 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.problem.functions import Functions
+from coherently.problem.groups.junction import eliminate, graph_of, junction_tree
 from coherently.problem.groups.restricted import Nodes, Setting, node_drafts, shared_by
 from coherently.problem.groups.restricted import subsets as subsets_of_nodes
-from coherently.problem.groups.simple import MAX_VARIABLES, Groups, all_worlds, check_size, drafted, is_plain, unpack
+from coherently.problem.groups.simple import Groups, all_worlds, check_size, drafted, is_plain, unpack
 from coherently.problem.spaces.states import MAX_STATES
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.problem.groups.junction import Graph, Variables
     from coherently.problem.problem import Merged
 
 MAX_TRIPLES = 200_000
@@ -34,10 +35,6 @@ MAX_TRIPLES = 200_000
 MAX_ENTRIES = 4_000_000
 """Maximum cost of the common variables of neighbouring cliques: 4^k for k of them, conjunctions by worlds."""
 
-Variables: TypeAlias = tuple[int, ...]
-"""The numbers of some variables, ascending."""
-Graph: TypeAlias = dict[int, set[int]]
-"""The neighbours of each variable: those with which it shares an event."""
 Key: TypeAlias = tuple[tuple[int, int, int], ...]
 """What the pattern of a group depends on: the arguments of `_Columns.column` for each member."""
 
@@ -64,7 +61,7 @@ def triples(merged: Merged) -> Groups:
         return _lawful_triples(merged)
     check_size(np.arange(len(merged)), merged.sizes())
     known = _by_variables(merged)
-    graph = _graph(known)
+    graph = graph_of(known)
     larger = sorted(variables for variables in known if len(variables) > 3)
     inside = {three for variables in larger for three in combinations(variables, 3)}
     apart = sorted(v for v in known if len(v) == 2 and len(graph[v[0]]) == len(graph[v[1]]) == 1)
@@ -81,7 +78,7 @@ def clusters(merged: Merged) -> Groups:
     """
     check_size(np.arange(len(merged)), merged.sizes())
     known = _by_variables(merged)
-    graph = _graph(known)
+    graph = graph_of(known)
     larger = sorted(variables for variables in known if len(variables) > 3)
     inside = {three for variables in larger for three in combinations(variables, 3)}
     sets = sorted(_triangles(graph) - inside) + larger
@@ -107,7 +104,7 @@ def clique_tree(merged: Merged) -> tuple[Groups, Merged]:
     if not is_plain(merged):
         return _lawful_cliques(merged)
     check_size(np.arange(len(merged)), merged.sizes())
-    sets, separators = _junction_tree(_eliminate(_graph(_by_variables(merged))))
+    sets, separators = junction_tree(eliminate(graph_of(_by_variables(merged))))
     _check_separators(separators, [4 ** len(variables) for variables in separators])
     shared = {subset for variables in separators for subset in _subsets(variables, len(variables))}
     return _groups("cliques", merged, sets, shared)
@@ -127,7 +124,7 @@ def _lawful_triples(merged: Merged) -> Groups:
     setting = Setting(merged)
     nodes = Nodes(setting)
     edges = nodes.edges()
-    graph = _graph(edges)
+    graph = graph_of(edges)
     larger = sorted(own for own in edges if len(own) > 3)
     inside = {three for own in larger for three in combinations(own, 3)}
     apart = sorted(own for own in edges if len(own) == 2 and len(graph[own[0]]) == len(graph[own[1]]) == 1)
@@ -142,10 +139,10 @@ def _lawful_cliques(merged: Merged) -> tuple[Groups, Merged]:
     setting = Setting(merged)
     nodes = Nodes(setting)
     edges = nodes.edges()
-    graph = _graph(edges)
+    graph = graph_of(edges)
     alone = [own for own in sorted(edges) if len(own) == 1 and own[0] not in graph]
-    order = _eliminate(graph, lambda own: nodes.states(own) <= MAX_STATES)
-    sets, separators = _junction_tree(order)
+    order = eliminate(graph, lambda own: nodes.states(own) <= MAX_STATES)
+    sets, separators = junction_tree(order)
     _check_separators(separators, [nodes.states(own) ** 2 for own in separators])
     within = {subset for own in separators for subset in subsets_of_nodes(own, len(own))}
     return _sharing("cliques", setting, nodes, [*sets, *alone], within)
@@ -173,15 +170,6 @@ def _by_variables(merged: Merged) -> dict[Variables, list[int]]:
     return dict(found)
 
 
-def _graph(known: Iterable[Variables]) -> Graph:
-    graph: defaultdict[int, set[int]] = defaultdict(set)
-    for variables in known:
-        for a, b in combinations(variables, 2):
-            graph[a].add(b)
-            graph[b].add(a)
-    return dict(graph)
-
-
 def _subsets(variables: Variables, largest: int) -> Iterable[Variables]:
     """The sets of one variable, then of two, up to `largest` variables; of no variables, the empty set."""
     sizes = range(min(1, len(variables)), min(largest, len(variables)) + 1)
@@ -206,82 +194,6 @@ def _connected_triples(graph: Graph) -> set[Variables]:
 
 def _triangles(graph: Graph) -> set[Variables]:
     return {(a, b, c) for a, near in graph.items() for b in near if a < b for c in near & graph[b] if b < c}
-
-
-def _few_variables(clique: Collection[int]) -> bool:
-    return len(clique) <= MAX_VARIABLES
-
-
-def _eliminate(graph: Graph, fits: Callable[[Collection[int]], bool] = _few_variables) -> dict[int, Variables]:
-    """Remove variables one by one, linking the neighbours, by least fill (Kjaerulff 1990).
-
-    Gives, in this order, each variable with its neighbours at that time: a clique, which must fit.
-    """
-    graph = {v: set(near) for v, near in graph.items()}
-    heap = [_cost(graph, v, fits) for v in graph]
-    heapq.heapify(heap)
-    order: dict[int, Variables] = {}
-    while heap:
-        cost = heapq.heappop(heap)
-        v = cost[2]
-        if v in order or cost != _cost(graph, v, fits):
-            continue
-        near = graph[v]
-        if not fits([v, *near]):
-            raise MethodError(
-                f"the junction tree has a clique of {len(near) + 1} variables or more; {MAX_VARIABLES} is the maximum "
-                f"for enumerating truth vectors, or {MAX_STATES:,} joint states with laws: choose the "
-                f"groups pairs or triples, or the method projections"
-            )
-        order[v] = tuple(sorted(near))
-        for u in _remove(graph, v):
-            heapq.heappush(heap, _cost(graph, u, fits))
-    return order
-
-
-def _cost(graph: Graph, v: int, fits: Callable[[Collection[int]], bool]) -> tuple[float, int, int]:
-    """The number of links that removing a variable adds, infinite for too large a clique; then degree and number."""
-    near = graph[v]
-    if not fits([v, *near]):
-        return math.inf, len(near), v
-    return sum(b not in graph[a] for a, b in combinations(near, 2)), len(near), v
-
-
-def _remove(graph: Graph, v: int) -> set[int]:
-    """Remove a variable and link its neighbours; returns the variables whose cost changes."""
-    near = graph.pop(v)
-    changed = set(near)
-    for a in near:
-        graph[a].remove(v)
-    for a, b in combinations(near, 2):
-        if b not in graph[a]:
-            graph[a].add(b)
-            graph[b].add(a)
-            changed |= graph[a] & graph[b]
-    return changed
-
-
-def _junction_tree(order: dict[int, Variables]) -> tuple[list[Variables], set[Variables]]:
-    """The maximal cliques of an elimination, and what neighbours in the tree have in common.
-
-    A variable joins the clique of its first neighbour if it is linked to all of it, and otherwise starts a new one
-    (Blair and Peyton 1993).
-    """
-    position = {v: i for i, v in enumerate(order)}
-    found: list[list[int]] = []
-    home: dict[int, int] = {}
-    separators: set[Variables] = set()
-    for v, near in reversed(order.items()):
-        parent = home[min(near, key=position.__getitem__)] if near else -1
-        if near and len(found[parent]) == len(near):
-            found[parent].append(v)
-            home[v] = parent
-            continue
-        home[v] = len(found)
-        found.append([v, *near])
-        if near:
-            separators.add(near)
-    return sorted(tuple(sorted(clique)) for clique in found), separators
 
 
 def _groups(
