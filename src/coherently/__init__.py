@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coherently import plot
+    from coherently import network, plot
     from coherently.books import Book, dutch_book
     from coherently.checks import Check, Finding, check
     from coherently.conversion import Conversion, convert
@@ -180,6 +180,7 @@ __all__ = [
     "diversity",
     "dutch_book",
     "individual",
+    "network",
     "open_engine",
     "plot",
     "read_panel",
@@ -193,8 +194,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "plot":
-        return importlib.import_module("coherently.plot")
+    if name in ("network", "plot"):
+        return importlib.import_module(f"coherently.{name}")
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'coherently' has no attribute {name!r}")
     value = getattr(importlib.import_module(_ROOM_OF[name]), name)

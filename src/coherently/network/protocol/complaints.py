@@ -4,6 +4,7 @@ numbers that are none, or about events and groups that are none of its business.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from coherently.network.protocol.messages import Message, MessageKind
@@ -20,10 +21,11 @@ SLACK = 1e-9
 class Inspector:
     """Knows what may be said to a node, by its plan."""
 
-    __slots__ = ("_agreement", "_events", "_forecasters", "_hosts", "_keepers", "_node", "_own")
+    __slots__ = ("_events", "_forecasters", "_hosts", "_keepers", "_last", "_node", "_own")
 
     def __init__(self, plan: NodePlan, agreement: Agreement) -> None:
-        self._node, self._agreement = plan.node, agreement
+        self._node = plan.node
+        self._last = agreement.sweeps
         self._own = {forecast.event for forecast in plan.forecasts}
         self._forecasters = {kept.event: frozenset(kept.forecasters) for kept in plan.events}
         self._hosts: Mapping[int, int] = dict(plan.hosts)
@@ -56,7 +58,7 @@ class Inspector:
     def _report_complaint(self, message: Message) -> str | None:
         if not len(message.events) == len(message.values) == len(message.weights):
             return "a report needs one probability and one weight per event"
-        if not all(0 < weight < float("inf") for weight in message.weights):
+        if not all(0 < weight < math.inf for weight in message.weights):
             return "a weight must be a number above 0"
         wrong = self._about(message, set(self._forecasters), "keeps")
         if wrong:
@@ -66,8 +68,8 @@ class Inspector:
 
     def _group_complaint(self, message: Message) -> str | None:
         group = message.group
-        if not 1 <= message.round <= self._agreement.sweeps:
-            return f"round {message.round} is not one of 1 to {self._agreement.sweeps}"
+        if not 1 <= message.round <= self._last:
+            return f"round {message.round} is not one of 1 to {self._last}"
         if message.kind == MessageKind.VALUE:
             if group not in self._keepers:
                 return f"node {self._node} hosts no group {group}"
@@ -76,12 +78,12 @@ class Inspector:
                 return f"node {message.sender} keeps no event of group {group}"
             if len(message.weights) != (count if message.round == 1 else 0):
                 return f"group {group} needs weights in round 1 and only then"
-            if not all(0 < weight < float("inf") for weight in message.weights):
+            if not all(0 < weight < math.inf for weight in message.weights):
                 return "a weight must be a number above 0"
         else:
             if self._hosts.get(group) != message.sender:
                 return f"node {message.sender} does not host a group {group} of events that node {self._node} keeps"
-            count = self._events[group] if message.kind == MessageKind.RESULT else 0
+            count = self._events[group]
         found = len(message.values)
         return None if found == count else f"group {group} has {count} values here, found {found}"
 

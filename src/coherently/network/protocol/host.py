@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -12,14 +11,14 @@ from coherently import _core
 from coherently.network.protocol.messages import Message, MessageKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
 
     from coherently.network.protocol.plan import Agreement, HostedGroup, NodePlan
-    from coherently.network.protocol.retries import Retries
 
 SHARED = 4096
 """Maximum number of kernels that are kept for groups with equal truth vectors and weights."""
-_MASK, _GOLDEN = (1 << 64) - 1, 0x9E3779B97F4A7C15
+Watcher: TypeAlias = "Callable[[int, tuple[int, ...], list[float]], None]"
+"""Hears of each projection when it is decided: the group, its events and their new values."""
 
 
 @lru_cache(SHARED)
@@ -44,7 +43,8 @@ class GroupState:
         size = len(plan.events)
         self.plan, self.number, self.result = plan, 0, [0.0] * size
         self.correction = [0.0] * size if corrected else []
-        self.weights, self.projector = [0.0] * size, None
+        self.weights = [0.0] * size
+        self.projector: _core.GroupProjector | None = None
         places: dict[int, list[int]] = {}
         for place in sorted(range(size), key=plan.events.__getitem__):
             places.setdefault(plan.keepers[place], []).append(place)
@@ -76,20 +76,15 @@ class GroupHost:
     same result again.
     """
 
-    __slots__ = ("_agreement", "_node", "_retries", "groups")
+    __slots__ = ("_node", "groups", "watcher")
 
-    def __init__(self, plan: NodePlan, agreement: Agreement, retries: Retries) -> None:
-        self._node, self._agreement, self._retries = plan.node, agreement, retries
+    def __init__(self, plan: NodePlan, agreement: Agreement) -> None:
+        self._node = plan.node
+        self.watcher: Watcher | None = None
         corrected = agreement.correction == "dykstra"
         self.groups = {hosted.group: GroupState(hosted, corrected=corrected) for hosted in plan.groups}
 
-    def begin(self, now: float) -> None:
-        """In gossip, ask for events after a pause."""
-        if self._agreement.schedule == "gossip":
-            for group in self.groups:
-                self._pause(group, now)
-
-    def on_value(self, message: Message, now: float) -> list[Message]:
+    def on_value(self, message: Message) -> list[Message]:
         """Take values; decide the round if they are the last, and repeat its result if it is decided already."""
         group = self.groups[message.group]
         if message.round == group.number:
@@ -100,32 +95,15 @@ class GroupHost:
         for place, weight in zip(group.places[message.sender], message.weights, strict=False):
             group.weights[place] = weight
         if len(group.arrived) < len(group.places):
-            return self._ask_next(group, now) if self._agreement.schedule == "gossip" else []
+            return []
         group.project()
-        if self._agreement.schedule == "gossip":
-            self._pause(message.group, now)
+        if self.watcher is not None:
+            self.watcher(message.group, group.plan.events, group.result)
         return [self._result(group, keeper) for keeper in group.places]
 
     def _result(self, group: GroupState, keeper: int) -> Message:
         values = tuple([group.result[place] for place in group.places[keeper]])
         return Message(MessageKind.RESULT, self._node, keeper, group.plan.group, group.number, (), values)
-
-    def _ask(self, group: GroupState) -> Message:
-        """The question to the first keeper, in the order of numbers, whose values are missing."""
-        keeper = next(keeper for keeper in group.places if keeper not in group.arrived)
-        return Message(MessageKind.ASK, self._node, keeper, group.plan.group, group.number + 1)
-
-    def _ask_next(self, group: GroupState, now: float) -> list[Message]:
-        ask = self._ask(group)
-        self._retries.sent(("ask", group.plan.group), ask, now)
-        return [ask]
-
-    def _pause(self, number: int, now: float) -> None:
-        group = self.groups[number]
-        self._retries.drop(("ask", number))
-        if group.number < self._agreement.sweeps:
-            pause = self._agreement.pause * _exponential(self._agreement.seed, number, group.number)
-            self._retries.add(("ask", number), self._ask(group), now + pause)
 
     def state(self) -> list[list[Any]]:
         """What must outlive a restart, in plain values: one row per group that was projected."""
@@ -133,16 +111,8 @@ class GroupHost:
         return [[group.plan.group, group.number, group.result, group.correction, group.weights] for group in begun]
 
     def restore(self, state: list[list[Any]]) -> None:
-        """Take over what `state` told; to be called before `begin`."""
+        """Take over what `state` told; to be called before anything else."""
         for number, count, result, correction, weights in state:
             group = self.groups[number]
             group.number, group.result = count, list(result)
             group.correction, group.weights = list(correction), list(weights)
-
-
-def _exponential(seed: int, group: int, number: int) -> float:
-    """A random time of mean 1 that depends on nothing but its arguments (SplitMix64)."""
-    mixed = (seed * 0xD1B54A32D192ED03 + group * _GOLDEN + number * 0x2545F4914F6CDD1D + _GOLDEN) & _MASK
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = ((mixed ^ mixed >> shift) * factor) & _MASK
-    return -math.log(((mixed ^ mixed >> 31) + 1) / (_MASK + 2))

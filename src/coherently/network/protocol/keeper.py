@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coherently.network.protocol.access import Locks, Turns
 from coherently.network.protocol.messages import Message, MessageKind
+from coherently.network.protocol.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from coherently.network.protocol.access import Access
     from coherently.network.protocol.plan import Agreement, NodePlan
     from coherently.network.protocol.retries import Retries
 
@@ -23,12 +22,12 @@ class EventKeeper:
     """
 
     __slots__ = (
-        *("_access", "_agreement", "_host", "_node", "_reports", "_retries"),
+        *("_host", "_node", "_reports", "_retries", "_sweeps", "_turns"),
         *("done", "events", "lent", "open", "value", "weight"),
     )
 
     def __init__(self, plan: NodePlan, agreement: Agreement, retries: Retries) -> None:
-        self._node, self._agreement, self._retries = plan.node, agreement, retries
+        self._node, self._sweeps, self._retries = plan.node, agreement.sweeps, retries
         groups = {kept.event: kept.groups for kept in plan.events}
         events: dict[int, list[int]] = {group: [] for group, _ in plan.hosts}
         for event in sorted(groups):
@@ -36,7 +35,7 @@ class EventKeeper:
                 events[group].append(event)
         self.events = {group: tuple(own) for group, own in events.items()}
         self._host = dict(plan.hosts)
-        self._access: Access = Locks(self.events) if agreement.schedule == "gossip" else Turns(groups, self.events)
+        self._turns = Turns(groups, self.events, agreement)
         self.done = dict.fromkeys(self.events, 0)
         self.open = len(self.events)
         self.lent: set[int] = set()
@@ -55,8 +54,9 @@ class EventKeeper:
                     wanted.setdefault(node, []).append(event)
         calls = [Message(MessageKind.CALL, self._node, node, events=tuple(own)) for node, own in wanted.items()]
         for call in calls:
-            self._await(("call", call.receiver), call, now)
-        return calls + self._lend(self._access.restore(self.done, sorted(self.lent), self.value), now)
+            if call.receiver != self._node:
+                self._retries.sent(("call", call.receiver), call, now)
+        return calls + self._lend([group for event in self.value for group in self._turns.known(event)], now)
 
     def on_report(self, message: Message, now: float) -> list[Message]:
         """Take a node's forecasts; an event has a value when all of its forecasts are there."""
@@ -69,17 +69,8 @@ class EventKeeper:
             reports[message.sender] = weight, probability
             if None not in reports.values():
                 self._merge(event)
-                granted += self._access.known(event)
+                granted += self._turns.known(event)
         return self._lend(granted, now)
-
-    def on_ask(self, message: Message, now: float) -> list[Message]:
-        """Lend a group its events as soon as they are free; say so again if they are lent to it already."""
-        group = message.group
-        if message.round != self.done[group] + 1:
-            return []
-        if group in self.lent:
-            return [self._loan(group)]
-        return self._lend(self._access.ask(group), now)
 
     def on_result(self, message: Message, now: float) -> list[Message]:
         """Take the values of a lent group back, once."""
@@ -90,8 +81,8 @@ class EventKeeper:
         self.value.update(zip(self.events[group], message.values, strict=True))
         self.lent.discard(group)
         self.done[group] = message.round
-        self.open -= message.round == self._agreement.sweeps
-        return self._lend(self._access.freed(group), now)
+        self.open -= message.round == self._sweeps
+        return self._lend(self._turns.freed(group, message.round), now)
 
     def _merge(self, event: int) -> None:
         """The weighted mean, summed in the order of nodes, so that it does not depend on who reported first."""
@@ -104,10 +95,12 @@ class EventKeeper:
     def _lend(self, groups: Iterable[int], now: float) -> list[Message]:
         found = []
         for group in groups:
-            if self.done[group] < self._agreement.sweeps:
+            if self.done[group] < self._sweeps:
                 self.lent.add(group)
-                found.append(self._loan(group))
-                self._await(group, found[-1], now)
+                loan = self._loan(group)
+                found.append(loan)
+                if loan.receiver != self._node:
+                    self._retries.sent(group, loan, now)
         return found
 
     def _loan(self, group: int) -> Message:
@@ -116,17 +109,12 @@ class EventKeeper:
         weights = tuple([self.weight[event] for event in own]) if number == 1 else ()
         return Message(MessageKind.VALUE, self._node, self._host[group], group, number, (), values, weights)
 
-    def _await(self, key: object, message: Message, now: float) -> None:
-        if message.receiver != self._node:
-            self._retries.sent(key, message, now)
-
     def state(self) -> dict[str, Any]:
         """What must outlive a restart, in plain values."""
         waiting = [[e, node, *r] for e, reports in self._reports.items() for node, r in reports.items() if r]
         return {
             "value": [[event, value, self.weight[event]] for event, value in self.value.items()],
             "done": [[group, number] for group, number in self.done.items() if number],
-            "lent": sorted(self.lent),
             "reports": waiting,
         }
 
@@ -138,5 +126,5 @@ class EventKeeper:
         for event, node, weight, probability in state["reports"]:
             self._reports[event][node] = weight, probability
         self.done.update((group, number) for group, number in state["done"])
-        self.open = sum(number < self._agreement.sweeps for number in self.done.values())
-        self.lent.update(state["lent"])
+        self.open = sum(number < self._sweeps for number in self.done.values())
+        self._turns.restore(self.done)

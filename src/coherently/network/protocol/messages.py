@@ -12,17 +12,15 @@ EVENT_BYTES, NUMBER_BYTES = 4, 8
 
 
 class MessageKind(IntEnum):
-    """The five kinds of messages."""
+    """The four kinds of messages."""
 
     CALL = 1
     """A keeper asks a node for its forecasts of `events`."""
     REPORT = 2
     """The answer: `values` are the node's forecasts of `events`, `weights` their weights."""
-    ASK = 3
-    """A host asks a keeper for the values of a group's events (gossip only: by turns, keepers do not wait for it)."""
-    VALUE = 4
-    """A keeper lends the values of a group's events, in the order of their numbers; in round 1 with `weights`."""
-    RESULT = 5
+    VALUE = 3
+    """A keeper lends a host the values of a group's events, in the order of their numbers; in round 1 with `weights`."""
+    RESULT = 4
     """The host's answer: the projected values of the same events, which ends the loan."""
 
 

@@ -14,6 +14,7 @@ from coherently.network.protocol.retries import Retries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from coherently.network.protocol.host import Watcher
     from coherently.network.protocol.plan import Agreement, NodePlan
 
 
@@ -45,7 +46,7 @@ class Node:
         self.plan, self.agreement, self._node = plan, agreement, plan.node
         self._retries = Retries(agreement.patience)
         self._keeper = EventKeeper(plan, agreement, self._retries)
-        self._host = GroupHost(plan, agreement, self._retries)
+        self._host = GroupHost(plan, agreement)
         self._inspector: Inspector | None = None
         self._forecasts = {own.event: (own.weight, own.probability) for own in plan.forecasts}
         if state is not None:
@@ -54,7 +55,6 @@ class Node:
 
     def begin(self, now: float) -> list[Message]:
         """Start, or go on after a restart."""
-        self._host.begin(now)
         return self._settle(self._keeper.begin(now), now)
 
     def handle(self, message: Message, now: float) -> list[Message]:
@@ -89,10 +89,9 @@ class Node:
         """The current value of each kept event whose forecasts have all been reported."""
         return dict(self._keeper.value)
 
-    def results(self, group: int) -> tuple[int, tuple[int, ...], tuple[float, ...]]:
-        """The last decided round of a hosted group, its events and their projected values."""
-        hosted = self._host.groups[group]
-        return hosted.number, hosted.plan.events, tuple(hosted.result)
+    def watch(self, watcher: Watcher) -> None:
+        """Tell `watcher` of each projection that this node decides from now on; it must not call the node."""
+        self._host.watcher = watcher
 
     def state(self) -> dict[str, Any]:
         """All that must outlive a restart, in plain values: JSON keeps every digit."""
@@ -101,11 +100,9 @@ class Node:
     def _take(self, message: Message, now: float) -> list[Message]:
         kind = message.kind
         if kind == MessageKind.VALUE:
-            return self._host.on_value(message, now)
+            return self._host.on_value(message)
         if kind == MessageKind.RESULT:
             return self._keeper.on_result(message, now)
-        if kind == MessageKind.ASK:
-            return self._keeper.on_ask(message, now)
         if kind == MessageKind.REPORT:
             return self._keeper.on_report(message, now)
         return [self._report(message)]

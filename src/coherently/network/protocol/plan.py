@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Schedule: TypeAlias = Literal["sequential", "colours", "gossip"]
-"""Turns in the order in which events appear, turns by colours, or whoever asks first."""
+"""Turns in the order in which events appear, by colours of disjoint groups, or by random clocks."""
 NetworkCorrection: TypeAlias = Literal["none", "dykstra"]
 SCHEDULES = ("sequential", "colours", "gossip")
 CORRECTIONS = ("none", "dykstra")
@@ -24,15 +24,13 @@ class Agreement(Told):
     """What all nodes of a run agree on.
 
     Every group is projected `sweeps` times. A keeper that hears nothing for `patience` seconds sends again, then after
-    twice that time, and so on. In gossip, a host pauses for a random time of mean `pause` seconds before each
-    projection, drawn from `seed`, the group and the round.
+    twice that time, and so on, up to four times that time. `seed` is that of gossip's random order.
     """
 
     schedule: Schedule = "sequential"
     correction: NetworkCorrection = "none"
     sweeps: int = 10
     patience: float = 1.0
-    pause: float = 1.0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -42,9 +40,8 @@ class Agreement(Told):
             raise MethodError(f"correction is {self.correction!r}; it may be {' or '.join(CORRECTIONS)}")
         if self.sweeps < 1:
             raise MethodError(f"sweeps is {self.sweeps}; it must be 1 or more")
-        for name in ("patience", "pause"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise MethodError(f"{name} is {getattr(self, name)}; it must be a number of seconds above 0")
+        if not 0 < self.patience < math.inf:
+            raise MethodError(f"patience is {self.patience}; it must be a number of seconds above 0")
         if self.seed < 0:
             raise MethodError(f"seed is {self.seed}; it must be 0 or more")
 

@@ -11,12 +11,16 @@ if TYPE_CHECKING:
 
     from coherently.network.protocol.messages import Message
 
-LONGEST = 256.0
-"""The longest time between two sendings of a message, in units of the patience."""
+LONGEST = 4.0
+"""The longest time between two sendings of a message, in units of the patience.
+
+Who waits for an answer cannot know whether it was lost or must itself wait for others; a longer time would save
+messages in the second case and hold up everybody in the first.
+"""
 
 
 class Retries:
-    """Messages with the times at which they are due; the time between two sendings doubles."""
+    """Messages with the times at which they are due; the time between two sendings doubles, up to a limit."""
 
     __slots__ = ("_due", "_patience", "_pending", "_ticket")
 
@@ -25,15 +29,18 @@ class Retries:
         self._pending: dict[Hashable, tuple[int, float, Message]] = {}
         self._due: list[tuple[float, int, Hashable]] = []
 
-    def add(self, key: Hashable, message: Message, due: float, wait: float = 0.0) -> None:
-        """Remember a message that is due at a time, in place of any with the same key."""
-        self._ticket += 1
-        self._pending[key] = self._ticket, wait or self._patience, message
-        heapq.heappush(self._due, (due, self._ticket, key))
-
     def sent(self, key: Hashable, message: Message, now: float) -> None:
-        """Remember a message that was sent now."""
-        self.add(key, message, now + self._patience, 2 * self._patience)
+        """Remember a message that was sent now, in place of any with the same key."""
+        self._add(key, message, now + self._patience, 2.0 * self._patience)
+
+    def later(self, key: Hashable, message: Message, due: float) -> None:
+        """Remember a message that is to be sent for the first time when it is due."""
+        self._add(key, message, due, self._patience)
+
+    def _add(self, key: Hashable, message: Message, due: float, wait: float) -> None:
+        self._ticket += 1
+        self._pending[key] = self._ticket, wait, message
+        heapq.heappush(self._due, (due, self._ticket, key))
 
     def drop(self, key: Hashable) -> None:
         """Forget a message: it was answered."""
@@ -56,5 +63,5 @@ class Retries:
             key = heapq.heappop(self._due)[2]
             _, wait, message = self._pending[key]
             found.append(message)
-            self.add(key, message, now + wait, min(2 * wait, LONGEST * self._patience))
+            self._add(key, message, now + wait, min(2.0 * wait, LONGEST * self._patience))
         return found

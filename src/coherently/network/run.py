@@ -1,0 +1,84 @@
+"""What came of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently import _core
+from coherently.result import Result
+from coherently.solve import AlternatingProjections, Local, Status
+from coherently.values import Value
+
+if TYPE_CHECKING:
+    from coherently.arrays import Vector
+    from coherently.network.network import Network
+    from coherently.network.simulated.recording import NetworkTrace, Recording
+    from coherently.network.simulated.simulator import Simulator
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NetworkRun(Value):
+    """The values at the keepers when the run ended, and what it took.
+
+    `finished` says whether every group was projected as often as agreed. A message counts once in `messages`, and once
+    in `hops` for each time that a node sent it on; `bytes` are those of all hops. `time` is in simulated seconds.
+    `result` has the values as a result of the panel, for `co.score` and its like; `trace` is the course of the run.
+    """
+
+    result: Result
+    finished: bool
+    messages: int
+    hops: int
+    bytes: int
+    time: float
+    projections: int
+    trace: NetworkTrace
+
+    def __repr__(self) -> str:
+        end = "finished" if self.finished else "unfinished"
+        return f"<NetworkRun: {end}, {self.messages:,} messages, {self.bytes:,} bytes, {self.time:.3g} s>"
+
+    def probability(self, event: str) -> float:
+        """Look up an event that was forecast, however it is written, or its complement, or a constant."""
+        return self.result.probability(event)
+
+    def frame(self) -> Any:
+        """One row per event as written: event, probability, raw mean, weight, adjustment."""
+        return self.result.frame()
+
+
+def measured(network: Network, simulator: Simulator, recording: Recording) -> NetworkRun:
+    """What came of a simulated run; an event whose forecasts were not all reported has no value (NaN)."""
+    x = np.full(len(network.keeper), np.nan)
+    for event, value in simulator.values().items():
+        x[event] = value
+    return NetworkRun(
+        answer(network, x, simulator),
+        simulator.is_finished,
+        *(simulator.messages, simulator.hops, simulator.bytes, simulator.now, recording.projections),
+        recording.trace(),
+    )
+
+
+def answer(network: Network, x: Vector, simulator: Simulator) -> Result:
+    """The values of events as a result of the panel."""
+    agreement, problem, groups = simulator.agreement, network.problem, network.groups
+    known = np.where(np.isnan(x), problem.merged.mean, x)
+    projector = _core.GroupProjector(
+        groups.starts, groups.members, groups.pattern, list(groups.patterns), problem.merged.weight
+    )
+    order = "colours" if agreement.schedule == "colours" else "appearance"
+    method = AlternatingProjections(groups.design, agreement.correction, agreement.sweeps, order=order)
+    solution = Local(
+        network.way.back(problem.as_written(x)),
+        Status.SWEEP_LIMIT,
+        objective=float(np.sum(problem.merged.weight * (known - problem.merged.mean) ** 2)),
+        groups=groups.design,
+        sweeps=agreement.sweeps,
+        violation=float(projector.violation(known)),
+        note=f"Projected by nodes of a network, schedule {agreement.schedule}.",
+    ).in_weights(problem.weight_unit)
+    return Result(network.panel, method, network.whole, solution)

@@ -1,0 +1,1 @@
+"""A network on one machine, deterministic by seed: time passes by events, and messages meet with accidents."""
