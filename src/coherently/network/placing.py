@@ -31,7 +31,7 @@ def shares_of(problem: Problem) -> Shares:
     judges = len(forecasts.judges)
     told = forecasts.weight > 0
     pair, place = np.unique((event * judges + node)[told], return_inverse=True)
-    weight = np.bincount(place, forecasts.weight[told], len(pair))
+    weight = np.bincount(place, forecasts.weight[told], len(pair)).astype(np.float64)
     mean = np.bincount(place, (forecasts.weight * problem.turned())[told], len(pair)) / weight
     return Shares(pair // judges, pair % judges, weight, np.clip(mean, 0.0, 1.0))
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coherently import _core
+from coherently.errors import MethodError
+from coherently.network.central import central_method
+from coherently.network.simulated.recording import Recording
+from coherently.network.simulated.simulator import Simulator
 from coherently.result import Result
-from coherently.solve import AlternatingProjections, Local, Status
+from coherently.solve import Local, Status
 from coherently.values import Value
 
 if TYPE_CHECKING:
     from coherently.arrays import Vector
     from coherently.network.network import Network
-    from coherently.network.simulated.recording import NetworkTrace, Recording
-    from coherently.network.simulated.simulator import Simulator
+    from coherently.network.protocol.plan import Agreement, NodePlan
+    from coherently.network.simulated.conditions import Channel, Faults
+    from coherently.network.simulated.recording import NetworkTrace
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -50,28 +55,53 @@ class NetworkRun(Value):
         return self.result.frame()
 
 
+def opened_simulator(
+    network: Network,
+    plans: list[NodePlan],
+    agreement: Agreement,
+    channel: Channel,
+    faults: Faults,
+    seed: int,
+    reference: Vector | None = None,
+) -> tuple[Simulator, Recording]:
+    """The simulator of a run before its first step, and what it records."""
+    names = {name: node for node, name in enumerate(network.panel.judges)}
+    numbered = tuple(replace(outage, node=_number(outage.node, names)) for outage in faults.outages)
+    merged = network.problem.merged
+    recording = Recording(merged.mean, merged.weight, reference, agreement.sweeps * len(network.groups))
+    faults = replace(faults, outages=numbered)
+    simulator = Simulator(plans, agreement, network.topology, channel, faults, seed, recording.decided)
+    recording.simulator = simulator
+    return simulator, recording
+
+
+def _number(node: str | int, names: dict[str, int]) -> int:
+    number = names.get(node, -1) if isinstance(node, str) else node
+    if not 0 <= number < len(names):
+        raise MethodError(f"an outage names the node {node!r}; nodes are the {len(names)} judges, or their numbers")
+    return number
+
+
 def measured(network: Network, simulator: Simulator, recording: Recording) -> NetworkRun:
     """What came of a simulated run; an event whose forecasts were not all reported has no value (NaN)."""
     x = np.full(len(network.keeper), np.nan)
     for event, value in simulator.values().items():
         x[event] = value
     return NetworkRun(
-        answer(network, x, simulator),
+        _answer(network, x, simulator),
         simulator.is_finished,
         *(simulator.messages, simulator.hops, simulator.bytes, simulator.now, recording.projections),
         recording.trace(),
     )
 
 
-def answer(network: Network, x: Vector, simulator: Simulator) -> Result:
+def _answer(network: Network, x: Vector, simulator: Simulator) -> Result:
     """The values of events as a result of the panel."""
     agreement, problem, groups = simulator.agreement, network.problem, network.groups
     known = np.where(np.isnan(x), problem.merged.mean, x)
     projector = _core.GroupProjector(
         groups.starts, groups.members, groups.pattern, list(groups.patterns), problem.merged.weight
     )
-    order = "colours" if agreement.schedule == "colours" else "appearance"
-    method = AlternatingProjections(groups.design, agreement.correction, agreement.sweeps, order=order)
     solution = Local(
         network.way.back(problem.as_written(x)),
         Status.SWEEP_LIMIT,
@@ -81,4 +111,4 @@ def answer(network: Network, x: Vector, simulator: Simulator) -> Result:
         violation=float(projector.violation(known)),
         note=f"Projected by nodes of a network, schedule {agreement.schedule}.",
     ).in_weights(problem.weight_unit)
-    return Result(network.panel, method, network.whole, solution)
+    return Result(network.panel, central_method(network, agreement), network.whole, solution)

@@ -58,8 +58,6 @@ class Inspector:
     def _report_complaint(self, message: Message) -> str | None:
         if not len(message.events) == len(message.values) == len(message.weights):
             return "a report needs one probability and one weight per event"
-        if not all(0 < weight < math.inf for weight in message.weights):
-            return "a weight must be a number above 0"
         wrong = self._about(message, set(self._forecasters), "keeps")
         if wrong:
             return wrong
@@ -67,30 +65,26 @@ class Inspector:
         return f"node {message.sender} does not forecast event {strange[0]}" if strange else None
 
     def _group_complaint(self, message: Message) -> str | None:
-        group = message.group
+        group, lent = message.group, message.kind == MessageKind.VALUE
         if not 1 <= message.round <= self._last:
             return f"round {message.round} is not one of 1 to {self._last}"
-        if message.kind == MessageKind.VALUE:
-            if group not in self._keepers:
-                return f"node {self._node} hosts no group {group}"
-            count = self._keepers[group].count(message.sender)
-            if not count:
-                return f"node {message.sender} keeps no event of group {group}"
-            if len(message.weights) != (count if message.round == 1 else 0):
-                return f"group {group} needs weights in round 1 and only then"
-            if not all(0 < weight < math.inf for weight in message.weights):
-                return "a weight must be a number above 0"
-        else:
-            if self._hosts.get(group) != message.sender:
-                return f"node {message.sender} does not host a group {group} of events that node {self._node} keeps"
-            count = self._events[group]
-        found = len(message.values)
-        return None if found == count else f"group {group} has {count} values here, found {found}"
+        if lent and not self._keepers.get(group, ()).count(message.sender):
+            return f"node {self._node} hosts no group {group} with events that node {message.sender} keeps"
+        if not lent and self._hosts.get(group) != message.sender:
+            return f"node {message.sender} hosts no group {group} with events that node {self._node} keeps"
+        count = self._keepers[group].count(message.sender) if lent else self._events[group]
+        if len(message.values) != count:
+            return f"group {group} has {count} values here, found {len(message.values)}"
+        if len(message.weights) != (count if lent and message.round == 1 else 0):
+            return f"group {group} needs its weights with the values of round 1, and only then"
+        return None
 
 
 def _number_complaint(message: Message) -> str | None:
     if message.kind not in tuple(MessageKind):
         return f"the kind {message.kind} of a message is unknown"
-    if all(-SLACK <= value <= 1 + SLACK for value in message.values):
-        return None
-    return "a probability must lie between 0 and 1"
+    if not all(-SLACK <= value <= 1 + SLACK for value in message.values):
+        return "a probability must lie between 0 and 1"
+    if not all(0 < weight < math.inf for weight in message.weights):
+        return "a weight must be a number above 0"
+    return None

@@ -19,7 +19,7 @@ class MessageKind(IntEnum):
     REPORT = 2
     """The answer: `values` are the node's forecasts of `events`, `weights` their weights."""
     VALUE = 3
-    """A keeper lends a host the values of a group's events, in the order of their numbers; in round 1 with `weights`."""
+    """A keeper lends a host the values of a group's events, ordered by their numbers; in round 1 with `weights`."""
     RESULT = 4
     """The host's answer: the projected values of the same events, which ends the loan."""
 

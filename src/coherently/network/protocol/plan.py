@@ -115,7 +115,7 @@ class NodePlan(Told):
             ),
         )
 
-    def neighbours(self) -> frozenset[int]:
+    def partners(self) -> frozenset[int]:
         """The other nodes that this one exchanges messages with."""
         spoken = {host for _, host in self.hosts}
         spoken.update(node for event in self.events for node in event.forecasters)

@@ -1,10 +1,10 @@
 """Which group has the values of an event next: the order of turns, which all keepers know without asking each other.
 
-Every group has a clock. Its n-th tick comes at n, or, in gossip, after n random times of mean 1 (a Poisson process, as in
-the asynchronous model of Boyd, Ghosh, Prabhakar and Shah 2006). An event goes to its groups in the order of their ticks,
-of equal ones in the order of groups. So the values are those of a loop over all groups in the order of their ticks,
-although nobody waits for a group with which it shares no event, directly or through others; and since the order is the
-same everywhere, no two groups wait for each other.
+Every group has a clock. Its n-th tick comes at n, or, in gossip, after n random times of mean 1: a Poisson process, as
+in the asynchronous model of Boyd, Ghosh, Prabhakar and Shah (2006). An event goes to its groups in the order of their
+ticks, of equal ones in the order of groups. So the values are those of a loop over all groups in the order of their
+ticks, although nobody waits for a group with which it shares no event, directly or through others; and since the order
+is the same everywhere, no two groups wait for each other.
 """
 
 from __future__ import annotations

@@ -84,4 +84,5 @@ class Recording:
     def trace(self) -> NetworkTrace:
         """All notes."""
         rows = np.array(self._rows, np.float64).reshape(-1, 6).T
-        return NetworkTrace(rows[0], *(rows[i].astype(np.int64) for i in (1, 2, 3)), rows[4], rows[5])
+        messages, size, projections = rows[1:4].astype(np.int64)
+        return NetworkTrace(rows[0], messages, size, projections, rows[4], rows[5])
