@@ -69,8 +69,7 @@ class Recording:
     def note(self) -> None:
         """Note how far the run is."""
         at = self.simulator
-        if at is None:  # what a node decides all by itself comes before the first message
-            return
+        assert at is not None
         largest, typical = self._apart()
         self._rows.append((at.now, at.messages, at.bytes, self.projections, largest, typical))
 

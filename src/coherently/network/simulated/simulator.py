@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from coherently.network.simulated.conditions import Channel, Faults
     from coherently.network.topology import Topology
 
-_WAKE, _STOP, _START = -1, -2, -3
+_BEGIN, _WAKE, _STOP, _START = -1, -2, -3, -4
 
 
 class Simulator:
     """Runs nodes until all have finished.
 
     The queue has tuples: a time, a ticket (what was queued first happens first), a node, a place and a message. The
-    place is how far the message has come on its way, or one of the words wake, stop and start.
+    place is how far the message has come on its way, or one of the words begin, wake, stop and start.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Simulator:
         self.nodes: list[Node | None] = [Node(plan, agreement) for plan in plans]
         self._unfinished = set(range(len(plans)))
         for node in range(len(plans)):
-            self._begin(node)
+            self._push(0.0, node, _BEGIN)
         for outage in faults.outages:
             assert isinstance(outage.node, int)  # names are numbers by now
             self._push(outage.at, outage.node, _STOP)
@@ -74,6 +74,8 @@ class Simulator:
             self._arrive(message, node, place)
         elif place == _WAKE:
             self._wake(node)
+        elif place == _BEGIN:
+            self._begin(node)
         elif place == _STOP:
             self._stop(node)
         else:
