@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from coherently.panel import Panel
 
 FORMS = ("{0} & {1}", "{0} & ~{1}", "{0} | {1}", "{0} | ~{1}")
-CASES = ((1_000, 10), (10_000, 2), (10_000, 5), (10_000, 10), (100_000, 1))
-"""Nodes and sweeps."""
-PER_NODE = 10
+CASES = ((1_000, 12, 10), (10_000, 12, 5), (10_000, 12, 10), (100_000, 2, 5))
+"""Nodes, forecasts per node, and sweeps."""
 LOSS = 0.05
 
 
-def draw_sensors(topology: Topology, per_node: int = PER_NODE, seed: int = 0) -> Panel:
+def draw_sensors(topology: Topology, per_node: int, seed: int = 0) -> Panel:
     """Each sensor forecasts whether a target is in its cell, and events about its cell and those of its neighbours.
 
     A forecast is the truth, a chance that is the same for all sensors of a cell, plus normal noise.
@@ -46,20 +45,20 @@ def draw_sensors(topology: Topology, per_node: int = PER_NODE, seed: int = 0) ->
     return co.Panel.from_records(rows)
 
 
-def sensors(nodes: int, seed: int = 0) -> Network:
+def sensors(nodes: int, per_node: int, seed: int = 0) -> Network:
     """A network of sensors at random places."""
     topology = co.network.Topology.geometric(nodes, seed=seed)
-    return co.network.Network.from_panel(draw_sensors(topology, seed=seed), topology)
+    return co.network.Network.from_panel(draw_sensors(topology, per_node, seed), topology)
 
 
-def row(network: Network, sweeps: int, loss: float, schedule: str = "colours") -> tuple[str, ...]:
-    """Run a network: nodes, events, sweeps and loss; messages, bytes, seconds, microseconds per message, error."""
+def row(network: Network, sweeps: int, loss: float) -> tuple[str, ...]:
+    """Run a network: its size, sweeps and loss; messages, bytes, simulated and real seconds, error and memory."""
     faults = co.network.Faults(loss=loss)
-    run, processor, _ = timed(lambda: network.run(schedule, sweeps=sweeps, faults=faults, seed=1))
+    run, processor, _ = timed(lambda: network.run("colours", sweeps=sweeps, faults=faults, seed=1))
     assert run.finished
     return (
         *(f"{network.topology.count:,}", f"{len(network.keeper):,}", str(sweeps), f"{loss:.0%}"),
-        *(f"{run.messages:,}", f"{run.bytes / 1e6:.0f} MB", f"{processor:.1f} s"),
+        *(f"{run.messages:,}", f"{run.bytes / 1e6:.0f} MB", f"{run.time:.1f} s", f"{processor:.1f} s"),
         *(f"{1e6 * processor / run.messages:.0f}", f"{run.trace.largest[-1]:.0e}", f"{peak():.1f} GB"),
     )
 
@@ -70,12 +69,12 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9
 
 
-def rows(cases: tuple[tuple[int, int], ...]) -> Iterator[tuple[str, ...]]:
+def rows(cases: tuple[tuple[int, int, int], ...]) -> Iterator[tuple[str, ...]]:
     """Measure, row by row."""
     network = None
-    for nodes, sweeps in cases:
+    for nodes, per_node, sweeps in cases:
         if network is None or network.topology.count != nodes:
-            network = sensors(nodes)
+            network = sensors(nodes, per_node)
         for loss in (0.0, LOSS):
             yield row(network, sweeps, loss)
 
@@ -87,7 +86,8 @@ def run() -> None:
 
 def main() -> None:
     """Measure everything."""
-    head = ("nodes", "events", "sweeps", "loss", "messages", "bytes", "processor", "µs per message", "error", "memory")
+    head = ("nodes", "events", "sweeps", "loss", "messages", "bytes", "simulated", "processor")
+    head += ("µs per message", "error", "memory")
     print(f"\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for line in rows(CASES):
         print(f"| {' | '.join(line)} |", flush=True)

@@ -40,12 +40,14 @@ def show_formulas(_app: Sphinx, _what: str, _name: str, _thing: object, _options
 def _public_names() -> str:
     kinds = {"Functions": inspect.isroutine, "Errors": _is_error, "Objects": inspect.isclass}
     parts = []
-    left = [name for name in coherently.__all__ if name != "plot"]
+    left = [name for name in coherently.__all__ if name not in ("network", "plot")]
     for title, belongs in kinds.items():
         own = [name for name in left if belongs(getattr(coherently, name))]
         left = [name for name in left if name not in own]
         parts += [f"## {title}", *(_directive(name, title) for name in own)]
-    drawing = ("adjustments", "convergence", "calibration", "graph")
+    nodes = (f"network.{name}" for name in coherently.network.__all__)
+    parts += ["## Networks", *(_directive(name, "Objects") for name in nodes)]
+    drawing = ("adjustments", "convergence", "calibration", "graph", "fusion")
     parts += ["## Pictures", *(_directive(f"plot.{name}", "Functions") for name in drawing)]
     return "\n\n".join(parts)
 

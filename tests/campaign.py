@@ -8,6 +8,7 @@ from tests.books import book_checks
 from tests.checks import check_checks
 from tests.events import checks
 from tests.live import live_checks, log_checks
+from tests.network import network_checks
 from tests.scoring import consistency_checks, coverage_checks
 from tests.solve import exact_checks, law_checks
 from tests.verifier import tampering
@@ -86,6 +87,10 @@ def kills_lose_nothing(part):
     log_checks.check_kills(15_000 + part, 200 // PARTS)
 
 
+def networks_agree(part):
+    return f"{network_checks.check_runs(16_000 + part, 5_000 // PARTS):.1e}"
+
+
 def intervals_cover(part):
     if part < len(coverage_checks.SETTINGS):
         return f"{coverage_checks.check_coverage(part):.1f}"
@@ -110,6 +115,7 @@ CAMPAIGNS = {
     "10,000 random revisions of each of 20 live panels against scratch (largest difference)": live_revisions,
     "250 revisions of each of 20 live panels with conditionals, intervals and pins against scratch": live_terms,
     "200 processes killed while they write the log of a live panel": kills_lose_nothing,
+    "5,000 networks under losses, repeats and restarts against loops in one place (largest difference)": networks_agree,
     "200 forced time limits (seconds past the limit and 10%)": time_limits,
 }
 ALONE = (time_limits,)

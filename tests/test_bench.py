@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from bench import engines, exact, intake, live, relaxed, schedule, tightness
+from bench import engines, exact, intake, live, networks, relaxed, schedule, tightness
 from bench.draw import sparse_panel
 from bench.measure import in_a_row
 from bench.runs import solve_and_verify
@@ -43,6 +43,12 @@ def test_a_live_panel_is_revised():
     measured = {row[0].split(",")[0]: row for row in live.rows(components=12, revisions=20, drifting=200)}
     assert len(measured) == 5
     assert measured["200 random revisions"][3] == "1e-07: met"
+
+
+def test_networks_of_sensors_run():
+    calm, stormy = networks.rows(((30, 4, 2),))
+    assert calm[:4] == ("30", stormy[1], "2", "0%")
+    assert calm[-2] == stormy[-2]
 
 
 def test_components_of_mixed_cost_are_priced():

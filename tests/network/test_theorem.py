@@ -1,7 +1,8 @@
 """Theorem 2 of the paper along the way: per projection the weighted Brier score falls in every world.
 
-It holds in the order in which hosts decide, faults included, because an event is lent to one group at a time. It does not
-hold for whoever reads the keepers while results are on their way, nor for groups that have an event at the same time.
+It holds in the order in which hosts decide, faults included, because an event is lent to one group at a time. It does
+not hold for whoever reads the keepers while results are on their way, nor for groups that have an event at the same
+time.
 """
 
 import itertools

@@ -132,3 +132,20 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(co.MissingDependencyError, match=r"pip install matplotlib"):
         co.plot.graph(co.Panel.from_records(LOOSE))
+
+
+def test_fusion_is_the_course_of_a_run():
+    network = co.network.Network.from_panel(
+        co.Panel.from_records([(f"j{i}", row[1], row[2]) for i, row in enumerate(LOOSE)])
+    )
+    run = network.run(sweeps=20)
+    ax = drawn(co.plot.fusion(run))
+    lines = {line.get_label(): line for line in ax.lines}
+    np.testing.assert_array_equal(lines["largest difference"].get_xdata(), run.trace.messages)
+    np.testing.assert_array_equal(lines["largest difference"].get_ydata(), run.trace.largest)
+    np.testing.assert_array_equal(lines["typical difference"].get_ydata(), run.trace.typical)
+    assert co.plot.fusion(run, "bytes").get_xlabel() == "bytes"
+    with pytest.raises(co.MethodError, match="over is 'hops'"):
+        co.plot.fusion(run, "hops")
+    with pytest.raises(co.MethodError, match="compare=True"):
+        co.plot.fusion(network.run(compare=False))

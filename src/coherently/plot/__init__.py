@@ -7,6 +7,6 @@
 ['p & q', 'q']
 """
 
-from coherently.plot.pictures import adjustments, calibration, convergence, graph
+from coherently.plot.pictures import adjustments, calibration, convergence, fusion, graph
 
-__all__ = ["adjustments", "calibration", "convergence", "graph"]
+__all__ = ["adjustments", "calibration", "convergence", "fusion", "graph"]

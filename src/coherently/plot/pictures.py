@@ -1,8 +1,8 @@
-"""Axes with adjustments, convergence, calibration and the graph of a panel."""
+"""Axes with adjustments, convergence, calibration, the graph of a panel and the course of a network."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from coherently.plot.data import graph_of, largest_adjustments
 from coherently.scoring import Calibration
 
 if TYPE_CHECKING:
+    from coherently.network import NetworkRun
     from coherently.panel import Panel
     from coherently.result import Result
     from coherently.scoring import Scores
@@ -57,6 +58,30 @@ def convergence(result: Result, ax: Any = None) -> Any:
     ax.plot(sweep, trace.violation, color="#b3541e", marker=".", label="largest violation")
     ax.set_xlabel("sweep")
     ax.set_yscale("symlog", linthresh=1e-9)
+    ax.legend()
+    return ax
+
+
+def fusion(run: NetworkRun, over: Literal["messages", "time", "bytes"] = "messages", ax: Any = None) -> Any:
+    """Draw how far a network's values are from the central answer, over messages, bytes or simulated seconds.
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Eve", "p & q", 0.9), ("Bob", "q", 0.4)])
+    >>> fusion(co.network.Network.from_panel(panel).run(), over="time").get_xlabel()
+    'simulated seconds'
+    """
+    names = {"messages": "messages", "bytes": "bytes", "time": "simulated seconds"}
+    if over not in names:
+        raise MethodError(f"over is {over!r}; it may be {', '.join(names)}")
+    if np.isnan(run.trace.largest).any():
+        raise MethodError("the run was not compared with the central answer; run it with compare=True")
+    ax = _axes(ax)
+    at = getattr(run.trace, over)
+    ax.plot(at, run.trace.largest, color=AFTER, label="largest difference")
+    ax.plot(at, run.trace.typical, color=BEFORE, linestyle="--", label="typical difference")
+    ax.set_xlabel(names[over])
+    ax.set_ylabel("from the central answer")
+    ax.set_yscale("symlog", linthresh=1e-12)
     ax.legend()
     return ax
 
