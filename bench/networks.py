@@ -53,8 +53,8 @@ def sensors(nodes: int, per_node: int, seed: int = 0) -> Network:
 
 def row(network: Network, sweeps: int, loss: float) -> tuple[str, ...]:
     """Run a network: its size, sweeps and loss; messages, bytes, simulated and real seconds, error and memory."""
-    faults = co.network.Faults(loss=loss)
-    run, processor, _ = timed(lambda: network.run("colours", sweeps=sweeps, faults=faults, seed=1))
+    mishaps = co.network.Mishaps(loss=loss)
+    run, processor, _ = timed(lambda: network.run("colours", sweeps=sweeps, mishaps=mishaps, seed=1))
     assert run.finished
     return (
         *(f"{network.topology.count:,}", f"{len(network.keeper):,}", str(sweeps), f"{loss:.0%}"),

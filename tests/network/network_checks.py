@@ -49,12 +49,12 @@ def draw_network(rng, groups="logical"):
     return co.network.Network.from_panel(panel, draw_topology(rng, len(panel.judges)), groups)
 
 
-def draw_faults(rng, judges):
+def draw_mishaps(rng, judges):
     stops = rng.uniform(0, 3, int(rng.integers(0, 4))).tolist()
     names = rng.choice(judges, len(stops)).tolist()
     outages = [co.network.Outage(n, at, float(rng.uniform(0.05, 2))) for n, at in zip(names, stops, strict=True)]
     chances = rng.uniform(0, 0.3, 3).tolist()
-    return co.network.Faults(*chances, outages=tuple(outages))
+    return co.network.Mishaps(*chances, outages=tuple(outages))
 
 
 def loop(network, agreement):
@@ -92,12 +92,12 @@ def values_of(network, run):
     return x
 
 
-def run_agreed(network, agreement, faults, seed, channel=None):
+def run_agreed(network, agreement, mishaps, seed, channel=None):
     channel = channel or co.network.Channel()
     simulator, recording = opened_simulator(
-        network, network.plans(agreement.schedule), agreement, channel, faults, seed
+        network, network.plans(agreement.schedule), agreement, channel, mishaps, seed
     )
-    simulator.run()
+    simulator.run(until=100_000.0)
     assert simulator.is_finished
     return measured(network, simulator, recording)
 
@@ -108,12 +108,12 @@ def check_runs(seed, count):
     worst = 0.0
     for _ in range(count):
         network = draw_network(rng, str(rng.choice(["logical", "pairs"])))
-        faults = draw_faults(rng, network.panel.judges)
+        mishaps = draw_mishaps(rng, network.panel.judges)
         schedule, correction = str(rng.choice(SCHEDULES)), str(rng.choice(["none", "dykstra"]))
         agreement = co.network.Agreement(schedule, correction, int(rng.integers(1, 12)), 0.5, int(rng.integers(100)))
-        run = run_agreed(network, agreement, faults, int(rng.integers(1 << 30)))
+        run = run_agreed(network, agreement, mishaps, int(rng.integers(1 << 30)))
         apart = np.abs(values_of(network, run) - loop(network, agreement)).max()
-        assert apart <= CLOSE, (schedule, correction, faults, apart)
+        assert apart <= CLOSE, (schedule, correction, mishaps, apart)
         worst = max(worst, apart)
     return worst
 

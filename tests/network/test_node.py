@@ -17,6 +17,8 @@ ROWS = [
     ("A", "p", 0.2), ("B", "q", 0.3), ("C", "p & q", 0.5), ("B", "p | q", 0.9), ("A", "r", 0.6), ("C", "r & q", 0.5),
     ("C", "p", 0.4), ("A", "~q", 0.1),
 ]  # fmt: skip
+ENOUGH = 20_000
+"""Number of steps of the post office within which a run ends; a twentieth is usual."""
 NETWORK = co.network.Network.from_panel(co.Panel.from_records(ROWS))
 
 
@@ -59,8 +61,12 @@ class PostOffice:
             self.restart(self.chance.randrange(len(self.nodes)))
 
     def run(self):
-        while not all(node.is_finished for node in self.nodes):
+        for _ in range(ENOUGH):
+            if all(node.is_finished for node in self.nodes):
+                break
             self.step()
+        else:
+            pytest.fail("the run does not end")
         return {event: value for node in self.nodes for event, value in node.values().items()}
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import coherently as co
-from coherently.network import Agreement, Channel, Faults, MessageKind, Network, Outage, Topology
+from coherently.network import Agreement, Channel, MessageKind, Mishaps, Network, Outage, Topology
 from coherently.network.run import opened_simulator
 
 LINE = Topology.grid(1, 4)
@@ -13,16 +13,16 @@ ROWS = [("A", "p", 0.9), ("B", "s", 0.4), ("C", "t", 0.4), ("D", "p & q", 0.95)]
 """The keepers of the one group of two events are the ends of a line of four nodes."""
 
 
-def opened(faults=None, channel=None, sweeps=3, seed=0, rows=ROWS):
+def opened(mishaps=None, channel=None, sweeps=3, seed=0, rows=ROWS):
     network = Network.from_panel(co.Panel.from_records(rows), LINE)
     agreement = Agreement("colours", "none", sweeps, patience=1.0)
     channel = channel or Channel(0.01, "constant")
-    return opened_simulator(network, network.plans("colours"), agreement, channel, faults or Faults(), seed)[0]
+    return opened_simulator(network, network.plans("colours"), agreement, channel, mishaps or Mishaps(), seed)[0]
 
 
 def finished(**options):
     simulator = opened(**options)
-    simulator.run()
+    simulator.run(until=10_000.0)
     assert simulator.is_finished
     return simulator
 
@@ -48,7 +48,7 @@ def test_latencies_have_the_mean_that_was_asked_for(distribution):
 
 
 def test_a_relay_that_is_down_passes_nothing_on():
-    simulator = opened(Faults(outages=(Outage(1, 0.0, 2.5),)))
+    simulator = opened(Mishaps(outages=(Outage(1, 0.0, 2.5),)))
     while simulator.now < 2.0 and simulator.step():
         assert simulator.values().get(simulator.plans[3].events[0].event, 0.95) == 0.95
     simulator.run()
@@ -59,15 +59,15 @@ def test_a_relay_that_is_down_passes_nothing_on():
 def test_a_node_that_stops_forgets_what_it_has_not_stored_and_goes_on():
     calm = finished(sweeps=6)
     stopped = finished(
-        sweeps=6, faults=Faults(outages=(Outage(3, 0.10, 0.5), Outage(0, 0.9, 0.5), Outage(0, 1.0, 0.1)))
+        sweeps=6, mishaps=Mishaps(outages=(Outage(3, 0.10, 0.5), Outage(0, 0.9, 0.5), Outage(0, 1.0, 0.1)))
     )
     assert stopped.values() == calm.values()
     assert stopped.now > calm.now
 
 
 def test_what_is_lost_is_sent_again_and_what_comes_twice_is_heeded_once():
-    for faults in (Faults(loss=0.4), Faults(duplication=0.5), Faults(reordering=0.5, held=500.0)):
-        simulator = finished(faults=faults, sweeps=10, seed=3)
+    for mishaps in (Mishaps(loss=0.4), Mishaps(duplication=0.5), Mishaps(reordering=0.5, held=500.0)):
+        simulator = finished(mishaps=mishaps, sweeps=10, seed=3)
         assert simulator.values() == finished(sweeps=10).values()
         assert simulator.hops != finished(sweeps=10).hops
 
@@ -90,7 +90,7 @@ def test_messages_have_no_forecasts_of_one_node_but_those_called_for():
 
 
 def test_a_node_that_stays_down_keeps_its_stored_values():
-    simulator = opened(Faults(outages=(Outage(0, 0.05),)))
+    simulator = opened(Mishaps(outages=(Outage(0, 0.05),)))
     simulator.run(until=20.0)
     assert not simulator.is_finished
     assert simulator.values()[0] == pytest.approx(0.925)  # it had projected once

@@ -1,6 +1,6 @@
 """Theorem 2 of the paper along the way: per projection the weighted Brier score falls in every world.
 
-It holds in the order in which hosts decide, faults included, because an event is lent to one group at a time. It does
+It holds in the order in which hosts decide, mishaps included, because an event is lent to one group at a time. It does
 not hold for whoever reads the keepers while results are on their way, nor for groups that have an event at the same
 time.
 """
@@ -13,15 +13,15 @@ import pytest
 import coherently as co
 from coherently import _core
 from coherently.network.run import opened_simulator
-from tests.network.network_checks import SCHEDULES, draw_faults, draw_network, scores, worlds_of
+from tests.network.network_checks import SCHEDULES, draw_mishaps, draw_network, scores, worlds_of
 
 ROUNDING = 1e-12
 
 
-def start(network, schedule, faults, seed, sweeps=4, correction="none"):
+def start(network, schedule, mishaps, seed, sweeps=4, correction="none"):
     agreement = co.network.Agreement(schedule, correction, sweeps, 0.5, seed)
     plans = network.plans(schedule)
-    return opened_simulator(network, plans, agreement, co.network.Channel(), faults, seed)[0]
+    return opened_simulator(network, plans, agreement, co.network.Channel(), mishaps, seed)[0]
 
 
 def follow(network, simulator):
@@ -42,7 +42,7 @@ def follow(network, simulator):
 def test_every_decided_projection_lowers_the_score_in_every_world(schedule, seed):
     rng = np.random.default_rng(100 + seed)
     network = draw_network(rng)
-    simulator = start(network, schedule, draw_faults(rng, range(network.topology.count)), seed)
+    simulator = start(network, schedule, draw_mishaps(rng, range(network.topology.count)), seed)
     course = follow(network, simulator)
     simulator.run()
     assert len(course) == 4 * len(network.groups) + 1
@@ -57,7 +57,7 @@ def test_what_a_reader_sees_while_results_are_on_their_way_may_be_worse():
     rows = [("A", "p", 0.9), ("B", "q", 0.8), ("C", "p & q", 0.2)]
     network = co.network.Network.from_panel(co.Panel.from_records(rows))
     worlds, x = worlds_of(network), network.problem.merged.mean.copy()
-    simulator = start(network, "colours", co.network.Faults(), 0, sweeps=1)
+    simulator = start(network, "colours", co.network.Mishaps(), 0, sweeps=1)
     seen = [scores(x, network, worlds)]
     while not simulator.is_finished:
         simulator.step()

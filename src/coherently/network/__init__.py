@@ -3,18 +3,18 @@
 from coherently.network.network import Network
 from coherently.network.protocol.messages import Message, MessageKind
 from coherently.network.protocol.node import Node
-from coherently.network.protocol.plan import Agreement, NodePlan
+from coherently.network.protocol.node_plan import Agreement, NodePlan
 from coherently.network.run import NetworkRun
-from coherently.network.simulated.conditions import Channel, Faults, Outage
+from coherently.network.simulated.circumstances import Channel, Mishaps, Outage
 from coherently.network.simulated.recording import NetworkTrace
 from coherently.network.topology import Topology
 
 __all__ = [
     "Agreement",
     "Channel",
-    "Faults",
     "Message",
     "MessageKind",
+    "Mishaps",
     "Network",
     "NetworkRun",
     "NetworkTrace",

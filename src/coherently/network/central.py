@@ -14,7 +14,7 @@ from coherently.solve import AlternatingProjections
 if TYPE_CHECKING:
     from coherently.arrays import Vector
     from coherently.network.network import Network
-    from coherently.network.protocol.plan import Agreement
+    from coherently.network.protocol.node_plan import Agreement
     from coherently.solve.relaxed.colours import Order
 
 PATIENT = 1_000

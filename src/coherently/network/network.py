@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from coherently.errors import MethodError, PanelError
 from coherently.network.central import PATIENT, central_answer
 from coherently.network.placing import Shares, choose_keepers, make_plans, shares_of
-from coherently.network.protocol.plan import Agreement
+from coherently.network.protocol.node_plan import Agreement
 from coherently.network.run import measured, opened_simulator
-from coherently.network.simulated.conditions import NO_FAULTS, Channel
+from coherently.network.simulated.circumstances import NO_MISHAPS, Channel
 from coherently.network.topology import Topology
 from coherently.panel import Panel
 from coherently.problem import SHARING, find_design, pose, settled, unit_of
@@ -20,9 +20,9 @@ from coherently.values import Value
 
 if TYPE_CHECKING:
     from coherently.arrays import Indices
-    from coherently.network.protocol.plan import NetworkCorrection, NodePlan, Schedule
+    from coherently.network.protocol.node_plan import NetworkCorrection, NodePlan, Schedule
     from coherently.network.run import NetworkRun
-    from coherently.network.simulated.conditions import Faults
+    from coherently.network.simulated.circumstances import Mishaps
     from coherently.problem import Design, Groups, Problem, Way
 
 ROUND_TRIPS = 8
@@ -95,7 +95,7 @@ class Network(Value):
         correction: NetworkCorrection = "none",
         *,
         sweeps: int = 10,
-        faults: Faults = NO_FAULTS,
+        mishaps: Mishaps = NO_MISHAPS,
         channel: Channel | None = None,
         patience: float | None = None,
         until: float = math.inf,
@@ -107,7 +107,7 @@ class Network(Value):
         `schedule` is "sequential" (the paper's loop: the values are those of the central loop, though groups without a
         common event do not wait for each other), "colours" (disjoint groups at the same time, the loop of
         `order="colours"`) or "gossip" (a random order, in which each group goes by its own random clock). With
-        `correction="dykstra"` hosts keep corrections, and the limit is the nearest locally coherent answer. `faults`
+        `correction="dykstra"` hosts keep corrections, and the limit is the nearest locally coherent answer. `mishaps`
         says what goes wrong, `channel` how fast messages are. What is not answered within `patience` seconds is sent
         again (8 mean round trips if not given). After `until` seconds the run ends unfinished. With `compare`, `trace`
         says how far the values are from the central answer: the loop's limit (the end of the same random loop for
@@ -116,18 +116,18 @@ class Network(Value):
         >>> import coherently as co
         >>> rows = [("Ann", "p", 0.8), ("Bob", "q", 0.7), ("Eve", "p & q", 0.1), ("Eve", "p", 0.6)]
         >>> network = co.network.Network.from_panel(co.Panel.from_records(rows))
-        >>> run = network.run(faults=co.network.Faults(loss=0.2), seed=1)
+        >>> run = network.run(mishaps=co.network.Mishaps(loss=0.2), seed=1)
         >>> run.probability("p & q") == co.aggregate(network.panel, "projections").probability("p & q")
         True
         """
-        if until == math.inf and any(outage.seconds == math.inf for outage in faults.outages):
+        if until == math.inf and any(outage.seconds == math.inf for outage in mishaps.outages):
             raise MethodError("a node that never starts again keeps a run from ending; say until which second it goes")
         channel, plans = channel or Channel(), self.plans(schedule)
         patience = patience or ROUND_TRIPS * 2 * channel.latency * self._longest(plans)
         agreement = Agreement(schedule, correction, sweeps, patience, seed)
         limit = agreement if schedule == "gossip" else replace(agreement, sweeps=PATIENT)
         reference = central_answer(self, limit) if compare else None
-        simulator, recording = opened_simulator(self, plans, agreement, channel, faults, seed, reference)
+        simulator, recording = opened_simulator(self, plans, agreement, channel, mishaps, seed, reference)
         simulator.run(until)
         recording.note()
         return measured(self, simulator, recording)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.network.protocol.plan import HostedGroup, KeptEvent, NodePlan, OwnForecast
+from coherently.network.protocol.node_plan import HostedGroup, KeptEvent, NodePlan, OwnForecast
 
 if TYPE_CHECKING:
     from coherently.arrays import Indices, Vector

@@ -19,8 +19,8 @@ from coherently.values import Value
 if TYPE_CHECKING:
     from coherently.arrays import Vector
     from coherently.network.network import Network
-    from coherently.network.protocol.plan import Agreement, NodePlan
-    from coherently.network.simulated.conditions import Channel, Faults
+    from coherently.network.protocol.node_plan import Agreement, NodePlan
+    from coherently.network.simulated.circumstances import Channel, Mishaps
     from coherently.network.simulated.recording import NetworkTrace
 
 
@@ -60,17 +60,17 @@ def opened_simulator(
     plans: list[NodePlan],
     agreement: Agreement,
     channel: Channel,
-    faults: Faults,
+    mishaps: Mishaps,
     seed: int,
     reference: Vector | None = None,
 ) -> tuple[Simulator, Recording]:
     """The simulator of a run before its first step, and what it records."""
     names = {name: node for node, name in enumerate(network.panel.judges)}
-    numbered = tuple(replace(outage, node=_number(outage.node, names)) for outage in faults.outages)
+    numbered = tuple(replace(outage, node=_number(outage.node, names)) for outage in mishaps.outages)
     merged = network.problem.merged
     recording = Recording(merged.mean, merged.weight, reference, agreement.sweeps * len(network.groups))
-    faults = replace(faults, outages=numbered)
-    simulator = Simulator(plans, agreement, network.topology, channel, faults, seed, recording.decided)
+    mishaps = replace(mishaps, outages=numbered)
+    simulator = Simulator(plans, agreement, network.topology, channel, mishaps, seed, recording.decided)
     recording.simulator = simulator
     return simulator, recording
 

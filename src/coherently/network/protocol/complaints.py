@@ -12,7 +12,7 @@ from coherently.network.protocol.messages import Message, MessageKind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coherently.network.protocol.plan import Agreement, NodePlan
+    from coherently.network.protocol.node_plan import Agreement, NodePlan
 
 SLACK = 1e-9
 """How far beyond 0 and 1 rounding may carry a probability."""

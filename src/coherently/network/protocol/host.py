@@ -13,7 +13,7 @@ from coherently.network.protocol.messages import Message, MessageKind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from coherently.network.protocol.plan import Agreement, HostedGroup, NodePlan
+    from coherently.network.protocol.node_plan import Agreement, HostedGroup, NodePlan
 
 SHARED = 4096
 """Maximum number of kernels that are kept for groups with equal truth vectors and weights."""

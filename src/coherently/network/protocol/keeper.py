@@ -10,7 +10,7 @@ from coherently.network.protocol.turns import Turns
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from coherently.network.protocol.plan import Agreement, NodePlan
+    from coherently.network.protocol.node_plan import Agreement, NodePlan
     from coherently.network.protocol.retries import Retries
 
 

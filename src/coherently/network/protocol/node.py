@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from coherently.network.protocol.host import Watcher
-    from coherently.network.protocol.plan import Agreement, NodePlan
+    from coherently.network.protocol.node_plan import Agreement, NodePlan
 
 
 class Node:

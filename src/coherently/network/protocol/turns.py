@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from coherently.network.protocol.plan import Agreement
+    from coherently.network.protocol.node_plan import Agreement
 
 _MASK, _GOLDEN = (1 << 64) - 1, 0x9E3779B97F4A7C15
 

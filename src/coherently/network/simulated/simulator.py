@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from coherently.network.protocol.host import Watcher
     from coherently.network.protocol.messages import Message
-    from coherently.network.protocol.plan import Agreement, NodePlan
-    from coherently.network.simulated.conditions import Channel, Faults
+    from coherently.network.protocol.node_plan import Agreement, NodePlan
+    from coherently.network.simulated.circumstances import Channel, Mishaps
     from coherently.network.topology import Topology
 
 _BEGIN, _WAKE, _STOP, _START = -1, -2, -3, -4
@@ -36,12 +36,12 @@ class Simulator:
         agreement: Agreement,
         topology: Topology,
         channel: Channel,
-        faults: Faults,
+        mishaps: Mishaps,
         seed: int,
         watcher: Watcher | None = None,
     ) -> None:
         self.plans, self.agreement, self.topology = plans, agreement, topology
-        self.channel, self.faults, self.watcher = channel, faults, watcher
+        self.channel, self.mishaps, self.watcher = channel, mishaps, watcher
         self.now, self.messages, self.hops, self.bytes = 0.0, 0, 0, 0
         self._random = random.Random(seed).random
         self._queue: list[tuple[float, int, int, int, Message | None]] = []
@@ -54,7 +54,7 @@ class Simulator:
         self._unfinished = set(range(len(plans)))
         for node in range(len(plans)):
             self._push(0.0, node, _BEGIN)
-        for outage in faults.outages:
+        for outage in mishaps.outages:
             assert isinstance(outage.node, int)  # names are numbers by now
             self._push(outage.at, outage.node, _STOP)
             if outage.seconds < math.inf:
@@ -135,23 +135,23 @@ class Simulator:
         size = message_bytes(message)
         self.hops += 1
         self.bytes += size
-        faults, chance, departure = self.faults, self._random, self.now
+        mishaps, chance, departure = self.mishaps, self._random, self.now
         if self.channel.bandwidth < math.inf:
             departure = max(departure, self._free[node]) + size / self.channel.bandwidth
             self._free[node] = departure
-        if not (faults.loss and chance() < faults.loss):
+        if not (mishaps.loss and chance() < mishaps.loss):
             self._push(departure + self._delay(), target, place + 1, message)
-        if faults.duplication and chance() < faults.duplication:
+        if mishaps.duplication and chance() < mishaps.duplication:
             self._push(departure + self._delay(), target, place + 1, message)
 
     def _delay(self) -> float:
-        kind, mean, chance, faults = self.channel.distribution, self.channel.latency, self._random, self.faults
+        kind, mean, chance, mishaps = self.channel.distribution, self.channel.latency, self._random, self.mishaps
         if kind == "exponential":
             delay = -mean * math.log(1.0 - chance())
         else:
             delay = mean if kind == "constant" else 2 * mean * chance()
-        if faults.reordering and chance() < faults.reordering:
-            delay += faults.held * mean * chance()
+        if mishaps.reordering and chance() < mishaps.reordering:
+            delay += mishaps.held * mean * chance()
         return delay
 
     def _arrive(self, message: Message, number: int, place: int) -> None:

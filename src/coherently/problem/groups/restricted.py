@@ -128,7 +128,7 @@ def component_drafts(setting: Setting) -> list[GroupDraft]:
     return [GroupDraft(own, tuple(sorted(variables[c]))) for c, own in members.items()]
 
 
-class Nodes:
+class BlockGraph:
     """Blocks and free variables as the nodes of a graph; a block has the atoms that an event or a law is about."""
 
     def __init__(self, setting: Setting) -> None:
@@ -168,7 +168,7 @@ class Nodes:
         return total
 
 
-def shared_by(nodes: Nodes, subsets: Collection[Sequence[int]]) -> list[Variables]:
+def shared_by(nodes: BlockGraph, subsets: Collection[Sequence[int]]) -> list[Variables]:
     """The conjunctions that, with those of fewer nodes, determine the joint distributions of sets of nodes."""
     found = {conjunction for subset in subsets for conjunction in nodes.conjunctions(subset)}
     return sorted(found, key=lambda s: (len(s), s))
@@ -179,7 +179,7 @@ def subsets(nodes: Variables, largest: int) -> Iterable[Variables]:
     return chain.from_iterable(combinations(nodes, size) for size in range(1, min(largest, len(nodes)) + 1))
 
 
-def node_drafts(setting: Setting, nodes: Nodes, sets: Iterable[Variables]) -> list[GroupDraft]:
+def node_drafts(setting: Setting, nodes: BlockGraph, sets: Iterable[Variables]) -> list[GroupDraft]:
     """All events about some nodes together; constants, and scopes in no set of nodes, separately."""
     chosen = [nodes.variables(own) for own in sets]
     drafts = [GroupDraft(setting.inside(variables), variables) for variables in chosen]

@@ -17,7 +17,7 @@ import numpy as np
 from coherently.errors import MethodError
 from coherently.problem.functions import Functions
 from coherently.problem.groups.junction import eliminate, graph_of, junction_tree
-from coherently.problem.groups.restricted import Nodes, Setting, node_drafts, shared_by
+from coherently.problem.groups.restricted import BlockGraph, Setting, node_drafts, shared_by
 from coherently.problem.groups.restricted import subsets as subsets_of_nodes
 from coherently.problem.groups.simple import Groups, all_worlds, check_size, drafted, is_plain, unpack
 from coherently.problem.spaces.states import MAX_STATES
@@ -122,7 +122,7 @@ def _check_separators(separators: Collection[Variables], entries: Collection[int
 def _lawful_triples(merged: Merged) -> Groups:
     """`triples` with blocks as variables, and the scopes of laws and conditionals as events."""
     setting = Setting(merged)
-    nodes = Nodes(setting)
+    nodes = BlockGraph(setting)
     edges = nodes.edges()
     graph = graph_of(edges)
     larger = sorted(own for own in edges if len(own) > 3)
@@ -137,7 +137,7 @@ def _lawful_triples(merged: Merged) -> Groups:
 def _lawful_cliques(merged: Merged) -> tuple[Groups, Merged]:
     """`cliques` with blocks as variables; the scopes of laws and conditionals are in cliques, too."""
     setting = Setting(merged)
-    nodes = Nodes(setting)
+    nodes = BlockGraph(setting)
     edges = nodes.edges()
     graph = graph_of(edges)
     alone = [own for own in sorted(edges) if len(own) == 1 and own[0] not in graph]
@@ -149,7 +149,7 @@ def _lawful_cliques(merged: Merged) -> tuple[Groups, Merged]:
 
 
 def _sharing(
-    design: str, setting: Setting, nodes: Nodes, sets: Sequence[Variables], within: Collection[Variables]
+    design: str, setting: Setting, nodes: BlockGraph, sets: Sequence[Variables], within: Collection[Variables]
 ) -> tuple[Groups, Merged]:
     """One group per set of nodes, which agree on the joint distributions of the sets `within`; and their problem."""
     merged = setting.merged

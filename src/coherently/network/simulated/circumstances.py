@@ -50,7 +50,7 @@ class Outage:
 
 
 @dataclass(frozen=True, slots=True)
-class Faults:
+class Mishaps:
     """What goes wrong: on each hop a message is lost, doubled or held up with these probabilities; nodes fail.
 
     A message that is held up (`reordering`) takes up to `held` times the mean latency longer, so that later ones
@@ -71,4 +71,4 @@ class Faults:
             raise MethodError(f"held is {self.held}; it must be a number of 0 or more")
 
 
-NO_FAULTS = Faults()
+NO_MISHAPS = Mishaps()
