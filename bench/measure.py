@@ -102,15 +102,19 @@ class Cost:
 
 
 def process(*arguments: str) -> Cost:
-    """Run Python as a process of its own, in which libraries use one thread."""
-    threads = dict.fromkeys((*THREADS, "POLARS_MAX_THREADS"), "1")
+    """Run Python as a process of its own, in which libraries use one thread.
+
+    Modules are compiled once, as an installation does it, also where the environment forbids to keep that.
+    """
+    settings = os.environ | dict.fromkeys((*THREADS, "POLARS_MAX_THREADS"), "1")
+    settings.pop("PYTHONDONTWRITEBYTECODE", None)
     begun = time.perf_counter()
     child = subprocess.Popen(
         [sys.executable, *arguments],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         cwd=Path(__file__).parents[1],
-        env=os.environ | threads,
+        env=settings,
     )
     assert child.stderr is not None
     said = child.stderr.read()

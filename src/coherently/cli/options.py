@@ -30,7 +30,8 @@ PanelFile: TypeAlias = Annotated[
     typer.Argument(
         metavar="PANEL",
         show_default=False,
-        help="The panel: a long or a wide table in .csv, .csv.gz, .tsv, .jsonl or .parquet; - reads CSV from a pipe.",
+        help="The panel: a long or a wide table in .csv, .csv.gz, .tsv, .jsonl or .parquet; - reads CSV from a pipe. "
+        "aggregate also takes a folder of .parquet files.",
     ),
 ]
 LawsFile: TypeAlias = Annotated[

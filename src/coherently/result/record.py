@@ -68,7 +68,8 @@ def write(result: Result) -> str:
 def as_dict(result: Result) -> dict[str, Any]:
     """Everything that is written about a result, in plain values."""
     loss = result.loss
-    columns = {name: _nullable(result.columns()[name]) for name in ("event", "probability", "raw", "weight")}
+    found = result.columns()
+    columns = {name: _nullable(found[name]) for name in ("event", "probability", "raw", "weight")}
     rows = _rows(result.panel)
     return {
         "format": FORMAT,
@@ -145,9 +146,9 @@ def _finite(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _nullable(values: Any) -> list[Any]:
-    if isinstance(values, list):
-        return values
-    return [None if np.isnan(value) else value for value in values.tolist()]
+    if isinstance(values, np.ndarray):
+        return [None if np.isnan(value) else value for value in values.tolist()]
+    return list(values)
 
 
 def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently.errors import EventError
-from coherently.events import CERTAIN, NEVER
+from coherently.events import CERTAIN, NEVER, PackedTexts
 from coherently.panel import text_table, to_frame
 from coherently.result import record
 from coherently.result.answer_worlds import Mixture
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.panel import Columns, Panel
+    from coherently.panel.cell_table import Cells
     from coherently.problem import Loss, Problem
     from coherently.result.bounds import Bounds
     from coherently.result.record import Recorded
@@ -158,7 +159,7 @@ class Result(Value):
         """The columns of `frame`."""
         raw, value = self.problem.mean, self.solution.value
         return {
-            "event": list(self.panel.written.text),
+            "event": _column(self.panel.written.text),
             "probability": value,
             "raw": raw,
             "weight": self.problem.weight,
@@ -236,6 +237,11 @@ class Result(Value):
         return find_bounds(self, event, time_limit)
 
 
-def _pick(values: Sequence[str], index: NDArray[np.int32]) -> list[str]:
-    known = list(values)
-    return [known[i] for i in index.tolist()]
+def _column(texts: Sequence[str]) -> Cells:
+    return texts if isinstance(texts, PackedTexts) else list(texts)
+
+
+def _pick(texts: Sequence[str], index: NDArray[np.int32]) -> Cells:
+    if isinstance(texts, PackedTexts):
+        return texts.pick(index)
+    return [texts[i] for i in index.tolist()]
