@@ -86,8 +86,8 @@ def run() -> None:
 
 def main() -> None:
     """Measure everything."""
-    head = ("nodes", "events", "sweeps", "loss", "messages", "bytes", "simulated", "processor")
-    head += ("µs per message", "error", "memory")
+    head = ["nodes", "events", "sweeps", "loss", "messages", "bytes", "simulated", "processor"]
+    head += ["µs per message", "error", "memory"]
     print(f"\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for line in rows(CASES):
         print(f"| {' | '.join(line)} |", flush=True)
