@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from coherently.panel import Panel
 
 FORMS = ("{0} & {1}", "{0} & ~{1}", "{0} | {1}", "{0} | ~{1}")
-CASES = ((1_000, 12, 10), (10_000, 12, 5), (10_000, 12, 10), (100_000, 2, 5))
+CASES = ((1_000, 12, 10), (10_000, 12, 2), (10_000, 12, 10), (100_000, 2, 3))
 """Nodes, forecasts per node, and sweeps."""
 LOSS = 0.05
 
