@@ -194,3 +194,9 @@ def test_wrong_options_are_refused(network):
     for work, error, words in cases:
         with pytest.raises(error, match=words):
             work()
+
+
+def test_every_name_of_the_room_is_documented():
+    assert sorted(co.network.__all__) == co.network.__all__
+    for name in co.network.__all__:
+        assert getattr(co.network, name).__doc__, name
