@@ -5,7 +5,7 @@ import math
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import coherently as co
@@ -17,12 +17,12 @@ ROWS = [
     ("A", "p", 0.2), ("B", "q", 0.3), ("C", "p & q", 0.5), ("B", "p | q", 0.9), ("A", "r", 0.6), ("C", "r & q", 0.5),
     ("C", "p", 0.4), ("A", "~q", 0.1),
 ]  # fmt: skip
-ENOUGH = 20_000
-"""Number of steps of the post office within which a run ends; a twentieth is usual."""
+ENOUGH = 3_000
+"""Number of steps of the post office within which a run ends; a tenth is usual."""
 NETWORK = co.network.Network.from_panel(co.Panel.from_records(ROWS))
 
 
-def agreed(schedule="sequential", correction="dykstra", sweeps=5):
+def agreed(schedule="sequential", correction="dykstra", sweeps=10):
     return co.network.Agreement(schedule, correction, sweeps, patience=1.0, seed=3)
 
 
@@ -76,7 +76,7 @@ def undisturbed(agreement):
     return PostOffice(NETWORK.plans(agreement.schedule), agreement, chance).run()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, phases=[Phase.generate])  # a smaller seed is no simpler case
 @given(
     seed=st.integers(0, 1 << 30),
     schedule=st.sampled_from(["sequential", "colours", "gossip"]),
