@@ -6,7 +6,7 @@ import coherently as co
 from coherently.events import Events
 
 
-@pytest.mark.parametrize("tell", [lambda panel, result: result.to_json(), co.verify], ids=["to_json", "verify"])
+@pytest.mark.parametrize("tell", [lambda _, result: result.to_json(), co.verify], ids=["to_json", "verify"])
 def test_names_of_variables_are_read_a_few_times_however_many_components(tell, monkeypatch):
     calls = 0
     read = Events.written_variables.fget
