@@ -29,14 +29,17 @@ def without_condition(result: Result) -> NDArray[np.bool_]:
     condition, events = result.panel.written.condition, result.panel.events
     given = np.flatnonzero(condition != CERTAIN)
     absent = np.zeros(len(condition), np.bool_)
-    if result.worlds is None or not len(given):
+    mixture, size = result.worlds, len(events.variables)
+    if mixture is None or not len(given):
         return absent
     starts, variables = events.supports(condition[given] // 2)
     first = variables[starts[:-1]]
-    for part in result.worlds.parts:
-        own = result.worlds.origin[part.variables]
+    for part in mixture.parts:
+        own = mixture.origin[part.variables]
         mine = given[np.isin(first, own)]
-        rows = np.zeros((len(part.weight), len(events.variables)), np.bool_)
+        if not len(mine):
+            continue
+        rows = np.zeros((len(part.weight), size), np.bool_)
         rows[:, own] = part.truth
         absent[mine] = part.weight @ events.evaluate(condition[mine], rows) <= ABSENT
     return absent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ CELLS = 2**22
 """Maximum number of worlds times variables that are in memory together."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Mixture:
     """Weighted worlds, which give every forecast event its probability; weights sum to 1.
 
@@ -40,9 +41,14 @@ class Mixture:
     """
 
     parts: tuple[Worlds, ...]
-    names: Sequence[str]
     events: Events
     origin: NDArray[np.int32]
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """The text of each variable."""
+        texts = self.events.written_variables
+        return [texts[v] for v in self.origin.tolist()]
 
     def __iter__(self) -> Iterator[tuple[float, dict[str, Value]]]:
         """Give each joint world, a dictionary from variables' names to values, with its weight."""

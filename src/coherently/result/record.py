@@ -68,7 +68,7 @@ def write(result: Result) -> str:
 def as_dict(result: Result) -> dict[str, Any]:
     """Everything that is written about a result, in plain values."""
     loss = result.loss
-    found = result.columns()
+    found, mixture = result.columns(), result.worlds
     columns = {name: _nullable(found[name]) for name in ("event", "probability", "raw", "weight")}
     rows = _rows(result.panel)
     return {
@@ -88,7 +88,7 @@ def as_dict(result: Result) -> dict[str, Any]:
             for i, row in enumerate(zip(*columns.values(), strict=True))
         ],
         "components": [_described(component) for component in result.components],
-        "worlds": None if result.worlds is None else [_part(part, result.worlds.names) for part in result.worlds.parts],
+        "worlds": None if mixture is None else [_part(part, mixture.names) for part in mixture.parts],
     }
 
 

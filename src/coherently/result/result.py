@@ -141,9 +141,7 @@ class Result(Value):
         """The weighted worlds of which a globally coherent result consists; None for other results."""
         if not isinstance(self.solution, Global):
             return None
-        events, origin = self.panel.events, self.problem.merged.origin
-        texts = events.written_variables
-        return Mixture(self.solution.worlds, [texts[v] for v in origin.tolist()], events, origin)
+        return Mixture(self.solution.worlds, self.panel.events, self.problem.merged.origin)
 
     @property
     def conditionals(self) -> str | None:

@@ -117,10 +117,11 @@ def _check_coherence(
     panel: Panel, result: Result, distinct: Distinct, stated: NDArray[np.float64]
 ) -> tuple[Support | None, Verification]:
     """Check the probabilities of the events as written by the worlds, or by the groups of events."""
-    if result.worlds is None:
+    mixture = result.worlds
+    if mixture is None:
         return None, Verification(*_as_lists(check_local(panel, result, stated)))
-    names = [[result.worlds.names[v] for v in part.variables.tolist()] for part in result.worlds.parts]
-    support, problems = check_worlds(panel, result.worlds.parts, names, distinct)
+    names = [[mixture.names[v] for v in part.variables.tolist()] for part in mixture.parts]
+    support, problems = check_worlds(panel, mixture.parts, names, distinct)
     if support is None:
         return None, Verification(problems)
     problems, unchecked = check_mixture(support, distinct.at_home(stated))
