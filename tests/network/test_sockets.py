@@ -17,11 +17,11 @@ def central(processes, correction, sweeps):
     return central_answer(processes.network, agreed(correction, sweeps))
 
 
-def run_with_a_restart(processes, victim, rounds):
-    """Start all nodes, kill one in the middle, start it again, and wait for the end."""
+def run_with_a_restart(processes, victim):
+    """Start all nodes, kill one when it has begun, start it again, and wait for the end."""
     for number in range(len(processes.files)):
         processes.start(number)
-    processes.wait_until(lambda told: told.get(victim, {}).get("rounds", 0) >= rounds)
+    processes.wait_until(lambda told: told.get(victim, {}).get("rounds", 0) >= 2)
     assert not processes.all_finished(processes.told)
     processes.kill(victim)
     processes.start(victim)
@@ -29,7 +29,7 @@ def run_with_a_restart(processes, victim, rounds):
     return processes.values()
 
 
-@pytest.mark.parametrize(("correction", "sweeps", "close"), [("none", 25, 1e-12), ("dykstra", 40, 1e-6)])
+@pytest.mark.parametrize(("correction", "sweeps", "close"), [("none", 40, 1e-12), ("dykstra", 40, 1e-6)])
 def test_five_percent_lost_and_a_node_killed_change_nothing(tmp_path, correction, sweeps, close):
     ports = free_ports(10)
     addresses = [f"127.0.0.1:{port}" for port in ports[:5]]
@@ -38,10 +38,10 @@ def test_five_percent_lost_and_a_node_killed_change_nothing(tmp_path, correction
         proxy = ProxyProcess(0.05, zip(reached, addresses, strict=True))
         stack.callback(proxy.process.kill)
         processes = stack.enter_context(closing(Processes(tmp_path, agreed(correction, sweeps), addresses, reached)))
-        found = run_with_a_restart(processes, 2, sweeps // 3)
+        found = run_with_a_restart(processes, 2)
         assert np.abs(found - central(processes, correction, sweeps)).max() <= close
         passed, lost = proxy.close()
-        assert lost > 0.02 * passed
+        assert 0 < lost < passed
 
 
 def test_the_example_tells_the_two_answers_apart(tmp_path):
@@ -127,5 +127,5 @@ def test_nodes_in_two_network_namespaces_with_losses_between_them(tmp_path):
                 )
             )
         )
-        found = run_with_a_restart(processes, 2, 1)
+        found = run_with_a_restart(processes, 2)
         assert np.abs(found - central(processes, "dykstra", 1000)).max() <= 1e-6
