@@ -64,12 +64,14 @@ def _is_error(thing: object) -> bool:
 
 
 def _commands() -> str:
-    names = [command.name for command in command_line.registered_commands]
+    names = [str(command.name) for command in command_line.registered_commands]
+    for group in command_line.registered_groups:
+        names += [f"{group.name} {command.name}" for command in group.typer_instance.registered_commands]
     return "\n\n".join(f"## {name}\n\n```text\n{_help(name)}\n```" for name in names)
 
 
 def _help(name: str) -> str:
-    shown = CliRunner().invoke(command_line, [name, "--help"], env={"COLUMNS": "88", "NO_COLOR": "1"})
+    shown = CliRunner().invoke(command_line, [*name.split(), "--help"], env={"COLUMNS": "88", "NO_COLOR": "1"})
     return shown.stdout.strip()
 
 

@@ -1,8 +1,8 @@
-"""Figures 4 and 5 of the paper, drawn to the same bytes for the same numbers."""
+"""Figures of pages, among them Figures 4 and 5 of the paper, drawn to the same bytes for the same numbers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from experiments.markdown import DOCS
 
@@ -17,13 +17,7 @@ LAST = 12
 
 def draw_curves(curves: Sequence[Curve], published: Mapping[str, float], title: str, name: str) -> Path:
     """The mean Brier score against the sweeps, with the published value of the end on the right."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams |= {"svg.hashsalt": "coherently", "svg.fonttype": "none", "font.size": 9}
-    from matplotlib import pyplot as plt
-
-    figure, ax = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
+    figure, ax = new_figure()
     for i, curve in enumerate(curves):
         shown = curve.mean[: LAST + 1]
         ax.plot(range(len(shown)), shown, "o-", markersize=3, color=f"C{i}", label=curve.name)
@@ -33,6 +27,25 @@ def draw_curves(curves: Sequence[Curve], published: Mapping[str, float], title: 
     ax.set_ylabel("mean over judges of the Brier score")
     ax.legend(frameon=False, ncols=len(curves), fontsize=8, loc="upper center")
     ax.margins(y=0.12)
+    return save_figure(figure, name)
+
+
+def new_figure() -> tuple[Any, Any]:
+    """A figure with one pair of axes, in the size and letters of all pages."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams |= {"svg.hashsalt": "coherently", "svg.fonttype": "none", "font.size": 9}
+    from matplotlib import pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
+    return figure, ax
+
+
+def save_figure(figure: Any, name: str) -> Path:
+    """Write a figure to the images of the pages."""
+    from matplotlib import pyplot as plt
+
     file = DOCS / "images" / name
     figure.savefig(file, metadata={"Date": None, "Creator": None})
     plt.close(figure)

@@ -29,6 +29,6 @@ def test_public_names_are_listed_once_and_the_other_lists_agree():
     tree = ast.parse(Path(co.__file__).read_text("utf-8"))
     typed = next(node for node in tree.body if isinstance(node, ast.If))
     imported = {node.module: [name.name for name in node.names] for node in typed.body}
-    plot = imported.pop("coherently")
+    modules = imported.pop("coherently")
     assert imported == co._ROOMS
-    assert sorted([*plot, *(name for names in co._ROOMS.values() for name in names)]) == co.__all__
+    assert sorted([*modules, *(name for names in co._ROOMS.values() for name in names)]) == co.__all__

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         EventError,
         MethodError,
         MissingDependencyError,
+        NetworkError,
         PanelError,
         ResultError,
     )
@@ -77,6 +78,7 @@ _ROOMS = {
         "EventError",
         "MethodError",
         "MissingDependencyError",
+        "NetworkError",
         "PanelError",
         "ResultError",
     ],
@@ -157,6 +159,7 @@ __all__ = [
     "Log",
     "MethodError",
     "MissingDependencyError",
+    "NetworkError",
     "OnlinePanel",
     "Panel",
     "PanelError",

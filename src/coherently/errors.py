@@ -45,6 +45,10 @@ class EngineError(CoherentlyError):
     keep: Any = None
 
 
+class NetworkError(CoherentlyError):
+    """A network cannot run as asked, or a file of one of its nodes cannot be used."""
+
+
 class MissingDependencyError(CoherentlyError):
     """An optional package is needed but not installed."""
 

@@ -29,6 +29,7 @@ def test_every_command_is_on_its_page_with_its_options():
     configuration().write_generated(None, "reference/command-line", page)
     for command in app.registered_commands:
         assert f"## {command.name}\n" in page[0]
+    assert "## network run\n" in page[0]
     assert "--report" in page[0]
 
 

@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 import coherently
-from coherently.cli import EXIT_CODES, aggregate, bounds, check, compare, convert, demo, score, simulate, tune
+from coherently.cli import (
+    EXIT_CODES,
+    aggregate,
+    bounds,
+    check,
+    compare,
+    convert,
+    demo,
+    local_network,
+    one_node,
+    score,
+    simulate,
+    tune,
+)
 
 app = typer.Typer(
     name="coherently",
@@ -27,6 +40,8 @@ app.command("tune")(tune.tune)
 app.command("convert")(convert.convert)
 app.command("simulate")(simulate.simulate)
 app.command("demo")(demo.demo)
+app.command("node")(one_node.node)
+app.add_typer(local_network.network, name="network")
 
 
 def _print_version(wanted: bool) -> None:

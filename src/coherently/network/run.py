@@ -88,16 +88,16 @@ def measured(network: Network, simulator: Simulator, recording: Recording) -> Ne
     for event, value in simulator.values().items():
         x[event] = value
     return NetworkRun(
-        _answer(network, x, simulator),
+        answer(network, x, simulator.agreement),
         simulator.is_finished,
         *(simulator.messages, simulator.hops, simulator.bytes, simulator.now, recording.projections),
         recording.trace(),
     )
 
 
-def _answer(network: Network, x: Vector, simulator: Simulator) -> Result:
+def answer(network: Network, x: Vector, agreement: Agreement) -> Result:
     """The values of events as a result of the panel."""
-    agreement, problem, groups = simulator.agreement, network.problem, network.groups
+    problem, groups = network.problem, network.groups
     known = np.where(np.isnan(x), problem.merged.mean, x)
     projector = _core.GroupProjector(
         groups.starts, groups.members, groups.pattern, list(groups.patterns), problem.merged.weight
