@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherently.network.peers import session
-from coherently.network.peers.session import Introduction, Seal
+from coherently.network.peers import peer_session
+from coherently.network.peers.peer_session import Introduction, Seal
 from coherently.network.protocol.messages import Message, MessageKind, message_bytes
 from coherently.network.wire import LONGEST_FRAME, VERSION, WireError, decode_message, encode_message
 
@@ -81,16 +81,16 @@ def test_reserved_bytes_and_unknown_kinds_are_refused():
 
 def meeting(key=KEY, other=KEY):
     """The bytes of a handshake between two nodes, and the seal of each."""
-    hello = session.write_hello(Introduction(bytes(16), 0, 1), session.new_nonce())
-    nonce = session.new_nonce()
-    welcome = session.write_welcome(other, hello, nonce)
-    heard = session.read_welcome(key, hello, welcome)
-    session.check_proof(other, hello, nonce, session.write_proof(key, hello, heard))
+    hello = peer_session.write_hello(Introduction(bytes(16), 0, 1), peer_session.new_nonce())
+    nonce = peer_session.new_nonce()
+    welcome = peer_session.write_welcome(other, hello, nonce)
+    heard = peer_session.read_welcome(key, hello, welcome)
+    peer_session.check_proof(other, hello, nonce, peer_session.write_proof(key, hello, heard))
     return Seal(key, hello, heard), Seal(other, hello, nonce)
 
 
 def split(frame):
-    return frame[: session.LENGTH_BYTES], frame[session.LENGTH_BYTES :]
+    return frame[: peer_session.LENGTH_BYTES], frame[peer_session.LENGTH_BYTES :]
 
 
 def test_a_session_carries_bodies_in_order_and_gaps_do_not_matter():
@@ -127,33 +127,33 @@ def test_no_bit_of_a_frame_can_be_changed(data):
 def test_who_has_another_key_is_refused_on_both_sides():
     with pytest.raises(WireError, match="the node that answers does not have"):
         meeting(other=b"x" * 32)
-    hello = session.write_hello(Introduction(bytes(16), 0, 1), session.new_nonce())
-    nonce = session.new_nonce()
+    hello = peer_session.write_hello(Introduction(bytes(16), 0, 1), peer_session.new_nonce())
+    nonce = peer_session.new_nonce()
     with pytest.raises(WireError, match="the node that dialled does not have"):
-        session.check_proof(KEY, hello, nonce, session.write_proof(b"x" * 32, hello, nonce))
+        peer_session.check_proof(KEY, hello, nonce, peer_session.write_proof(b"x" * 32, hello, nonce))
 
 
 def test_a_recorded_handshake_does_not_fit_a_new_nonce():
-    hello = session.write_hello(Introduction(bytes(16), 0, 1), session.new_nonce())
-    recorded = session.write_proof(KEY, hello, session.new_nonce())
+    hello = peer_session.write_hello(Introduction(bytes(16), 0, 1), peer_session.new_nonce())
+    recorded = peer_session.write_proof(KEY, hello, peer_session.new_nonce())
     with pytest.raises(WireError):
-        session.check_proof(KEY, hello, session.new_nonce(), recorded)
+        peer_session.check_proof(KEY, hello, peer_session.new_nonce(), recorded)
 
 
 def test_the_version_is_checked_first():
-    hello = session.write_hello(Introduction(bytes(16), 0, 1), session.new_nonce())
+    hello = peer_session.write_hello(Introduction(bytes(16), 0, 1), peer_session.new_nonce())
     with pytest.raises(WireError, match=f"version 7 of the protocol, this node version {VERSION}"):
-        session.read_hello(hello[:4] + b"\0\7" + hello[6:])
+        peer_session.read_hello(hello[:4] + b"\0\7" + hello[6:])
     with pytest.raises(WireError, match="does not speak"):
-        session.check_opening(b"GET / HTTP/1.1")
-    session.check_opening(session.write_refusal())
+        peer_session.check_opening(b"GET / HTTP/1.1")
+    peer_session.check_opening(peer_session.write_refusal())
 
 
 @pytest.mark.parametrize("length", [0, 23, LONGEST_FRAME + 1, 10**9])
 def test_lengths_are_limited(length):
     with pytest.raises(WireError, match=r"too (long|short)"):
-        session.read_length(length.to_bytes(4))
-    assert session.read_length((24).to_bytes(4)) == 24
+        peer_session.read_length(length.to_bytes(4))
+    assert peer_session.read_length((24).to_bytes(4)) == 24
 
 
 def test_too_long_a_frame_is_not_sent():

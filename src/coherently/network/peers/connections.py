@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coherently.network.peers import session
+from coherently.network.peers import peer_session
 from coherently.network.wire import WireError, decode_message, encode_message
 
 if TYPE_CHECKING:
@@ -77,18 +77,22 @@ class Dialler:
     def _note(self, why: str) -> None:
         self._incidents.note(f"to node {self._peer} at {self._address[0]}:{self._address[1]}", why)
 
-    async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> session.Seal:
+    async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> peer_session.Seal:
         me = self._me
-        hello = session.write_hello(session.Introduction(me.run, me.number, self._peer), session.new_nonce())
+        hello = peer_session.write_hello(
+            peer_session.Introduction(me.run, me.number, self._peer), peer_session.new_nonce()
+        )
         writer.write(hello)
-        opening = await reader.readexactly(session.OPENING_BYTES)
-        session.check_opening(opening)
-        rest = await reader.readexactly(session.WELCOME_BYTES - session.OPENING_BYTES)
-        nonce = session.read_welcome(me.key, hello, opening + rest)
-        writer.write(session.write_proof(me.key, hello, nonce))
-        return session.Seal(me.key, hello, nonce)
+        opening = await reader.readexactly(peer_session.OPENING_BYTES)
+        peer_session.check_opening(opening)
+        rest = await reader.readexactly(peer_session.WELCOME_BYTES - peer_session.OPENING_BYTES)
+        nonce = peer_session.read_welcome(me.key, hello, opening + rest)
+        writer.write(peer_session.write_proof(me.key, hello, nonce))
+        return peer_session.Seal(me.key, hello, nonce)
 
-    async def _send_all(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seal: session.Seal) -> None:
+    async def _send_all(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seal: peer_session.Seal
+    ) -> None:
         """Send what waits until the other side hangs up, which a read that ends tells."""
         gone = asyncio.create_task(reader.read(1))
         try:
@@ -163,25 +167,25 @@ class Reception:
             old.close()
         self._open[peer] = writer
 
-    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[int, session.Seal]:
+    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[int, peer_session.Seal]:
         me = self._me
         if self._strangers > len(self._peers) + SPARE:
             raise WireError("too many connections at once have not proved themselves")
-        hello = await reader.readexactly(session.OPENING_BYTES)
+        hello = await reader.readexactly(peer_session.OPENING_BYTES)
         try:
-            session.check_opening(hello)
-            hello += await reader.readexactly(session.HELLO_BYTES - session.OPENING_BYTES)
-            who = session.read_hello(hello)
+            peer_session.check_opening(hello)
+            hello += await reader.readexactly(peer_session.HELLO_BYTES - peer_session.OPENING_BYTES)
+            who = peer_session.read_hello(hello)
             self._check(who)
         except WireError:
-            writer.write(session.write_refusal())
+            writer.write(peer_session.write_refusal())
             raise
-        nonce = session.new_nonce()
-        writer.write(session.write_welcome(me.key, hello, nonce))
-        session.check_proof(me.key, hello, nonce, await reader.readexactly(session.PROOF_BYTES))
-        return who.sender, session.Seal(me.key, hello, nonce)
+        nonce = peer_session.new_nonce()
+        writer.write(peer_session.write_welcome(me.key, hello, nonce))
+        peer_session.check_proof(me.key, hello, nonce, await reader.readexactly(peer_session.PROOF_BYTES))
+        return who.sender, peer_session.Seal(me.key, hello, nonce)
 
-    def _check(self, who: session.Introduction) -> None:
+    def _check(self, who: peer_session.Introduction) -> None:
         if who.run != self._me.run:
             raise WireError(f"node {who.sender} belongs to another run")
         if who.receiver != self._me.number:
@@ -189,10 +193,10 @@ class Reception:
         if who.sender not in self._peers:
             raise WireError(f"node {who.sender} has nothing to say to this node")
 
-    async def _listen(self, reader: asyncio.StreamReader, peer: int, seal: session.Seal, where: str) -> None:
+    async def _listen(self, reader: asyncio.StreamReader, peer: int, seal: peer_session.Seal, where: str) -> None:
         while True:
-            length = await reader.readexactly(session.LENGTH_BYTES)
-            body = seal.open_frame(length, await reader.readexactly(session.read_length(length)))
+            length = await reader.readexactly(peer_session.LENGTH_BYTES)
+            body = seal.open_frame(length, await reader.readexactly(peer_session.read_length(length)))
             if body is None:
                 self._incidents.note(where, "a frame was repeated; it is ignored")
                 continue

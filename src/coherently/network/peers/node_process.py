@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from coherently.errors import NetworkError
 from coherently.network.peers.connections import Dialler, Identity, Reception
 from coherently.network.peers.incidents import Incidents
-from coherently.network.peers.store import StateFile
+from coherently.network.peers.state_file import StateFile
 from coherently.network.protocol.node import Node
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 
 import coherently as co
 from coherently.network.peers import keys, store
-from coherently.network.peers.store import StateFile
+from coherently.network.peers.state_file import StateFile
 
 RUN = "00" * 16
 
