@@ -9,7 +9,7 @@ import pytest
 import coherently as co
 from coherently.network.central import central_answer
 from coherently.network.network import Network
-from coherently.network.peers import connections, session
+from coherently.network.peers import connections, peer_session
 from coherently.network.peers.local_run import free_ports
 from coherently.network.peers.node_process import NodeProcess
 from coherently.network.peers.planning import node_files
@@ -72,19 +72,21 @@ class Town:
                 break
             except OSError:
                 await asyncio.sleep(0.02)
-        who = session.Introduction(run or self.run, self.files[number].peers[0] if sender is None else sender, number)
-        hello = session.write_hello(who, session.new_nonce())
+        who = peer_session.Introduction(
+            run or self.run, self.files[number].peers[0] if sender is None else sender, number
+        )
+        hello = peer_session.write_hello(who, peer_session.new_nonce())
         if version is not None:
             hello = hello[:4] + version.to_bytes(2) + hello[6:]
         writer.write(hello)
         try:
-            nonce = (await reader.readexactly(session.WELCOME_BYTES))[6:38]
+            nonce = (await reader.readexactly(peer_session.WELCOME_BYTES))[6:38]
         except asyncio.IncompleteReadError as error:
-            assert error.partial == session.write_refusal()
+            assert error.partial == peer_session.write_refusal()
             writer.close()
             return None
-        writer.write(session.write_proof(key, hello, nonce))
-        return reader, writer, session.Seal(key, hello, nonce)
+        writer.write(peer_session.write_proof(key, hello, nonce))
+        return reader, writer, peer_session.Seal(key, hello, nonce)
 
 
 async def send(town, number, *messages, **options):

@@ -5,7 +5,7 @@ import os
 import pytest
 
 import coherently as co
-from coherently.network.peers import keys, store
+from coherently.network.peers import keys, state_file
 from coherently.network.peers.state_file import StateFile
 
 RUN = "00" * 16
@@ -79,7 +79,7 @@ def test_the_state_of_another_run_or_version_is_refused(tmp_path):
     saved(path, {"a": 1})
     with pytest.raises(co.NetworkError, match="another run"):
         read(path, "11" * 16)
-    path.write_bytes(store._line({"format": store.FORMAT, "version": 2, "run": RUN}))
+    path.write_bytes(state_file._line({"format": state_file.FORMAT, "version": 2, "run": RUN}))
     with pytest.raises(co.NetworkError, match="version 2"):
         read(path)
 
@@ -93,7 +93,7 @@ def test_two_processes_cannot_be_the_same_node(tmp_path):
 
 
 def test_a_file_that_has_grown_is_replaced(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "LARGEST", 1_000)
+    monkeypatch.setattr(state_file, "LARGEST", 1_000)
     path = tmp_path / "ann.state"
     file = StateFile(path, RUN)
     for number in range(200):
