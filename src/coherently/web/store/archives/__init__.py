@@ -1,0 +1,1 @@
+"""A whole panel as one file, and forecasts from files."""

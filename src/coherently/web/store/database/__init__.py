@@ -1,0 +1,1 @@
+"""The database below the store: tables, connections, the one writer, and migrations."""

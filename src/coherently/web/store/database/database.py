@@ -1,0 +1,131 @@
+"""A database with one writer and many readers; reads and writes inside of each other share a transaction."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from coherently.web.store.database import connecting
+from coherently.web.store.database.addresses import prepare_file, read_url
+from coherently.web.store.database.failures import plain_failure
+from coherently.web.store.database.group_commit import GroupCommit
+from coherently.web.store.database.migrating import migrate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Connection, Engine
+
+T = TypeVar("T")
+
+
+class Database:
+    """Runs actions on connections. An action that runs in the writer must be short: others wait for it."""
+
+    def __init__(self, address: str) -> None:
+        url = read_url(address)
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        if url.drivername == "sqlite" and url.database in (None, "", ":memory:"):
+            self._scratch = tempfile.TemporaryDirectory(prefix="coherently-")
+            url = url.set(database=str(Path(self._scratch.name) / "scratch.db"))
+        self.url = url
+        self.kind = url.get_backend_name()
+        self._own = threading.local()
+        self._listeners: list[Callable[[], None]] = []
+        try:
+            writer, self._reader = self._open_engines()
+            self._writer = GroupCommit(writer, self._tell)
+        except BaseException:
+            self._drop_scratch()
+            raise
+
+    @property
+    def address(self) -> str:
+        """The URL without a password, as people and other programs write it."""
+        return self.url.set(drivername=self.kind).render_as_string(hide_password=True)
+
+    @property
+    def where(self) -> str:
+        """The database in words."""
+        return str(self.url.database) if self.kind == "sqlite" else self.address
+
+    @property
+    def path(self) -> Path | None:
+        """The file, if it is one."""
+        return Path(str(self.url.database)) if self.kind == "sqlite" else None
+
+    def write(self, action: Callable[[Connection], T]) -> T:
+        """Run an action in a transaction, which is on the disk when this returns; inside of another, join it."""
+        connection = getattr(self._own, "writing", None)
+        if connection is not None:
+            return action(connection)
+        value: T = self._writer.write(lambda connection: self._run(connection, action, "writing"))
+        return value
+
+    def read(self, action: Callable[[Connection], T]) -> T:
+        """Run an action that sees one moment; inside of a write it sees what was written there."""
+        connection = getattr(self._own, "writing", None) or getattr(self._own, "reading", None)
+        if connection is not None:
+            return action(connection)
+        try:
+            with self._reader.connect() as connection, connection.begin():
+                return self._run(connection, action, "reading")
+        except Exception as error:
+            plain = plain_failure(error)
+            if plain is error:
+                raise
+            raise plain from error
+
+    def listen(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back after each commit of this process that noted a change; returns how to end that."""
+        self._listeners.append(callback)
+
+        def stop() -> None:
+            with suppress(ValueError):
+                self._listeners.remove(callback)
+
+        return stop
+
+    def close(self) -> None:
+        """Write what waits, and end."""
+        self._writer.close()
+        self._reader.dispose()
+        self._drop_scratch()
+
+    def _run(self, connection: Connection, action: Callable[[Connection], T], role: str) -> T:
+        setattr(self._own, role, connection)
+        try:
+            return action(connection)
+        finally:
+            setattr(self._own, role, None)
+
+    def _tell(self) -> None:
+        for callback in tuple(self._listeners):
+            with suppress(Exception):
+                callback()
+
+    def _open_engines(self) -> tuple[Engine, Engine]:
+        if self.kind == "sqlite":
+            prepare_file(Path(str(self.url.database)))
+            writer = connecting.sqlite_writer(self.url, durable=self._scratch is None)
+            reader = connecting.sqlite_reader(self.url)
+        else:
+            writer, reader = connecting.postgres_writer(self.url), connecting.postgres_reader(self.url)
+        try:
+            with writer.begin() as connection:
+                migrate(connection, self.where)
+        except Exception as error:
+            writer.dispose()
+            reader.dispose()
+            plain = plain_failure(error)
+            if plain is error:
+                raise
+            raise plain from error
+        return writer, reader
+
+    def _drop_scratch(self) -> None:
+        if self._scratch is not None:
+            self._scratch.cleanup()

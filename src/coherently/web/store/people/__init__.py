@@ -1,0 +1,1 @@
+"""Who uses the workbench: accounts, sessions of browsers, and tokens of programs."""

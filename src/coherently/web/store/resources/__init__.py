@@ -1,0 +1,1 @@
+"""What a store holds, one module for each kind of thing."""

@@ -1,0 +1,150 @@
+"""Judges, their links and what they handed in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, func, insert, select, update
+
+from coherently.web.store.database.schema import hand_in, judge, panel, session
+from coherently.web.store.identifiers import hash_secret, new_id, new_secret, now, same_secret
+from coherently.web.store.resources.change_resource import Resource, note_change
+from coherently.web.store.resources.panel_resource import get_panel
+from coherently.web.store.resources.round_resource import current_round
+from coherently.web.store.store_errors import ConflictError, NotFoundError
+from coherently.web.store.store_records import HandInRecord, JudgeRecord
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Row
+
+
+def _record(row: Row[Any]) -> JudgeRecord:
+    has_link = row.link_hash is not None and row.revoked_at is None
+    return JudgeRecord(row.id, row.panel, row.name, has_link, row.invited_at, row.opened_at, row.revoked_at)
+
+
+def get_judge(connection: Connection, name: str) -> JudgeRecord:
+    """The judge of an id."""
+    row = connection.execute(select(judge).where(judge.c.id == name)).first()
+    if row is None:
+        raise NotFoundError("there is no such judge")
+    return _record(row)
+
+
+def insert_judge(connection: Connection, made: JudgeRecord, link_hash: str | None = None) -> None:
+    """Add the row of a judge; names are unique within a panel."""
+    taken = select(judge.c.id).where(judge.c.panel == made.panel, judge.c.name == made.name)
+    if connection.execute(taken).first() is not None:
+        raise ConflictError(f"the panel has a judge named {made.name!r} already: choose another name")
+    last = connection.scalar(select(func.max(judge.c.position)).where(judge.c.panel == made.panel))
+    row = made.as_dict()
+    del row["has_link"]
+    connection.execute(insert(judge), {**row, "link_hash": link_hash, "position": (last or 0) + 1})
+
+
+class JudgeResource(Resource):
+    """Judges of panels. The secret of a link is given once; only its hash is kept."""
+
+    def invite(self, panel: str, name: str) -> tuple[JudgeRecord, str]:
+        """Add a judge with a link; the text is the link's secret."""
+        secret = new_secret()
+        return self._add(panel, name, hash_secret(secret)), secret
+
+    def add(self, panel: str, name: str) -> JudgeRecord:
+        """Add a judge without a link, such as one from a file."""
+        return self._add(panel, name, None)
+
+    def _add(self, panel: str, name: str, link_hash: str | None) -> JudgeRecord:
+        made = JudgeRecord(new_id("j"), panel, name, link_hash is not None, now())
+
+        def action(connection: Connection) -> JudgeRecord:
+            get_panel(connection, panel)
+            insert_judge(connection, made, link_hash)
+            note_change(connection, panel, "judges", judge=made.id)
+            return made
+
+        return self._write(action)
+
+    def get(self, name: str) -> JudgeRecord:
+        """The judge of an id."""
+        return self._read(lambda connection: get_judge(connection, name))
+
+    def list(self, panel: str) -> tuple[JudgeRecord, ...]:
+        """All judges, in the order in which they were added."""
+        query = select(judge).where(judge.c.panel == panel).order_by(judge.c.position)
+        return self._read(lambda connection: tuple(_record(row) for row in connection.execute(query)))
+
+    def by_name(self, panel: str, name: str) -> JudgeRecord | None:
+        """The judge of a name."""
+        query = select(judge).where(judge.c.panel == panel, judge.c.name == name)
+        row = self._read(lambda connection: connection.execute(query).first())
+        return None if row is None else _record(row)
+
+    def by_link(self, secret: str) -> JudgeRecord | None:
+        """The judge of a link; None if there is none, it was withdrawn, or its panel was deleted."""
+        query = select(judge).join(panel, panel.c.id == judge.c.panel)
+        query = query.where(judge.c.link_hash == hash_secret(secret), panel.c.deleted_at.is_(None))
+        row = self._read(lambda connection: connection.execute(query).first())
+        if row is None or row.revoked_at is not None or not same_secret(row.link_hash, secret):
+            return None
+        return _record(row)
+
+    def renew_link(self, name: str) -> str:
+        """A new link instead of the old one, which ends; the text is its secret."""
+        secret = new_secret()
+        self._change(name, {"link_hash": hash_secret(secret), "revoked_at": None}, ends_sessions=True)
+        return secret
+
+    def revoke(self, name: str) -> JudgeRecord:
+        """Withdraw the link; the answers are kept."""
+        return self._change(name, {"link_hash": None, "revoked_at": now()}, ends_sessions=True)
+
+    def rename(self, name: str, new_name: str) -> JudgeRecord:
+        """Change a judge's name."""
+
+        def action(connection: Connection) -> JudgeRecord:
+            old = get_judge(connection, name)
+            taken = select(judge.c.id).where(judge.c.panel == old.panel, judge.c.name == new_name, judge.c.id != name)
+            if connection.execute(taken).first() is not None:
+                raise ConflictError(f"the panel has a judge named {new_name!r} already: choose another name")
+            return self._change(name, {"name": new_name})
+
+        return self._write(action)
+
+    def opened(self, name: str) -> JudgeRecord:
+        """Note that the link was opened; the first time counts."""
+        known = self.get(name)
+        return known if known.opened_at is not None else self._change(name, {"opened_at": now()})
+
+    def hand_in(self, name: str) -> HandInRecord:
+        """Note that the judge's answers of this round are all; the last time counts."""
+
+        def action(connection: Connection) -> HandInRecord:
+            owner = get_judge(connection, name).panel
+            get_panel(connection, owner)
+            made = HandInRecord(name, current_round(connection, owner).number, now())
+            connection.execute(delete(hand_in).where(hand_in.c.judge == name, hand_in.c.round == made.round))
+            connection.execute(insert(hand_in), {**made.as_dict(), "panel": owner})
+            note_change(connection, owner, "hand-in", judge=name, round=made.round)
+            return made
+
+        return self._write(action)
+
+    def hand_ins(self, panel: str, round: int | None = None) -> tuple[HandInRecord, ...]:  # noqa: A002
+        """Who handed in when, in a round or in all of them."""
+        query = select(hand_in.c.judge, hand_in.c.round, hand_in.c.time).where(hand_in.c.panel == panel)
+        if round is not None:
+            query = query.where(hand_in.c.round == round)
+        query = query.order_by(hand_in.c.time, hand_in.c.judge)
+        return self._read(lambda connection: tuple(HandInRecord(*row) for row in connection.execute(query)))
+
+    def _change(self, name: str, values: dict[str, Any], *, ends_sessions: bool = False) -> JudgeRecord:
+        def action(connection: Connection) -> JudgeRecord:
+            old = get_judge(connection, name)
+            connection.execute(update(judge).where(judge.c.id == name).values(values))
+            if ends_sessions:
+                connection.execute(delete(session).where(session.c.judge == name))
+            note_change(connection, old.panel, "judges", judge=name)
+            return get_judge(connection, name)
+
+        return self._write(action)

@@ -1,0 +1,196 @@
+"""Questions and their events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, func, insert, select, update
+
+from coherently.web.store.database.schema import forecast, question, question_event
+from coherently.web.store.identifiers import new_id, now
+from coherently.web.store.resources.change_resource import Resource, note_change
+from coherently.web.store.resources.panel_resource import get_panel
+from coherently.web.store.store_errors import ConflictError, NotFoundError, StoreError
+from coherently.web.store.store_records import KINDS, EventRecord, QuestionRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy import Connection, Row
+
+    from coherently.web.store.store_records import Kind
+
+
+def list_questions(connection: Connection, panel: str, *, withdrawn: bool = False) -> tuple[QuestionRecord, ...]:
+    """The questions of a panel by number."""
+    query = select(question).where(question.c.panel == panel).order_by(question.c.number)
+    if not withdrawn:
+        query = query.where(question.c.withdrawn_at.is_(None))
+    events = select(question_event).where(question_event.c.panel == panel)
+    return _records(connection.execute(query), connection.execute(events.order_by(question_event.c.position)))
+
+
+def get_question(connection: Connection, name: str) -> QuestionRecord:
+    """The question of an id."""
+    events = select(question_event).where(question_event.c.question == name).order_by(question_event.c.position)
+    found = _records(
+        connection.execute(select(question).where(question.c.id == name)),
+        connection.execute(events),
+    )
+    if not found:
+        raise NotFoundError("there is no such question")
+    return found[0]
+
+
+def _records(rows: Iterable[Row[Any]], events: Iterable[Row[Any]]) -> tuple[QuestionRecord, ...]:
+    parts: dict[str, list[EventRecord]] = {}
+    for row in events:
+        parts.setdefault(row.question, []).append(EventRecord(row.id, row.event, row.title))
+    return tuple(
+        QuestionRecord(
+            id=row.id,
+            panel=row.panel,
+            number=row.number,
+            kind=row.kind,
+            title=row.title,
+            definition=row.definition,
+            group=row.group_name,
+            declaration=row.declaration,
+            events=tuple(parts.get(row.id, ())),
+            added_at=row.added_at,
+            withdrawn_at=row.withdrawn_at,
+        )
+        for row in rows
+    )
+
+
+def next_number(connection: Connection, panel: str) -> int:
+    """The number of the next question of a panel; one that is withdrawn keeps its number."""
+    return (connection.scalar(select(func.max(question.c.number)).where(question.c.panel == panel)) or 0) + 1
+
+
+def insert_questions(connection: Connection, made: Sequence[QuestionRecord]) -> None:
+    """Add the rows of questions and of their events."""
+    rows = [each.as_dict() for each in made]
+    for row in rows:
+        row["group_name"] = row.pop("group")
+        del row["events"]
+    if rows:
+        connection.execute(insert(question), rows)
+    _insert_events(connection, [(each, place, part) for each in made for place, part in enumerate(each.events)])
+
+
+def _insert_events(connection: Connection, events: Sequence[tuple[QuestionRecord, int, EventRecord]]) -> None:
+    rows = [
+        {**part.as_dict(), "panel": owner.panel, "question": owner.id, "position": place}
+        for owner, place, part in events
+    ]
+    if rows:
+        connection.execute(insert(question_event), rows)
+
+
+class QuestionResource(Resource):
+    """Questions; one that is withdrawn is kept, with its number and its forecasts."""
+
+    def add(
+        self,
+        panel: str,
+        kind: Kind,
+        title: str,
+        events: Sequence[tuple[str, str]],
+        definition: str = "",
+        group: str = "",
+        declaration: str | None = None,
+    ) -> QuestionRecord:
+        """Ask a question; `events` are texts in the event language, each with its title."""
+        if kind not in KINDS:
+            raise StoreError(f"unknown kind of question {kind!r}: the kinds are {', '.join(KINDS)}")
+        if not events:
+            raise StoreError("a question needs at least one event")
+        records = tuple(EventRecord(new_id("e"), event, title) for event, title in events)
+
+        def action(connection: Connection) -> QuestionRecord:
+            get_panel(connection, panel)
+            number = next_number(connection, panel)
+            made = QuestionRecord(
+                new_id("q"), panel, number, kind, title, definition, group, declaration, records, now()
+            )
+            insert_questions(connection, [made])
+            note_change(connection, panel, "questions", question=made.id)
+            return made
+
+        return self._write(action)
+
+    def get(self, name: str) -> QuestionRecord:
+        """The question of an id."""
+        return self._read(lambda connection: get_question(connection, name))
+
+    def list(self, panel: str, *, withdrawn: bool = False) -> tuple[QuestionRecord, ...]:
+        """Questions by number, without those that were withdrawn unless asked for."""
+        return self._read(lambda connection: list_questions(connection, panel, withdrawn=withdrawn))
+
+    def withdraw(self, name: str) -> QuestionRecord:
+        """Ask it no longer."""
+
+        def action(connection: Connection) -> QuestionRecord:
+            old = get_question(connection, name)
+            if old.withdrawn_at is None:
+                connection.execute(update(question).where(question.c.id == name).values(withdrawn_at=now()))
+                note_change(connection, old.panel, "questions", question=name)
+            return get_question(connection, name)
+
+        return self._write(action)
+
+    def edit(
+        self,
+        name: str,
+        title: str | None = None,
+        definition: str | None = None,
+        group: str | None = None,
+        declaration: str | None = None,
+        events: Sequence[tuple[str | None, str, str]] | None = None,
+    ) -> QuestionRecord:
+        """Change what is given. `events` are all events anew: id (None for a new one), text and title.
+
+        The text of an event that has forecasts cannot change, as they were made about the old one.
+        """
+        given = {"title": title, "definition": definition, "group_name": group, "declaration": declaration}
+        values = {key: value for key, value in given.items() if value is not None}
+
+        def action(connection: Connection) -> QuestionRecord:
+            old = get_question(connection, name)
+            if values:
+                connection.execute(update(question).where(question.c.id == name).values(values))
+            if events is not None:
+                _replace_events(connection, old, events)
+            note_change(connection, old.panel, "questions", question=name)
+            return get_question(connection, name)
+
+        return self._write(action)
+
+
+def _replace_events(connection: Connection, old: QuestionRecord, events: Sequence[tuple[str | None, str, str]]) -> None:
+    if not events:
+        raise StoreError("a question needs at least one event")
+    before = {each.id: each.event for each in old.events}
+    after = {name: text for name, text, _ in events if name is not None}
+    if unknown := after.keys() - before.keys():
+        raise NotFoundError(f"the question has no event {min(unknown)!r}")
+    for name, text in before.items():
+        if after.get(name) != text and _has_forecasts(connection, name):
+            raise ConflictError(
+                f"judges have answered on {text!r}, so that its text stays: withdraw the question and ask a new one"
+            )
+    connection.execute(delete(question_event).where(question_event.c.id.in_(before.keys() - after.keys())))
+    fresh: list[tuple[QuestionRecord, int, EventRecord]] = []
+    for position, (known, text, title) in enumerate(events):
+        if known is None:
+            fresh.append((old, position, EventRecord(new_id("e"), text, title)))
+        else:
+            changed = update(question_event).where(question_event.c.id == known)
+            connection.execute(changed.values(position=position, event=text, title=title))
+    _insert_events(connection, fresh)
+
+
+def _has_forecasts(connection: Connection, event: str) -> bool:
+    return connection.execute(select(forecast.c.id).where(forecast.c.event == event).limit(1)).first() is not None

@@ -1,0 +1,137 @@
+"""What is said beside the numbers: comments, and contradictions that were meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, insert, select, update
+
+from coherently.web.store.database.schema import comment, meant
+from coherently.web.store.identifiers import new_id, now
+from coherently.web.store.resources.change_resource import Resource, note_change
+from coherently.web.store.resources.judge_resource import get_judge
+from coherently.web.store.resources.panel_resource import get_panel
+from coherently.web.store.resources.question_resource import get_question
+from coherently.web.store.resources.round_resource import current_round
+from coherently.web.store.store_errors import NotFoundError
+from coherently.web.store.store_records import CommentRecord, MeantRecord
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+COMMENT_COLUMNS = tuple(comment.c[name] for name in CommentRecord.__dataclass_fields__)
+MEANT_COLUMNS = tuple(meant.c[name] for name in MeantRecord.__dataclass_fields__)
+
+
+def insert_comment(connection: Connection, made: CommentRecord) -> None:
+    """Add the row of a comment, after all others of its panel."""
+    last = connection.scalar(select(func.max(comment.c.position)).where(comment.c.panel == made.panel))
+    connection.execute(insert(comment), {**made.as_dict(), "position": (last or 0) + 1})
+
+
+def _get_comment(connection: Connection, name: str) -> CommentRecord:
+    row = connection.execute(select(*COMMENT_COLUMNS).where(comment.c.id == name)).first()
+    if row is None:
+        raise NotFoundError("there is no such comment")
+    return CommentRecord(*row)
+
+
+class CommentResource(Resource):
+    """Comments in order; who may see them is decided elsewhere."""
+
+    def add(self, panel: str, text: str, judge: str | None = None, question: str | None = None) -> CommentRecord:
+        """Add a comment of a judge, or of the facilitator, on a question or on the whole panel."""
+
+        def action(connection: Connection) -> CommentRecord:
+            get_panel(connection, panel)
+            if judge is not None and get_judge(connection, judge).panel != panel:
+                raise NotFoundError("there is no such judge")
+            if question is not None and get_question(connection, question).panel != panel:
+                raise NotFoundError("there is no such question")
+            number = current_round(connection, panel).number
+            made = CommentRecord(new_id("c"), panel, judge, question, text, number, now())
+            insert_comment(connection, made)
+            note_change(connection, panel, "comments", comment=made.id)
+            return made
+
+        return self._write(action)
+
+    def get(self, name: str) -> CommentRecord:
+        """The comment of an id."""
+        return self._read(lambda connection: _get_comment(connection, name))
+
+    def list(
+        self,
+        panel: str,
+        question: str | None = None,
+        after: str | None = None,
+        limit: int = 1000,
+        *,
+        withdrawn: bool = False,
+    ) -> tuple[CommentRecord, ...]:
+        """Comments in order; `after` is the id of the last one seen. What was withdrawn comes only if asked for."""
+        query = select(*COMMENT_COLUMNS).where(comment.c.panel == panel)
+        if not withdrawn:
+            query = query.where(comment.c.withdrawn_at.is_(None))
+        if question is not None:
+            query = query.where(comment.c.question == question)
+        if after is not None:
+            seen = select(comment.c.position).where(comment.c.id == after).scalar_subquery()
+            query = query.where(comment.c.position > seen)
+        query = query.order_by(comment.c.position).limit(limit)
+        return self._read(lambda connection: tuple(CommentRecord(*row) for row in connection.execute(query)))
+
+    def withdraw(self, name: str) -> CommentRecord:
+        """Show a comment no longer."""
+
+        def action(connection: Connection) -> CommentRecord:
+            old = _get_comment(connection, name)
+            if old.withdrawn_at is None:
+                connection.execute(update(comment).where(comment.c.id == name).values(withdrawn_at=now()))
+                note_change(connection, old.panel, "comments", comment=name)
+            return _get_comment(connection, name)
+
+        return self._write(action)
+
+
+class MeantResource(Resource):
+    """Contradictions that judges meant, by the key that the feedback gives them."""
+
+    def say(self, judge: str, key: str, sentence: str, reason: str = "") -> MeantRecord:
+        """Note that a judge meant a contradiction; said again, the last sentence and reason count."""
+
+        def action(connection: Connection) -> MeantRecord:
+            home = get_judge(connection, judge).panel
+            get_panel(connection, home)
+            made = MeantRecord(home, judge, key, sentence, reason, now())
+            _take_back(connection, judge, key, made.time)
+            connection.execute(insert(meant), made.as_dict())
+            note_change(connection, home, "meant", judge=judge, key=key)
+            return made
+
+        return self._write(action)
+
+    def take_back(self, judge: str, key: str) -> None:
+        """Note that it was not meant after all."""
+
+        def action(connection: Connection) -> None:
+            home = get_judge(connection, judge).panel
+            if not _take_back(connection, judge, key, now()):
+                raise NotFoundError("nothing with this key was meant")
+            note_change(connection, home, "meant", judge=judge, key=key)
+
+        self._write(action)
+
+    def list(self, panel: str, judge: str | None = None, *, taken_back: bool = False) -> tuple[MeantRecord, ...]:
+        """What was meant, in order; with what was taken back if asked for."""
+        query = select(*MEANT_COLUMNS).where(meant.c.panel == panel).order_by(meant.c.id)
+        if judge is not None:
+            query = query.where(meant.c.judge == judge)
+        if not taken_back:
+            query = query.where(meant.c.taken_back_at.is_(None))
+        return self._read(lambda connection: tuple(MeantRecord(*row) for row in connection.execute(query)))
+
+
+def _take_back(connection: Connection, judge: str, key: str, moment: str) -> bool:
+    standing = (meant.c.judge == judge) & (meant.c.key == key) & meant.c.taken_back_at.is_(None)
+    return connection.execute(update(meant).where(standing).values(taken_back_at=moment)).rowcount > 0

@@ -1,0 +1,71 @@
+"""Rounds and their phases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert, select
+
+from coherently.web.store.database.schema import round_phase
+from coherently.web.store.identifiers import now, read_time
+from coherently.web.store.resources.change_resource import Resource, note_change
+from coherently.web.store.resources.panel_resource import NO_PANEL, get_panel
+from coherently.web.store.store_errors import NotFoundError, StoreError
+from coherently.web.store.store_records import PHASES, RoundRecord
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from coherently.web.store.store_records import Phase
+
+ANSWERING = ("private", "revision")
+"""Phases in which judges answer."""
+COLUMNS = (
+    round_phase.c.panel,
+    round_phase.c.number,
+    round_phase.c.phase,
+    round_phase.c.closes_at,
+    round_phase.c.hide_numbers,
+    round_phase.c.since,
+)
+
+
+def current_round(connection: Connection, panel: str) -> RoundRecord:
+    """The phase that a panel is in."""
+    query = select(*COLUMNS).where(round_phase.c.panel == panel).order_by(round_phase.c.id.desc()).limit(1)
+    row = connection.execute(query).first()
+    if row is None:
+        raise NotFoundError(NO_PANEL)
+    return RoundRecord(*row)
+
+
+class RoundResource(Resource):
+    """The phases of a panel, the last of which it is in."""
+
+    def current(self, panel: str) -> RoundRecord:
+        """The phase that a panel is in."""
+        return self._read(lambda connection: current_round(connection, panel))
+
+    def list(self, panel: str) -> tuple[RoundRecord, ...]:
+        """All phases so far, in order."""
+        query = select(*COLUMNS).where(round_phase.c.panel == panel).order_by(round_phase.c.id)
+        return self._read(lambda connection: tuple(RoundRecord(*row) for row in connection.execute(query)))
+
+    def advance(
+        self, panel: str, phase: Phase, closes_at: str | None = None, *, hide_numbers: bool = True
+    ) -> RoundRecord:
+        """Go on to a phase, or set anew when the present one closes and what it hides."""
+        if phase not in PHASES:
+            raise StoreError(f"unknown phase {phase!r}: the phases are {', '.join(PHASES)}")
+        closes = None if closes_at is None else read_time(closes_at)
+
+        def action(connection: Connection) -> RoundRecord:
+            get_panel(connection, panel)
+            old = current_round(connection, panel)
+            begins = phase in ANSWERING and phase != old.phase
+            made = RoundRecord(panel, old.number + begins, phase, closes, hide_numbers, now())
+            connection.execute(insert(round_phase), made.as_dict())
+            note_change(connection, panel, "round", number=made.number, phase=phase)
+            return made
+
+        return self._write(action)

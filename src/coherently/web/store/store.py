@@ -1,0 +1,144 @@
+"""The store: everything that the workbench keeps, behind one door."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sqlalchemy import delete, select
+
+from coherently.web.store.archives.panel_archives import ArchiveResource
+from coherently.web.store.database.addresses import default_url
+from coherently.web.store.database.backup import back_up
+from coherently.web.store.database.database import Database
+from coherently.web.store.database.schema import change, idempotency, session
+from coherently.web.store.identifiers import after, now
+from coherently.web.store.people.account_resource import AccountResource
+from coherently.web.store.people.secret_keys import SessionResource, TokenResource
+from coherently.web.store.resources.aggregation_resource import AggregationResource
+from coherently.web.store.resources.change_resource import ChangeResource
+from coherently.web.store.resources.forecast_resource import ForecastResource
+from coherently.web.store.resources.judge_resource import JudgeResource
+from coherently.web.store.resources.law_resource import LawResource
+from coherently.web.store.resources.once import do_once
+from coherently.web.store.resources.outcome_resource import OutcomeResource
+from coherently.web.store.resources.panel_resource import PanelResource
+from coherently.web.store.resources.question_resource import QuestionResource
+from coherently.web.store.resources.remark_resource import CommentResource, MeantResource
+from coherently.web.store.resources.round_resource import RoundResource
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from sqlalchemy import Connection
+
+    from coherently.web.store.store_records import OnceAnswer
+
+T = TypeVar("T")
+KEPT_SECONDS = 7 * 24 * 3600
+"""How long keys of requests and changes are kept: a week."""
+
+
+def open_store(url: str | None = None) -> Store:
+    """Open a store, and make it if it is not there; its schema is brought to that of this version.
+
+    `sqlite:///folder/file.db` is a file, by default one in the user's data folder; `postgresql://user@host/database` a
+    server. `sqlite://` is a scratch store that is gone when it is closed.
+
+    >>> with open_store("sqlite://") as store:
+    ...     panel = store.panels.create(store.accounts.local().id, "Next year")
+    ...     store.rounds.current(panel.id).phase
+    'private'
+    """
+    return Store(Database(default_url() if url is None else url))
+
+
+class Store:
+    """Everything that the workbench keeps. It can be used from many threads; every call waits for its answer."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.accounts = AccountResource(database)
+        self.sessions = SessionResource(database)
+        self.tokens = TokenResource(database)
+        self.panels = PanelResource(database)
+        self.questions = QuestionResource(database)
+        self.laws = LawResource(database)
+        self.judges = JudgeResource(database)
+        self.rounds = RoundResource(database)
+        self.forecasts = ForecastResource(database)
+        self.outcomes = OutcomeResource(database)
+        self.comments = CommentResource(database)
+        self.meant = MeantResource(database)
+        self.aggregations = AggregationResource(database)
+        self.changes = ChangeResource(database)
+        self.archive = ArchiveResource(self)
+
+    @property
+    def kind(self) -> str:
+        """The kind of database: `sqlite` or `postgresql`."""
+        return self._database.kind
+
+    @property
+    def url(self) -> str:
+        """Where the store is, without a password."""
+        return self._database.address
+
+    def write(self, action: Callable[[], T]) -> T:
+        """Run an action whose calls of the store are one transaction, which is on the disk when this returns.
+
+        The action runs in the writer's thread, and others wait for it: nothing is solved in it.
+        """
+        return self._database.write(lambda _: action())
+
+    def read(self, action: Callable[[], T]) -> T:
+        """Run an action whose reads all see one moment."""
+        return self._database.read(lambda _: action())
+
+    def in_transaction(self, action: Callable[[Connection], T]) -> T:
+        """Run an action on the writer's connection: for the other parts of the store."""
+        return self._database.write(action)
+
+    def once(self, scope: str, key: str, digest: str, action: Callable[[], tuple[int, Any]]) -> OnceAnswer:
+        """Do an action for a key at most once, and give its answer (a status and plain values) every time.
+
+        The same key with another digest is refused. The action is one transaction with the note of the key; if it
+        raises, nothing is noted.
+        """
+        return self._database.write(lambda connection: do_once(connection, scope, key, digest, action))
+
+    def ready(self) -> None:
+        """Raise `StoreUnavailableError` if the database does not answer."""
+        self._database.read(lambda connection: connection.execute(select(1)).one())
+
+    def tidy(self) -> None:
+        """Remove sessions that have ended, and keys and changes that are older than a week."""
+        old = after(-KEPT_SECONDS)
+
+        def action() -> None:
+            self._database.write(
+                lambda connection: connection.execute(delete(session).where(session.c.expires_at < now()))
+            )
+            self._database.write(
+                lambda connection: connection.execute(delete(idempotency).where(idempotency.c.time < old))
+            )
+            self._database.write(lambda connection: connection.execute(delete(change).where(change.c.time < old)))
+
+        self.write(action)
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Write a copy of a SQLite store while it is used; the file at `path` is whole or not there."""
+        back_up(self._database, path)
+
+    def close(self) -> None:
+        """Write what waits, and end."""
+        self._database.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
