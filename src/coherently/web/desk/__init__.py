@@ -1,0 +1,46 @@
+"""The desk: what one judge's answers allow and contradict, and what a panel's answers leave open.
+
+Pure functions on values; nothing here knows of a store or of the web.
+"""
+
+from __future__ import annotations
+
+from coherently.web.desk.draft_reading import read_draft
+from coherently.web.desk.live_feedback import feedback, fit, warm_up
+from coherently.web.desk.panel_overview import ask_next, averages, follows, overview, rises
+from coherently.web.desk.sheet_values import (
+    AnswerChange,
+    Answered,
+    Band,
+    Clash,
+    DraftReading,
+    Feedback,
+    Item,
+    Overview,
+    SheetSetting,
+    Spread,
+    Suggestion,
+)
+
+__all__ = [
+    "AnswerChange",
+    "Answered",
+    "Band",
+    "Clash",
+    "DraftReading",
+    "Feedback",
+    "Item",
+    "Overview",
+    "SheetSetting",
+    "Spread",
+    "Suggestion",
+    "ask_next",
+    "averages",
+    "feedback",
+    "fit",
+    "follows",
+    "overview",
+    "read_draft",
+    "rises",
+    "warm_up",
+]
