@@ -1,0 +1,1 @@
+"""Who is asking, and whether they may: the door, callers, sessions, tokens, rates."""

@@ -1,0 +1,182 @@
+"""Aggregations and files."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import Response
+
+from coherently.web.api.reaching import (
+    AggregationId,
+    Bench,
+    Calculating,
+    Facilitating,
+    Key,
+    PanelId,
+    content_type,
+    json_only,
+    unknown_kind,
+)
+from coherently.web.operations import aggregation_operations as aggregations
+from coherently.web.operations import exports, importing
+from coherently.web.shapes.aggregation_shapes import (
+    AccuracyView,
+    AggregationDraft,
+    AggregationList,
+    AggregationView,
+    ComparisonView,
+    ResultView,
+)
+from coherently.web.shapes.panel_shapes import PanelView
+from coherently.web.shapes.shape import Title
+
+router = APIRouter(tags=["aggregations"])
+ARCHIVE, CSV = "application/zip", "text/csv"
+VERSIONS, VERSION = "/panels/{panel}/aggregations", "/panels/{panel}/aggregations/{aggregation}"
+Ending = Literal["csv", "json", "py"]
+Other = Annotated[str | None, Query(alias="with", pattern="^a_[0-9A-Za-z]{1,40}$", description="The earlier version.")]
+STYLES = re.compile(r'<style>(.*?)</style>|style="([^"]*)"', re.DOTALL)
+
+
+def _files(*kinds: str) -> dict[int | str, dict[str, Any]]:
+    shapes = {kind: {"schema": {"type": "object" if kind == "application/json" else "string"}} for kind in kinds}
+    return {200: {"description": "The file.", "content": shapes}}
+
+
+def _download(content: str | bytes, kind: str, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Type": kind}
+    return Response(content, headers=headers)
+
+
+@router.get(VERSIONS)
+def list_aggregations(bench: Bench, caller: Facilitating, panel: PanelId) -> AggregationList:
+    """List all versions, the newest first."""
+    return aggregations.list_aggregations(bench, caller, panel)
+
+
+@router.post(VERSIONS, status_code=202, dependencies=[Depends(json_only)])
+def request_aggregation(
+    bench: Bench, caller: Facilitating, panel: PanelId, draft: AggregationDraft, key: Key = None
+) -> AggregationView:
+    """Ask for the next version; it runs as a job."""
+    return aggregations.request_aggregation(bench, caller, panel, draft, key)
+
+
+@router.get(VERSION)
+def get_aggregation(bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId) -> AggregationView:
+    """Show a version, and how far it is."""
+    return aggregations.get_aggregation(bench, caller, panel, aggregation)
+
+
+@router.post(f"{VERSION}/cancel")
+def cancel_aggregation(
+    bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId
+) -> AggregationView:
+    """Stop a version that waits or runs."""
+    return aggregations.cancel_aggregation(bench, caller, panel, aggregation)
+
+
+@router.get(f"{VERSION}/result")
+def get_result(bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId) -> ResultView:
+    """Give the whole result with what it is made from, for `co.Result.from_json` and `co.verify`."""
+    return aggregations.get_result(bench, caller, panel, aggregation)
+
+
+@router.get(f"{VERSION}/accuracy")
+def get_accuracy(bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId) -> AccuracyView:
+    """Say how good judges and aggregate were, as far as events are resolved."""
+    return aggregations.get_accuracy(bench, caller, panel, aggregation)
+
+
+@router.get(f"{VERSION}/comparison")
+def compare_versions(
+    bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId, other: Other = None
+) -> ComparisonView:
+    """Show a version beside an earlier one."""
+    return aggregations.compare_versions(bench, caller, panel, aggregation, other)
+
+
+@router.get(f"{VERSION}/forecasts.{{ending}}", responses=_files(*exports.KINDS.values()), response_class=Response)
+def export_result(
+    bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId, ending: Ending
+) -> Response:
+    """Give the aggregate as CSV, as JSON, as Python."""
+    text = exports.export_result(bench, caller, panel, aggregation, ending)
+    return _download(text, exports.KINDS[ending], f"forecasts.{ending}")
+
+
+@router.get(f"{VERSION}/report", responses=_files("text/html; charset=utf-8"), response_class=Response)
+def get_report(
+    bench: Bench,
+    caller: Facilitating,
+    panel: PanelId,
+    aggregation: AggregationId,
+    view: Annotated[bool, Query(description="To read in the browser, not to keep.")] = False,
+) -> Response:
+    """Give the report as one file."""
+    page = aggregations.get_report(bench, caller, panel, aggregation)
+    answer = _download(page, "text/html; charset=utf-8", "report.html")
+    if view:
+        answer.headers["Content-Disposition"] = "inline"
+        answer.headers["Content-Security-Policy"] = report_policy(page)
+    return answer
+
+
+def report_policy(page: str) -> str:
+    """A policy that lets a report use exactly the styles that are in it, and nothing else."""
+    styles = {block or attribute for block, attribute in STYLES.findall(page)}
+    hashes = (base64.b64encode(hashlib.sha256(style.encode()).digest()).decode() for style in sorted(styles))
+    allowed = " ".join(f"'sha256-{value}'" for value in hashes)
+    return (
+        f"default-src 'none'; style-src 'unsafe-hashes' {allowed}; img-src data:; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'; sandbox allow-same-origin"
+    )
+
+
+@router.get(
+    "/panels/{panel}/export.{ending}",
+    tags=["files"],
+    responses=_files(*exports.KINDS.values()),
+    response_class=Response,
+)
+def export_panel(bench: Bench, caller: Facilitating, panel: PanelId, ending: Ending) -> Response:
+    """Give the answers that stand as CSV, as JSON, as Python."""
+    text = exports.export_panel(bench, caller, panel, ending)
+    return _download(text, exports.KINDS[ending], f"panel.{ending}")
+
+
+@router.get("/panels/{panel}/archive", tags=["files"], responses=_files(ARCHIVE), response_class=Response)
+def export_archive(bench: Bench, caller: Facilitating, panel: PanelId) -> Response:
+    """Give the whole panel as one archive."""
+    return _download(importing.export_archive(bench, caller, panel), ARCHIVE, "panel.zip")
+
+
+IMPORTED = {
+    "required": True,
+    "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in (CSV, ARCHIVE)},
+}
+
+
+@router.post("/panels/import", tags=["files"], status_code=201, openapi_extra={"requestBody": IMPORTED})
+async def import_panel(
+    request: Request,
+    bench: Bench,
+    caller: Facilitating,
+    calculator: Calculating,
+    title: Annotated[Title, Query(description="Title of the panel of a CSV.")] = "Imported panel",
+) -> PanelView:
+    """Make a panel of a CSV of forecasts (judge, event, probability) or of an archive."""
+    from starlette.concurrency import run_in_threadpool
+
+    kind = content_type(request)
+    data = await request.body()
+    if kind == ARCHIVE:
+        return await run_in_threadpool(importing.import_archive, bench, caller, data)
+    if kind != CSV:
+        raise unknown_kind(kind, f"{CSV} or {ARCHIVE}")
+    table = await run_in_threadpool(calculator.call, importing.read_table_bytes, data)
+    return await run_in_threadpool(importing.import_table, bench, caller, table, title)

@@ -1,0 +1,78 @@
+"""`/sheet`: what a judge sees and sends, with the secret of the link."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path
+
+from coherently.web.api.reaching import Bench, Judging, Key, json_only
+from coherently.web.operations import sheets
+from coherently.web.shapes.judging_shapes import CommentDraft, CommentList, CommentView
+from coherently.web.shapes.sheet_shapes import (
+    AnswerBatch,
+    FeedbackView,
+    FitDraft,
+    FitView,
+    HandedIn,
+    MeantDraft,
+    SavedView,
+    SheetView,
+)
+
+router = APIRouter(prefix="/sheet", tags=["sheet"], dependencies=[Depends(json_only)])
+ClashKey = Annotated[str, Path(min_length=1, max_length=200, pattern="^[!-~]+$", description="Key of a contradiction.")]
+
+
+@router.get("")
+def get_sheet(bench: Bench, caller: Judging) -> SheetView:
+    """Show the whole sheet of the judge."""
+    return sheets.get_sheet(bench, caller)
+
+
+@router.post("/answers")
+def save_answers(bench: Bench, caller: Judging, batch: AnswerBatch, key: Key = None) -> SavedView:
+    """Keep answers, and say what they allow and contradict."""
+    return sheets.save_answers(bench, caller, batch, key)
+
+
+@router.post("/try")
+def try_answers(bench: Bench, caller: Judging, batch: AnswerBatch) -> FeedbackView:
+    """Say what answers would allow and contradict; nothing is kept."""
+    return sheets.try_answers(bench, caller, batch)
+
+
+@router.post("/fit")
+def fit_answers(bench: Bench, caller: Judging, draft: FitDraft) -> FitView:
+    """Give the least change that mends one contradiction; nothing is kept."""
+    return sheets.fit_answers(bench, caller, draft)
+
+
+@router.post("/meant")
+def mean_it(bench: Bench, caller: Judging, draft: MeantDraft, key: Key = None) -> FeedbackView:
+    """Say that a contradiction is meant."""
+    return sheets.mean_it(bench, caller, draft, key)
+
+
+@router.delete("/meant/{clash}")
+def take_back(bench: Bench, caller: Judging, clash: ClashKey) -> FeedbackView:
+    """Say that it was not meant after all."""
+    return sheets.take_back(bench, caller, clash)
+
+
+@router.post("/hand-in")
+def hand_in(bench: Bench, caller: Judging) -> HandedIn:
+    """Hand in; answers may still change until the round closes."""
+    return sheets.hand_in(bench, caller)
+
+
+@router.get("/comments")
+def list_comments(bench: Bench, caller: Judging) -> CommentList:
+    """List the comments that this phase shows, without names."""
+    return sheets.sheet_comments(bench, caller)
+
+
+@router.post("/comments", status_code=201)
+def add_comment(bench: Bench, caller: Judging, draft: CommentDraft, key: Key = None) -> CommentView:
+    """Comment as a judge."""
+    return sheets.add_sheet_comment(bench, caller, draft, key)

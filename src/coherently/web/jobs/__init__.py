@@ -1,0 +1,1 @@
+"""Work that takes long: worker processes, the table of jobs, limits of time and memory."""

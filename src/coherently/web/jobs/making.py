@@ -1,0 +1,123 @@
+"""One aggregation: plain values in, plain values out; nothing here knows the store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from coherently.errors import CoherentlyError
+from coherently.web.operations.stateless import plain, timed_method
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from coherently.panel import Panel
+    from coherently.report.dossier import Dossier
+    from coherently.result import Result
+    from coherently.solve.budget import Signal
+
+CHECK_SECONDS = 10.0
+"""Time limit of the check of the panel that the report shows, in seconds."""
+LEAST_TUNED = 30
+"""Minimum number of resolved events before a recipe is tuned: with fewer none is learned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What an aggregation keeps: `result` has everything, `summary` what lists show."""
+
+    result: dict[str, Any]
+    summary: dict[str, Any]
+
+
+def read_inputs(inputs: dict[str, Any]) -> Panel:
+    """The panel of the values that an aggregation is made from."""
+    from coherently.panel import Panel
+
+    rows = [(row["judge"], row["event"], row["probability"]) for row in inputs["forecasts"]]
+    return Panel.from_records(rows, laws=inputs["laws"], outcomes=inputs["outcomes"] or None, labels=inputs["labels"])
+
+
+def make(
+    inputs: dict[str, Any],
+    options: dict[str, Any],
+    seconds: float,
+    *,
+    cancel: Signal,
+    tell: Callable[[float, str], None],
+) -> Made | None:
+    """Aggregate, verify and report; None if it was cancelled."""
+    from coherently.report.dossier import make_dossier
+    from coherently.report.html_page import Origin, write_dossier
+    from coherently.result import aggregate
+    from coherently.web.shapes.shape import now_text
+
+    panel = read_inputs(inputs)
+    method = timed_method(options["method"], seconds)
+    result = aggregate(
+        panel, method, options["loss"], cancel=cancel, progress=lambda share: tell(0.8 * share, "Aggregating")
+    )
+    if cancel.is_set():
+        return None
+    tell(0.8, "Checking")
+    dossier = make_dossier(panel, result, time_limit=min(CHECK_SECONDS, seconds), threads=1)
+    if cancel.is_set():
+        return None
+    tell(0.9, "Writing the report")
+    origin = Origin(options.get("title"), now_text()[:16].replace("T", " ") + " UTC")
+    return Made(_kept(dossier, result, inputs, write_dossier(dossier, origin)), _summary(dossier, result))
+
+
+def _kept(dossier: Dossier, result: Result, inputs: dict[str, Any], page: str) -> dict[str, Any]:
+    from coherently.panel import records
+
+    assert dossier.verification is not None
+    rows = plain(records(result.columns()))
+    titles = inputs["labels"]
+    return {
+        "events": [row | {"title": titles.get(row["event"], "")} for row in rows],
+        "result": plain(result.as_dict()),
+        "verified": bool(dossier.verification),
+        "problems": list(dossier.verification.problems),
+        "accuracy": _accuracy(dossier),
+        "report": page,
+    }
+
+
+def _accuracy(dossier: Dossier) -> dict[str, Any]:
+    tuned, notes = None, list(dossier.notes)
+    if int((dossier.panel.written.outcome >= 0).sum()) >= LEAST_TUNED:
+        from coherently.scoring import tune
+
+        try:
+            tuned = plain(tune(dossier.panel, time_limit=CHECK_SECONDS).as_dict())
+        except CoherentlyError as error:
+            notes.append(str(error))
+    return {
+        "scores": None if dossier.scores is None else plain(dossier.scores.as_dict()),
+        "replaced": None if dossier.replaced is None else plain(dossier.replaced.as_dict()),
+        "tuned": tuned,
+        "notes": notes,
+    }
+
+
+def _summary(dossier: Dossier, result: Result) -> dict[str, Any]:
+    panel, found = dossier.panel, dossier.check
+    numbers = ("objective", "lower_bound", "gap", "guaranteed_improvement")
+    values: dict[str, Any] = {name: getattr(result, name) for name in numbers}
+    values |= {
+        "status": str(result.status),
+        "sentence": result.status.sentence,
+        "coherence": str(result.coherence),
+        "note": result.note,
+        "forecasts": len(panel),
+        "judges": len(panel.judges),
+        "events": len(panel.written),
+        "verified": bool(dossier.verification),
+        "problems": [] if dossier.verification is None else list(dossier.verification.problems),
+        "contradictions": [] if found is None else list(found.contradictions)[:20],
+        "brier_before": None if dossier.scores is None else float(dossier.scores.calibration.brier),
+        "brier_after": None if dossier.replaced is None else float(dossier.replaced.calibration.brier),
+    }
+    found_values: dict[str, Any] = plain(values)
+    return found_values

@@ -1,0 +1,144 @@
+"""Forecasts, outcomes and comments, as the facilitator sees and enters them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coherently.web.access.repeating import only_once
+from coherently.web.operations.panel_operations import own_panel
+from coherently.web.operations.questions import check_meaning, setting_of
+from coherently.web.refusals import not_found
+from coherently.web.shapes.judging_shapes import (
+    CommentList,
+    CommentView,
+    ForecastPage,
+    ForecastView,
+    OutcomeList,
+    OutcomeView,
+    RecordedForecasts,
+)
+
+if TYPE_CHECKING:
+    from coherently.web.access.callers import AccountCaller
+    from coherently.web.access.workbench import Workbench
+    from coherently.web.shapes.judging_shapes import CommentDraft, ForecastBatch, OutcomeDraft
+    from coherently.web.store.store_records import CommentRecord, ForecastRecord, OutcomeRecord
+
+
+def list_forecasts(
+    bench: Workbench,
+    caller: AccountCaller,
+    panel: str,
+    *,
+    judge: str | None = None,
+    event: str | None = None,
+    as_of: str | None = None,
+    after: int = 0,
+    limit: int = 1000,
+) -> ForecastPage:
+    """All forecasts in the order of their time; with `as_of`, the answers that stood then."""
+    own_panel(bench, caller, panel)
+    store = bench.store
+    if as_of is None:
+        found = store.forecasts.history(panel, judge, event, after, limit)
+    else:
+        stood = store.forecasts.latest(panel, judge, as_of)
+        found = tuple(each for each in stood if each.id > after and event in (None, each.event))[:limit]
+    more = str(found[-1].id) if len(found) == limit else None
+    return ForecastPage(forecasts=[view_forecast(record) for record in found], after=more)
+
+
+def record_forecasts(
+    bench: Workbench, caller: AccountCaller, panel: str, batch: ForecastBatch, key: str | None = None
+) -> RecordedForecasts:
+    """Record forecasts for judges, in any phase, all or none; a repeated key records nothing again."""
+    from coherently.web.store import AnswerGiven
+
+    own_panel(bench, caller, panel)
+    by_judge: dict[str, list[AnswerGiven]] = {}
+    for row in batch.forecasts:
+        by_judge.setdefault(row.judge, []).append(AnswerGiven(row.event, row.probability, reason=row.reason))
+    for judge in by_judge:
+        if bench.store.judges.get(judge).panel != panel:
+            raise not_found("judge")
+
+    def action() -> RecordedForecasts:
+        records = [
+            record
+            for judge, answers in by_judge.items()
+            for record in bench.store.forecasts.record(judge, answers, phases=None)
+        ]
+        return RecordedForecasts(forecasts=[view_forecast(record) for record in records])
+
+    return only_once(bench, caller, f"forecasts {panel}", key, batch, action)
+
+
+def list_outcomes(bench: Workbench, caller: AccountCaller, panel: str) -> OutcomeList:
+    """The outcomes that are known."""
+    own_panel(bench, caller, panel)
+    return OutcomeList(outcomes=[view_outcome(record) for record in bench.store.outcomes.latest(panel)])
+
+
+def record_outcome(
+    bench: Workbench, caller: AccountCaller, panel: str, draft: OutcomeDraft, key: str | None = None
+) -> OutcomeView:
+    """Record how an event came out; it must go together with the laws and the other outcomes."""
+    from coherently.panel import Panel
+
+    own_panel(bench, caller, panel)
+    setting = setting_of(bench, panel)
+    known = {record.event: record.outcome for record in bench.store.outcomes.latest(panel)}
+    known[draft.event] = draft.outcome
+    texts = [item.event for item in setting.items]
+    if draft.outcome is None:
+        check_meaning(texts, setting.laws)
+    else:
+        outcomes = {text: value for text, value in known.items() if value is not None}
+        Panel.from_records([("somebody", text, 0.5) for text in texts], laws=list(setting.laws), outcomes=outcomes)
+
+    def action() -> OutcomeView:
+        return view_outcome(bench.store.outcomes.record(panel, draft.event, draft.outcome, draft.note))
+
+    return only_once(bench, caller, f"outcomes {panel}", key, draft, action)
+
+
+def list_comments(bench: Workbench, caller: AccountCaller, panel: str) -> CommentList:
+    """All comments, with the names of those who wrote them."""
+    own_panel(bench, caller, panel)
+    names = {record.id: record.name for record in bench.store.judges.list(panel)}
+    found = bench.store.comments.list(panel)
+    return CommentList(comments=[view_comment(each, names.get(each.judge or "")) for each in found])
+
+
+def add_comment(
+    bench: Workbench, caller: AccountCaller, panel: str, draft: CommentDraft, key: str | None = None
+) -> CommentView:
+    """Comment as the facilitator."""
+    own_panel(bench, caller, panel)
+
+    def action() -> CommentView:
+        return view_comment(bench.store.comments.add(panel, draft.text, question=draft.question), None)
+
+    return only_once(bench, caller, f"comments {panel}", key, draft, action)
+
+
+def view_forecast(record: ForecastRecord) -> ForecastView:
+    """A forecast as it is answered."""
+    return ForecastView(**{**record.as_dict(), "id": str(record.id)})
+
+
+def view_outcome(record: OutcomeRecord) -> OutcomeView:
+    """An outcome as it is answered."""
+    return OutcomeView(event=record.event, outcome=record.outcome, note=record.note, time=record.time)
+
+
+def view_comment(record: CommentRecord, author: str | None, reader: str | None = None) -> CommentView:
+    """A comment as it is answered to a reader: a judge, or the facilitator, who is None."""
+    return CommentView(
+        id=record.id,
+        question=record.question,
+        author="facilitator" if record.judge is None else author,
+        text=record.text,
+        time=record.time,
+        mine=record.judge == reader,
+    )

@@ -1,0 +1,94 @@
+"""Judges and rounds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from coherently.web.operations.panel_operations import own_panel, view_round
+from coherently.web.refusals import not_found, too_many
+from coherently.web.shapes.judging_shapes import InvitedJudge, JudgeList, JudgeView, RoundList
+
+if TYPE_CHECKING:
+    from coherently.web.access.callers import AccountCaller
+    from coherently.web.access.workbench import Workbench
+    from coherently.web.shapes.judging_shapes import JudgeDraft, RoundDraft
+    from coherently.web.shapes.panel_shapes import RoundView
+    from coherently.web.store.store_records import JudgeRecord
+
+
+def list_judges(bench: Workbench, caller: AccountCaller, panel: str) -> JudgeList:
+    """The judges of a panel, and how far they are."""
+    own_panel(bench, caller, panel)
+    return JudgeList(judges=view_judges(bench, panel))
+
+
+def view_judges(bench: Workbench, panel: str) -> list[JudgeView]:
+    """All judges as they are answered."""
+    store = bench.store
+    answered = Counter(record.judge for record in store.forecasts.latest(panel))
+    number = store.rounds.current(panel).number
+    handed_in = {record.judge: record.time for record in store.judges.hand_ins(panel, number)}
+    return [
+        JudgeView(**_fields(record), handed_in=handed_in.get(record.id), answered=answered[record.id])
+        for record in store.judges.list(panel)
+    ]
+
+
+def invite_judge(bench: Workbench, caller: AccountCaller, panel: str, draft: JudgeDraft) -> InvitedJudge:
+    """Add a judge with a link, whose secret is answered this once."""
+    own_panel(bench, caller, panel)
+    most = bench.settings.limits.judges
+    if len(bench.store.judges.list(panel)) >= most:
+        raise too_many("judges", most, "Make a further panel.")
+    record, secret = bench.store.judges.invite(panel, draft.name)
+    return _invited(record, secret)
+
+
+def renew_link(bench: Workbench, caller: AccountCaller, panel: str, judge: str) -> InvitedJudge:
+    """A new link instead of the old one, which ends."""
+    own_judge(bench, caller, panel, judge)
+    secret = bench.store.judges.renew_link(judge)
+    return _invited(bench.store.judges.get(judge), secret)
+
+
+def revoke_link(bench: Workbench, caller: AccountCaller, panel: str, judge: str) -> None:
+    """End a link; the answers are kept."""
+    own_judge(bench, caller, panel, judge)
+    bench.store.judges.revoke(judge)
+
+
+def own_judge(bench: Workbench, caller: AccountCaller, panel: str, judge: str) -> JudgeRecord:
+    """A judge of the caller's panel."""
+    own_panel(bench, caller, panel)
+    record = bench.store.judges.get(judge)
+    if record.panel != panel:
+        raise not_found("judge")
+    return record
+
+
+def list_rounds(bench: Workbench, caller: AccountCaller, panel: str) -> RoundList:
+    """The phases so far; the last is the current one."""
+    own_panel(bench, caller, panel)
+    return RoundList(rounds=[view_round(record) for record in bench.store.rounds.list(panel)])
+
+
+def advance_round(bench: Workbench, caller: AccountCaller, panel: str, draft: RoundDraft) -> RoundView:
+    """Go on to a phase."""
+    own_panel(bench, caller, panel)
+    record = bench.store.rounds.advance(panel, draft.phase, draft.closes_at, hide_numbers=draft.hide_numbers)
+    return view_round(record)
+
+
+def _invited(record: JudgeRecord, secret: str) -> InvitedJudge:
+    return InvitedJudge(**_fields(record), handed_in=None, answered=0, secret=secret, link=f"/j/{secret}")
+
+
+def _fields(record: JudgeRecord) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "name": record.name,
+        "invited": record.invited_at,
+        "opened": record.opened_at,
+        "revoked": record.revoked_at,
+    }

@@ -1,0 +1,85 @@
+"""Panels of an account."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from coherently.web.refusals import not_found, too_many
+from coherently.web.shapes.panel_shapes import PanelList, PanelView, RoundView
+
+if TYPE_CHECKING:
+    from coherently.web.access.callers import AccountCaller
+    from coherently.web.access.workbench import Workbench
+    from coherently.web.shapes.panel_shapes import PanelDraft, PanelEdit, Phase
+    from coherently.web.store.store_records import PanelRecord, RoundRecord
+
+
+def own_panel(bench: Workbench, caller: AccountCaller, panel: str) -> PanelRecord:
+    """The panel of an id, if it is the caller's; that of another is answered as if it did not exist."""
+    record = bench.store.panels.get(panel)
+    if record.owner != caller.account:
+        raise not_found("panel")
+    return record
+
+
+def create_panel(bench: Workbench, caller: AccountCaller, draft: PanelDraft) -> PanelView:
+    """Make a panel in its first, private round."""
+    most = bench.settings.limits.panels
+    if len(bench.store.panels.list(caller.account, limit=most)) >= most:
+        raise too_many("panels", most, "Delete a panel that is no longer needed.")
+    return view_panel(bench, bench.store.panels.create(caller.account, draft.title, draft.description))
+
+
+def list_panels(bench: Workbench, caller: AccountCaller, limit: int = 100, after: str | None = None) -> PanelList:
+    """The panels of the account, the newest first; `after` is the id of the last one seen."""
+    if after is not None:
+        own_panel(bench, caller, after)
+    found = bench.store.panels.list(caller.account, after=after, limit=limit)
+    return PanelList(panels=[view_panel(bench, record) for record in found])
+
+
+def get_panel(bench: Workbench, caller: AccountCaller, panel: str) -> PanelView:
+    """One panel."""
+    return view_panel(bench, own_panel(bench, caller, panel))
+
+
+def edit_panel(bench: Workbench, caller: AccountCaller, panel: str, edit: PanelEdit) -> PanelView:
+    """Change what is given."""
+    own_panel(bench, caller, panel)
+    return view_panel(bench, bench.store.panels.edit(panel, edit.title, edit.description))
+
+
+def delete_panel(bench: Workbench, caller: AccountCaller, panel: str) -> None:
+    """Hide a panel; the links of its judges end."""
+    own_panel(bench, caller, panel)
+    bench.store.panels.delete(panel)
+
+
+def view_panel(bench: Workbench, record: PanelRecord) -> PanelView:
+    """A panel as it is answered."""
+    store = bench.store
+
+    def action() -> PanelView:
+        return PanelView(
+            id=record.id,
+            title=record.title,
+            description=record.description,
+            created=record.created_at,
+            questions=len(store.questions.list(record.id)),
+            laws=len(store.laws.list(record.id)),
+            judges=len(store.judges.list(record.id)),
+            round=view_round(store.rounds.current(record.id)),
+        )
+
+    return store.read(action)
+
+
+def view_round(record: RoundRecord) -> RoundView:
+    """A round as it is answered."""
+    return RoundView(
+        number=record.number,
+        phase=cast("Phase", record.phase),
+        closes_at=record.closes_at,
+        hide_numbers=record.hide_numbers,
+        time=record.since,
+    )

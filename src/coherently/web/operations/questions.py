@@ -1,0 +1,180 @@
+"""Questions and laws: what they mean together is tried out before anything is kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from coherently.errors import CoherentlyError
+from coherently.web import desk
+from coherently.web.operations.panel_operations import own_panel
+from coherently.web.refusals import RefusedError, not_found, too_many
+from coherently.web.shapes.panel_shapes import EventView, LawList, LawView, QuestionList, QuestionView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from coherently.web.access.callers import AccountCaller
+    from coherently.web.access.workbench import Workbench
+    from coherently.web.desk import DraftReading, SheetSetting
+    from coherently.web.shapes.panel_shapes import Kind, LawDraft, QuestionDraft, QuestionEdit, ReadDraft
+    from coherently.web.store.store_records import LawRecord, QuestionRecord
+
+
+def list_questions(bench: Workbench, caller: AccountCaller, panel: str) -> QuestionList:
+    """The questions of a panel, in their order."""
+    own_panel(bench, caller, panel)
+    return QuestionList(questions=[view_question(record) for record in bench.store.questions.list(panel)])
+
+
+def add_question(bench: Workbench, caller: AccountCaller, panel: str, draft: QuestionDraft) -> QuestionView:
+    """Ask a question; its formulas must be readable together with all others."""
+    own_panel(bench, caller, panel)
+    questions, laws = bench.store.questions.list(panel), bench.store.laws.list(panel)
+    _check_room(bench, questions, len(draft.events))
+    texts = [*_texts(questions), *(event.event for event in draft.events)]
+    check_meaning(texts, [*_statements(questions, laws), *filter(None, [draft.declaration])])
+    record = bench.store.questions.add(
+        panel,
+        draft.kind,
+        draft.title,
+        [(event.event, event.title) for event in draft.events],
+        draft.definition,
+        draft.group,
+        draft.declaration,
+    )
+    return view_question(record)
+
+
+def edit_question(
+    bench: Workbench, caller: AccountCaller, panel: str, question: str, edit: QuestionEdit
+) -> QuestionView:
+    """Change the words of a question."""
+    own_question(bench, caller, panel, question)
+    return view_question(bench.store.questions.edit(question, edit.title, edit.definition, edit.group))
+
+
+def withdraw_question(bench: Workbench, caller: AccountCaller, panel: str, question: str) -> None:
+    """Ask it no longer; its answers are kept."""
+    gone = own_question(bench, caller, panel, question)
+    rest = [record for record in bench.store.questions.list(panel) if record.id != question]
+    if gone.declaration is not None:
+        _check_still_read(rest, bench.store.laws.list(panel))
+    bench.store.questions.withdraw(question)
+
+
+def own_question(bench: Workbench, caller: AccountCaller, panel: str, question: str) -> QuestionRecord:
+    """A question of the caller's panel."""
+    own_panel(bench, caller, panel)
+    record = bench.store.questions.get(question)
+    if record.panel != panel or record.withdrawn_at is not None:
+        raise not_found("question")
+    return record
+
+
+def list_laws(bench: Workbench, caller: AccountCaller, panel: str) -> LawList:
+    """The laws of a panel, and what follows without any law."""
+    own_panel(bench, caller, panel)
+    records = bench.store.laws.list(panel)
+    follows = desk.follows(setting_of(bench, panel))
+    return LawList(laws=[view_law(record) for record in records], follows=list(follows))
+
+
+def add_law(bench: Workbench, caller: AccountCaller, panel: str, draft: LawDraft) -> LawView:
+    """Add a law; it must be readable and go together with the others."""
+    own_panel(bench, caller, panel)
+    questions, laws = bench.store.questions.list(panel), bench.store.laws.list(panel)
+    most = bench.settings.limits.laws
+    if len(laws) >= most:
+        raise too_many("laws", most, "Drop a law that is no longer needed.")
+    check_meaning(_texts(questions), [*_statements(questions, laws), draft.statement])
+    return view_law(bench.store.laws.add(panel, draft.statement, draft.title))
+
+
+def drop_law(bench: Workbench, caller: AccountCaller, panel: str, law: str) -> None:
+    """Let a law hold no longer; it is kept, with the time."""
+    own_panel(bench, caller, panel)
+    record = bench.store.laws.get(law)
+    if record.panel != panel or record.dropped_at is not None:
+        raise not_found("law")
+    rest = [each for each in bench.store.laws.list(panel) if each.id != law]
+    _check_still_read(bench.store.questions.list(panel), rest)
+    bench.store.laws.drop(law)
+
+
+def read_draft(bench: Workbench, caller: AccountCaller, panel: str, draft: ReadDraft) -> DraftReading:
+    """What a text means that somebody is still typing, or why it cannot be read."""
+    own_panel(bench, caller, panel)
+    return desk.read_draft(setting_of(bench, panel), draft.text, draft.kind)
+
+
+def setting_of(bench: Workbench, panel: str) -> SheetSetting:
+    """The events and laws of a panel, as the desk takes them."""
+    questions = bench.store.questions.list(panel)
+    items = tuple(
+        desk.Item(
+            event.id,
+            event.event,
+            event.title or question.title,
+            question.number,
+            question.title if len(question.events) > 1 else "",
+        )
+        for question in questions
+        for event in question.events
+    )
+    return desk.SheetSetting(items, tuple(_statements(questions, bench.store.laws.list(panel))))
+
+
+def check_meaning(texts: Sequence[str], laws: Sequence[str]) -> None:
+    """Refuse events and laws that cannot be read, or laws that contradict each other."""
+    from coherently.panel import Panel
+
+    # A panel of any numbers reads texts and laws as that of the judges' answers will.
+    Panel.from_records([("somebody", text, 0.5) for text in texts] or [("somebody", "true", 1.0)], laws=list(laws))
+
+
+def _check_still_read(questions: Sequence[QuestionRecord], laws: Sequence[LawRecord]) -> None:
+    try:
+        check_meaning(_texts(questions), _statements(questions, laws))
+    except CoherentlyError as error:
+        raise RefusedError(
+            409,
+            "still-needed",
+            f"Other questions or laws need it: {error}",
+            remedy="Withdraw those first.",
+        ) from None
+
+
+def _check_room(bench: Workbench, questions: Sequence[QuestionRecord], more: int) -> None:
+    limits = bench.settings.limits
+    if len(questions) >= limits.questions:
+        raise too_many("questions", limits.questions, "Withdraw a question that is no longer needed.")
+    if sum(len(question.events) for question in questions) + more > limits.events:
+        raise too_many("events", limits.events, "Withdraw a question that is no longer needed.")
+
+
+def _texts(questions: Iterable[QuestionRecord]) -> list[str]:
+    return [event.event for question in questions for event in question.events]
+
+
+def _statements(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -> list[str]:
+    declared = (question.declaration for question in questions)
+    return [*filter(None, declared), *(law.statement for law in laws)]
+
+
+def view_question(record: QuestionRecord) -> QuestionView:
+    """A question as it is answered."""
+    return QuestionView(
+        id=record.id,
+        number=record.number,
+        kind=cast("Kind", record.kind),
+        group=record.group,
+        title=record.title,
+        definition=record.definition,
+        declaration=record.declaration,
+        events=[EventView(id=event.id, event=event.event, title=event.title) for event in record.events],
+    )
+
+
+def view_law(record: LawRecord) -> LawView:
+    """A law as it is answered."""
+    return LawView(id=record.id, statement=record.statement, title=record.title, time=record.added_at)

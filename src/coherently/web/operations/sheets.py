@@ -1,0 +1,208 @@
+"""The sheet of a judge: the own answers, what they mean together, and what the round shows of the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coherently.web import desk
+from coherently.web.access.repeating import only_once
+from coherently.web.operations.answer_operations import view_comment
+from coherently.web.operations.panel_operations import view_round
+from coherently.web.operations.questions import setting_of, view_question
+from coherently.web.refusals import RefusedError
+from coherently.web.shapes.judging_shapes import CommentList
+from coherently.web.shapes.sheet_shapes import (
+    AnswerView,
+    ChangeOfAnswer,
+    FeedbackView,
+    FitView,
+    HandedIn,
+    JudgeName,
+    MeantView,
+    OthersView,
+    SavedView,
+    SheetName,
+    SheetView,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coherently.web.access.callers import JudgeCaller
+    from coherently.web.access.workbench import Workbench
+    from coherently.web.desk import Answered, Feedback
+    from coherently.web.shapes.judging_shapes import CommentDraft, CommentView
+    from coherently.web.shapes.sheet_shapes import AnswerBatch, AnswerDraft, FitDraft, MeantDraft
+    from coherently.web.store import AnswerGiven, ForecastRecord, RoundRecord
+
+OPEN_PHASES = ("discussion", "revision", "closed")
+"""Phases in which judges see each other's comments and, unless they are hidden, numbers."""
+
+
+def get_sheet(bench: Workbench, caller: JudgeCaller) -> SheetView:
+    """The whole sheet."""
+    store, panel, judge = bench.store, caller.panel, caller.judge.id
+    present = store.rounds.current(panel)
+    own = store.forecasts.latest(panel, judge)
+    handed_in = [record.time for record in store.judges.hand_ins(panel, present.number) if record.judge == judge]
+    return SheetView(
+        panel=SheetName(id=panel, title=store.panels.get(panel).title),
+        judge=JudgeName(name=caller.judge.name),
+        round=view_round(present),
+        questions=[view_question(record) for record in store.questions.list(panel)],
+        answers=[_view_answer(record) for record in own],
+        others=_others(bench, caller, present),
+        meant=list_meant(bench, caller),
+        feedback=_feedback(bench, caller, standing(own)).as_dict(),
+        handed_in=handed_in[0] if handed_in else None,
+        saved=max((record.time for record in own), default=None),
+    )
+
+
+def save_answers(bench: Workbench, caller: JudgeCaller, batch: AnswerBatch, key: str | None = None) -> SavedView:
+    """Keep answers, which are on the disk before anything is calculated, and say what all of them mean together."""
+    given = [_given(draft, place) for place, draft in enumerate(batch.answers)]
+    records = bench.store.forecasts.record(caller.judge.id, given, key)
+    own = standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))
+    return SavedView(saved=records[-1].time, feedback=_feedback(bench, caller, own).as_dict())
+
+
+def try_answers(bench: Workbench, caller: JudgeCaller, batch: AnswerBatch) -> FeedbackView:
+    """What answers would mean together with those that stand; nothing is kept."""
+    own = {each.event: each for each in standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))}
+    for place, draft in enumerate(batch.answers):
+        given = _given(draft, place)
+        own.pop(given.event, None)
+        if not given.withdrawn:
+            own[given.event] = desk.Answered(given.event, given.probability, given.probability is None, given.locked)
+    known = {item.id for item in setting_of(bench, caller.panel).items}
+    unknown = next((event for event in own if event not in known), None)
+    if unknown is not None:
+        raise RefusedError(404, "not-found", f"The panel asks about no event {unknown!r}.", where="body.answers")
+    return FeedbackView(feedback=_feedback(bench, caller, list(own.values())).as_dict())
+
+
+def fit_answers(bench: Workbench, caller: JudgeCaller, draft: FitDraft) -> FitView:
+    """The least change that mends one contradiction; nothing is kept."""
+    own = standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))
+    changes = desk.fit(setting_of(bench, caller.panel), own, draft.key, _meant(bench, caller))
+    return FitView(changes=[ChangeOfAnswer.model_validate(each.as_dict()) for each in changes])
+
+
+def mean_it(bench: Workbench, caller: JudgeCaller, draft: MeantDraft, key: str | None = None) -> FeedbackView:
+    """Note that a contradiction is meant; it no longer narrows the bands of others."""
+    own = standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))
+    clashes = {clash.key: clash.sentence for clash in _feedback(bench, caller, own).contradictions}
+    if draft.key not in clashes:
+        raise RefusedError(404, "not-found", "There is no such contradiction, or no longer.", where="body.key")
+
+    def action() -> FeedbackView:
+        bench.store.meant.say(caller.judge.id, draft.key, clashes[draft.key], draft.reason)
+        return FeedbackView(feedback={})
+
+    only_once(bench, caller, "meant", key, draft, action)
+    return FeedbackView(feedback=_feedback(bench, caller, own).as_dict())
+
+
+def take_back(bench: Workbench, caller: JudgeCaller, key: str) -> FeedbackView:
+    """Note that a contradiction was not meant after all."""
+    bench.store.meant.take_back(caller.judge.id, key)
+    own = standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))
+    return FeedbackView(feedback=_feedback(bench, caller, own).as_dict())
+
+
+def list_meant(bench: Workbench, caller: JudgeCaller) -> list[MeantView]:
+    """What this judge means."""
+    return [
+        MeantView(key=record.key, sentence=record.sentence, reason=record.reason, time=record.time)
+        for record in bench.store.meant.list(caller.panel, caller.judge.id)
+    ]
+
+
+def hand_in(bench: Workbench, caller: JudgeCaller) -> HandedIn:
+    """Say that the answers are all; one may, with contradictions and gaps, and come back until the round closes."""
+    present = bench.store.rounds.current(caller.panel)
+    if present.phase not in ("private", "revision"):
+        raise RefusedError(
+            409, "round-closed", f"The round takes no answers now: it is in the phase {present.phase!r}."
+        )
+    return HandedIn(handed_in=bench.store.judges.hand_in(caller.judge.id).time)
+
+
+def sheet_comments(bench: Workbench, caller: JudgeCaller) -> CommentList:
+    """The own comments and, once the round opens them, those of the others, without names."""
+    judge = caller.judge.id
+    is_open = bench.store.rounds.current(caller.panel).phase in OPEN_PHASES
+    found = [each for each in bench.store.comments.list(caller.panel) if is_open or each.judge in (judge, None)]
+    return CommentList(comments=[view_comment(each, None, judge) for each in found])
+
+
+def add_sheet_comment(
+    bench: Workbench, caller: JudgeCaller, draft: CommentDraft, key: str | None = None
+) -> CommentView:
+    """Comment as a judge."""
+
+    def action() -> CommentView:
+        record = bench.store.comments.add(caller.panel, draft.text, caller.judge.id, draft.question)
+        return view_comment(record, None, caller.judge.id)
+
+    return only_once(bench, caller, "comments", key, draft, action)
+
+
+def standing(records: Sequence[ForecastRecord]) -> list[Answered]:
+    """The answers that stand, as the desk takes them."""
+    return [
+        desk.Answered(record.event, record.probability, record.state == "abstained", record.locked)
+        for record in records
+        if record.state != "withdrawn"
+    ]
+
+
+def _feedback(bench: Workbench, caller: JudgeCaller, own: Sequence[Answered]) -> Feedback:
+    setting = setting_of(bench, caller.panel)
+    asked = {item.id for item in setting.items}
+    answers = [each for each in own if each.event in asked]
+    return desk.feedback(setting, answers, _meant(bench, caller), bench.settings.limits.feedback_seconds)
+
+
+def _meant(bench: Workbench, caller: JudgeCaller) -> frozenset[str]:
+    return frozenset(record.key for record in bench.store.meant.list(caller.panel, caller.judge.id))
+
+
+def _others(bench: Workbench, caller: JudgeCaller, present: RoundRecord) -> list[OthersView] | None:
+    """Numbers of the others, sorted, so that nobody can be told from anybody; None while they are hidden.
+
+    In a revision judges see what stood when it began, not what the others make of it meanwhile.
+    """
+    if present.phase not in OPEN_PHASES or present.hide_numbers:
+        return None
+    as_of = None
+    if present.phase == "revision":
+        as_of = next(r.since for r in bench.store.rounds.list(caller.panel) if r.number == present.number)
+    numbers: dict[str, list[float]] = {}
+    for record in bench.store.forecasts.latest(caller.panel, as_of=as_of):
+        if record.judge != caller.judge.id and record.probability is not None:
+            numbers.setdefault(record.event, []).append(record.probability)
+    return [OthersView(event=event, probabilities=sorted(values)) for event, values in sorted(numbers.items())]
+
+
+def _given(draft: AnswerDraft, place: int) -> AnswerGiven:
+    from coherently.web.store import AnswerGiven
+
+    if draft.abstained and draft.probability is not None:
+        raise RefusedError(
+            422,
+            "not-usable",
+            "An answer is a probability or an abstention, not both.",
+            where=f"body.answers.{place}",
+            remedy="Leave out one of them.",
+        )
+    withdrawn = draft.probability is None and not draft.abstained
+    return AnswerGiven(draft.event, draft.probability, draft.locked, draft.reason, withdrawn)
+
+
+def _view_answer(record: ForecastRecord) -> AnswerView:
+    values: dict[str, Any] = {
+        name: getattr(record, name) for name in ("event", "probability", "locked", "reason", "time")
+    }
+    return AnswerView(**values, abstained=record.state == "abstained")

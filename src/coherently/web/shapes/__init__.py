@@ -1,0 +1,1 @@
+"""What is sent and what is answered, as strict models; the pages and the REST API use the same ones."""

@@ -1,0 +1,129 @@
+"""Panels, questions, laws and judges over REST, on both kinds of store."""
+
+import pytest
+
+from tests.web.api.service import refused
+
+
+def test_a_panel_is_made_edited_listed_and_deleted(service):
+    api = service.facilitator()
+    made = api.post("/panels", json={"title": "Economy", "description": "Ten questions."})
+    assert made.status_code == 201
+    panel = made.json()
+    assert panel["round"] == {
+        "number": 1,
+        "phase": "private",
+        "closes_at": None,
+        "hide_numbers": True,
+        "time": panel["created"],
+    }
+    path = f"/panels/{panel['id']}"
+    assert api.patch(path, json={"title": "Economy 2026"}).json()["title"] == "Economy 2026"
+    assert api.get(path).json()["description"] == "Ten questions."
+    assert [each["id"] for each in api.get("/panels").json()["panels"]] == [panel["id"]]
+    assert api.delete(path).status_code == 204
+    refused(api.get(path), 404)
+    assert api.get("/panels").json() == {"panels": []}
+
+
+def test_panels_come_in_pages(service):
+    api = service.facilitator()
+    ids = [api.post("/panels", json={"title": f"Panel {i}"}).json()["id"] for i in range(5)]
+    first = [each["id"] for each in api.get("/panels", params={"limit": 2}).json()["panels"]]
+    rest = [each["id"] for each in api.get("/panels", params={"limit": 9, "after": first[-1]}).json()["panels"]]
+    assert sorted([*first, *rest]) == sorted(ids)
+    assert len(first) == 2
+
+
+def test_questions_and_laws_are_read_together(weather):
+    api, path = weather.api, weather.path
+    assert [q["number"] for q in api.get(f"{path}/questions").json()["questions"]] == [1, 2, 3]
+    draft = {
+        "kind": "partition",
+        "title": "Who wins?",
+        "declaration": "variable winner: Ann, Bob, Cid",
+        "events": [{"event": f"winner = {name}", "title": name} for name in ("Ann", "Bob", "Cid")],
+    }
+    question = api.post(f"{path}/questions", json=draft).json()
+    assert [event["event"] for event in question["events"]] == ["winner = Ann", "winner = Bob", "winner = Cid"]
+    law = api.post(f"{path}/laws", json={"statement": "storm -> wind & rain"}).json()
+    refused(api.post(f"{path}/laws", json={"statement": "~(storm -> wind & rain)"}), 422, "contradict")
+    refused(api.post(f"{path}/laws", json={"statement": "storm ->"}), 422, "column 9")
+    assert [each["statement"] for each in api.get(f"{path}/laws").json()["laws"]] == ["storm -> wind & rain"]
+    assert api.delete(f"{path}/laws/{law['id']}").status_code == 204
+    refused(api.delete(f"{path}/laws/{law['id']}"), 404)
+    assert api.get(f"{path}/laws").json()["laws"] == []
+
+
+def test_a_declaration_that_others_need_stays(weather):
+    api, path = weather.api, weather.path
+    draft = {
+        "title": "Growth",
+        "kind": "ladder",
+        "declaration": "variable growth: number",
+        "events": [{"event": "growth < 1"}],
+    }
+    question = api.post(f"{path}/questions", json=draft).json()
+    api.post(f"{path}/questions", json={"title": "Both", "events": [{"event": "growth < 0 & rain"}]})
+    refused(api.delete(f"{path}/questions/{question['id']}"), 409, "need it")
+
+
+def test_a_question_keeps_its_number_when_another_is_withdrawn(weather):
+    api, path = weather.api, weather.path
+    first, second, third = api.get(f"{path}/questions").json()["questions"]
+    assert api.delete(f"{path}/questions/{second['id']}").status_code == 204
+    assert [q["number"] for q in api.get(f"{path}/questions").json()["questions"]] == [1, 3]
+    edited = api.patch(f"{path}/questions/{third['id']}", json={"title": "Both", "group": "Storm"}).json()
+    assert (edited["title"], edited["group"], edited["events"]) == ("Both", "Storm", third["events"])
+    refused(api.patch(f"{path}/questions/{second['id']}", json={"title": "Gone"}), 404)
+    assert first["title"] == "rain"
+
+
+def test_a_draft_is_read_while_it_is_typed(weather):
+    found = weather.api.post(f"{weather.path}/read", json={"text": "rain &"}).json()
+    assert found["column"] == 7
+    assert "expected an event" in found["fault"]
+    same = weather.api.post(f"{weather.path}/read", json={"text": "~(~rain | ~wind)"}).json()
+    assert same["same_as"] == 3
+
+
+def test_judges_are_invited_once_and_links_end(weather):
+    api, path = weather.api, weather.path
+    refused(api.post(f"{path}/judges", json={"name": "Ann"}), 409, "Ann")
+    judges = api.get(f"{path}/judges")
+    assert [judge["name"] for judge in judges.json()["judges"]] == ["Ann", "Bob"]
+    assert weather.ann_record["secret"] not in judges.text
+    judge = weather.ann_record["id"]
+    renewed = api.post(f"{path}/judges/{judge}/link").json()
+    refused(weather.ann.get("/sheet"), 401)
+    new = weather.service.client(renewed["secret"])
+    assert new.get("/sheet").json()["judge"] == {"name": "Ann"}
+    assert api.delete(f"{path}/judges/{judge}/link").status_code == 204
+    refused(new.get("/sheet"), 401, "Ask who sent it")
+
+
+def test_rounds_follow_each_other(weather):
+    api, path = weather.api, weather.path
+    for phase, number in [("discussion", 1), ("revision", 2), ("closed", 2)]:
+        found = api.post(f"{path}/rounds", json={"phase": phase, "closes_at": "2031-03-31T12:00:00+02:00"}).json()
+        assert (found["phase"], found["number"], found["closes_at"]) == (phase, number, "2031-03-31T10:00:00.000Z")
+    assert [each["phase"] for each in api.get(f"{path}/rounds").json()["rounds"]] == [
+        *("private", "discussion", "revision", "closed")
+    ]
+    refused(weather.say(weather.ann, rain=0.5), 409, "closed")
+
+
+@pytest.mark.parametrize(
+    "closes_at", ["tomorrow", "2026-13-01T00:00:00Z", "2026-01-01", 5, "9999-12-31T23:59:59-23:59"]
+)
+def test_times_are_times(weather, closes_at):
+    refused(weather.api.post(f"{weather.path}/rounds", json={"phase": "discussion", "closes_at": closes_at}), 422)
+
+
+def test_outcomes_must_go_together(weather):
+    api, path = weather.api, weather.path
+    assert api.post(f"{path}/outcomes", json={"event": "rain & wind", "outcome": True}).status_code == 201
+    refused(api.post(f"{path}/outcomes", json={"event": "rain", "outcome": False}), 422)
+    api.post(f"{path}/outcomes", json={"event": "rain & wind", "outcome": None})
+    assert api.post(f"{path}/outcomes", json={"event": "rain", "outcome": False}).status_code == 201
+    assert [(o["event"], o["outcome"]) for o in api.get(f"{path}/outcomes").json()["outcomes"]] == [("rain", False)]
