@@ -1,0 +1,179 @@
+"""The board: rounds, who is missing, contradictions, disagreement, laws in doubt, and what to ask next."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from coherently.errors import CoherentlyError
+from coherently.web.catalogue import plain
+from coherently.web.operations import inviting, questions
+from coherently.web.operations import panel_operations as panels
+from coherently.web.operations.aggregation_operations import request_aggregation
+from coherently.web.operations.boards import get_board
+from coherently.web.pages.facilitator.doubts import keep, laws_in_doubt
+from coherently.web.pages.facilitator.judge_groups import grouped, lead_of, missing_names
+from coherently.web.pages.facilitator.titles import name_events
+from coherently.web.pages.formats import local_field, moment, read_time
+from coherently.web.pages.forms.filled import fill
+from coherently.web.pages.rendering import say
+from coherently.web.pages.visiting import wrong
+from coherently.web.refusals import RefusedError
+from coherently.web.shapes.aggregation_shapes import AggregationDraft
+from coherently.web.shapes.judging_shapes import RoundDraft
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.responses import Response
+
+    from coherently.web.pages.facilitator.titles import NamedEvent
+    from coherently.web.pages.visiting import Notice, Visit
+    from coherently.web.shapes.board_shapes import BoardView
+    from coherently.web.shapes.panel_shapes import RoundView
+
+PHASES = ("private", "discussion", "revision", "closed")
+"""The phases of the IDEA protocol: investigate, discuss, estimate anew, aggregate."""
+WIDE = 8
+"""How many events the list of the widest disagreement shows before it is opened."""
+
+
+def show_board(visit: Visit, note: Notice | None = None) -> Response:
+    """The page."""
+    bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
+    found = panels.get_panel(bench, caller, panel)
+    listed = questions.list_questions(bench, caller, panel).questions
+    board = get_board(bench, caller, panel)
+    events = name_events(listed)
+    records = [each for each in bench.store.forecasts.latest(panel) if each.event in events]
+    people = grouped(board, listed, records)
+    wide, rest = spreads(board, events)
+    missing = missing_names(people)
+    return visit.show(
+        "board.html",
+        422 if note is not None and note.tone == "wrong" else 200,
+        note=note or visit.notice(),
+        panel=found,
+        lead=lead_of(people, board, questions=len(listed), events=len(events)),
+        round=board.round,
+        steps=steps(board.round),
+        next_phase=following(board.round.phase),
+        closes_local=local_field(board.round.closes_at),
+        missing=len(missing),
+        reminder=reminder(found.title, missing, board.round.closes_at),
+        last_answer=max((each.time for each in records), default=None),
+        answered=bool(records),
+        widest=wide,
+        narrower=rest,
+        narrower_than=round(100 * wide[-1].width) + 1 if wide else 0,
+        contradictions=sentences(board),
+        checked=board.overview["checked"],
+        doubts=laws_in_doubt(visit, panel, board),
+        people=people,
+        suggestions=[SimpleNamespace(**each) for each in board.ask_next],
+        may_ask=board.round.phase != "closed",
+    )
+
+
+def following(phase: str) -> str | None:
+    """The phase after this one."""
+    place = PHASES.index(phase) + 1
+    return PHASES[place] if place < len(PHASES) else None
+
+
+def steps(present: RoundView) -> list[SimpleNamespace]:
+    """The four phases, with what each means."""
+    made = []
+    for phase in PHASES:
+        hidden = phase == "discussion" and present.hide_numbers and present.phase != "private"
+        key = "round.discussion.hidden" if hidden else f"round.{phase}.words"
+        words: Any = plain(key)
+        current = phase == present.phase
+        if current and present.closes_at and phase in ("private", "revision"):
+            words = say("round.until.words", time=moment(present.closes_at), words=words)
+        made.append(SimpleNamespace(phase=phase, current=current, words=words))
+    return made
+
+
+def spreads(board: BoardView, events: Mapping[str, NamedEvent]) -> tuple[list[SimpleNamespace], list[SimpleNamespace]]:
+    """The events on which judges differ, the widest first, and those that the page shows only when asked."""
+    by_event = {each["event"]: each for each in board.overview["spreads"]}
+    rows = [
+        SimpleNamespace(**{**by_event[event], "title": events[event].title})
+        for event in board.overview["widest"]
+        if event in events
+    ]
+    return rows[:WIDE], rows[WIDE:]
+
+
+def sentences(board: BoardView) -> list[SimpleNamespace]:
+    """The contradictions of each judge and of the averages, in words."""
+    names = {each.id: each.name for each in board.judges}
+    found = [
+        SimpleNamespace(name=names[judge], sentences=[_sentence(each) for each in clashes])
+        for judge, clashes in board.overview["contradictions"].items()
+        if clashes and judge in names
+    ]
+    averages = board.overview["of_averages"]
+    if averages:
+        found.append(SimpleNamespace(name=plain("board.averages"), sentences=[_sentence(each) for each in averages]))
+    return found
+
+
+def _sentence(clash: Mapping[str, Any]) -> SimpleNamespace:
+    return SimpleNamespace(words=clash["sentence"], meant=clash["meant"])
+
+
+def reminder(title: str, names: list[str], closes_at: str | None) -> str:
+    """A message to those who have not handed in."""
+    if not names:
+        return ""
+    until = ""
+    if closes_at is not None:
+        then = read_time(closes_at)
+        until = plain("board.reminder.until", time=f"{then:%A} {then.day} {then:%B}, {then:%H:%M}")
+    return plain("board.reminder", names=", ".join(names), panel=title, until=until)
+
+
+def advance(visit: Visit) -> Response:
+    """Go on to a phase, or change when the present one closes and whether it hides numbers."""
+    bench, caller, panel, form = visit.bench, visit.caller, visit.part("panel"), visit.form
+    try:
+        present = inviting.list_rounds(bench, caller, panel).rounds[-1]
+        phase = form.get("phase", "")
+        stays = phase == present.phase
+        hidden = form.get("hide_numbers") == "1" if phase == "discussion" else present.hide_numbers
+        closes = in_utc(form["closes_at"]) if form.get("closes_at") else None
+        draft = fill(RoundDraft, phase=phase, closes_at=closes, hide_numbers=hidden)
+        inviting.advance_round(bench, caller, panel, draft)
+        if not stays and phase in ("discussion", "closed"):
+            aggregate_round(visit, panel, present.number)
+    except CoherentlyError as error:
+        return show_board(visit, wrong(error))
+    return visit.go(f"/panels/{panel}/board", "round.changed" if stays else f"round.moved.{phase}")
+
+
+def aggregate_round(visit: Visit, panel: str, number: int) -> None:
+    """Make a version of what the round brought, if it brought anything."""
+    draft = AggregationDraft(note=plain("version.round", number=number))
+    try:
+        request_aggregation(visit.bench, visit.caller, panel, draft)
+    except RefusedError as refusal:
+        if refusal.code != "no-answers":
+            raise
+
+
+def in_utc(text: str) -> str:
+    """The time of a field, which has this machine's time zone, as the workbench takes it."""
+    try:
+        return datetime.fromisoformat(text).astimezone().isoformat(timespec="seconds")
+    except (ValueError, OverflowError):
+        return text
+
+
+def keep_law(visit: Visit) -> Response:
+    """Let a law hold although somebody meant otherwise."""
+    panel = visit.part("panel")
+    keep(visit, panel, visit.part("law"))
+    return visit.go(f"/panels/{panel}/board", "laws.kept")

@@ -1,0 +1,103 @@
+"""Judges on the board: who has not opened the link, who is at it, who has handed in."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from coherently.web.catalogue import plain
+from coherently.web.pages.formats import clock, listed
+from coherently.web.pages.rendering import say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from coherently.web.shapes.board_shapes import BoardView
+    from coherently.web.shapes.judging_shapes import JudgeView
+    from coherently.web.shapes.panel_shapes import QuestionView
+    from coherently.web.store import ForecastRecord
+
+STATES = ("unopened", "at-it", "handed-in", "revoked")
+"""The states of judges, in the order in which the board shows them."""
+
+
+def grouped(
+    board: BoardView, questions: Sequence[QuestionView], records: Sequence[ForecastRecord]
+) -> list[SimpleNamespace]:
+    """The judges by state, with one cell for each question: answered, abstained or open."""
+    by_judge: dict[str, dict[str, ForecastRecord]] = {}
+    for record in records:
+        if record.state != "withdrawn":
+            by_judge.setdefault(record.judge, {})[record.event] = record
+    rows: dict[str, list[SimpleNamespace]] = {state: [] for state in STATES}
+    for judge in board.judges:
+        own = by_judge.get(judge.id, {})
+        rows[state_of(judge, answered=bool(own))].append(_row(judge, board, questions, own))
+    return [SimpleNamespace(state=state, judges=found) for state, found in rows.items() if found]
+
+
+def state_of(judge: JudgeView, *, answered: bool) -> str:
+    """Whether a judge has handed in, is at it, has not begun, or cannot any more; a file counts as handed in."""
+    if judge.handed_in:
+        return "handed-in"
+    if judge.revoked and not answered:
+        return "revoked"
+    return "at-it" if judge.opened or answered else "unopened"
+
+
+def _row(
+    judge: JudgeView, board: BoardView, questions: Sequence[QuestionView], own: dict[str, ForecastRecord]
+) -> SimpleNamespace:
+    cells = [_cell([own[event.id] for event in each.events if event.id in own], len(each.events)) for each in questions]
+    clashes = board.overview["contradictions"].get(judge.id, [])
+    last = max((each.time for each in own.values()), default=None)
+    time = judge.handed_in or last or judge.opened
+    return SimpleNamespace(
+        name=judge.name,
+        words=clock(time)
+        if time
+        else say("judges.words.state", state=plain("judges.invited"), time=clock(judge.invited)),
+        cells=cells,
+        answered=cells.count("answered"),
+        abstained=cells.count("abstained"),
+        contradictions=sum(not each["meant"] for each in clashes),
+        meant=sum(bool(each["meant"]) for each in clashes),
+    )
+
+
+def _cell(given: list[ForecastRecord], events: int) -> str:
+    if not given or len(given) < events:
+        return "open"
+    return "answered" if any(each.probability is not None for each in given) else "abstained"
+
+
+def missing_names(people: Sequence[SimpleNamespace]) -> list[str]:
+    """Who has not handed in, and could."""
+    return [judge.name for group in people if group.state in ("unopened", "at-it") for judge in group.judges]
+
+
+def lead_of(people: Sequence[SimpleNamespace], board: BoardView, *, questions: int, events: int) -> str:
+    """The one paragraph that says it all."""
+    counts = {group.state: len(group.judges) for group in people}
+    sizes = {
+        "judges": plain("judges.count", count=sum(counts.values())),
+        "questions": plain("questions.count", count=questions),
+        "events": plain("events.count", count=events),
+    }
+    active = [judge for group in people for judge in group.judges if judge.answered or judge.abstained]
+    if not active:
+        return plain("board.lead.none", **sizes)
+    keys = {"handed-in": "handed_in", "at-it": "at_it", "unopened": "unopened", "revoked": "revoked"}
+    states = listed(
+        [plain(f"board.lead.{key}", count=counts[state]) for state, key in keys.items() if counts.get(state)]
+    )
+    return plain("board.lead", **sizes, states=states, contradict=_contradict(active, board))
+
+
+def _contradict(active: Sequence[SimpleNamespace], board: BoardView) -> str:
+    count = sum(judge.contradictions + judge.meant > 0 for judge in active)
+    averages = bool(board.overview["of_averages"])
+    if count == 0:
+        return plain("board.lead.nobody") + plain("board.lead.nobody.but" if averages else "board.lead.nobody.and")
+    first = plain("board.lead.contradict", count=count, of=len(active))
+    return first + plain("board.lead.contradict.and" if averages else "board.lead.contradict.but")

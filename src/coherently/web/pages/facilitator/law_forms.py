@@ -1,0 +1,100 @@
+"""What the forms for laws and for judges do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coherently.errors import CoherentlyError
+from coherently.web.catalogue import plain
+from coherently.web.operations import inviting, questions
+from coherently.web.pages.facilitator.question_page import show_questions
+from coherently.web.pages.forms.filled import fill
+from coherently.web.pages.visiting import wrong
+from coherently.web.refusals import RefusedError
+from coherently.web.shapes.judging_shapes import JudgeDraft
+from coherently.web.shapes.panel_shapes import LawDraft
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from coherently.web.pages.visiting import Visit
+
+
+def add_law(visit: Visit) -> Response:
+    """Add a law."""
+    panel, statement = visit.part("panel"), visit.form.get("statement", "").strip()
+    try:
+        draft = fill(LawDraft, statement=statement, title=visit.form.get("title", "").strip())
+        questions.add_law(visit.bench, visit.caller, panel, draft)
+    except CoherentlyError as error:
+        return show_questions(visit, wrong(error), law=statement)
+    return visit.go(f"/panels/{panel}/questions#laws", "laws.added")
+
+
+def drop_law(visit: Visit) -> Response:
+    """Let a law hold no longer."""
+    panel = visit.part("panel")
+    back = "board" if visit.form.get("back") == "board" else "questions"
+    try:
+        questions.drop_law(visit.bench, visit.caller, panel, visit.part("law"))
+    except CoherentlyError as error:
+        return show_questions(visit, wrong(error))
+    return visit.go(f"/panels/{panel}/{back}", "laws.dropped")
+
+
+def read_laws(text: str) -> dict[str, str]:
+    r"""Laws as they stand in a text, with their words.
+
+    >>> read_laws("a -> b  # An a means a b.\n\n# nothing\nb | c")
+    {'a -> b': 'An a means a b.', 'b | c': ''}
+    """
+    found = {}
+    for line in text.splitlines():
+        statement, _, words = line.partition("#")
+        if statement.strip():
+            found[statement.strip()] = words.strip()
+    return found
+
+
+def save_laws(visit: Visit) -> Response:
+    """Take the laws from a text: new ones are added, missing ones dropped, all others stay."""
+    bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
+    wanted = read_laws(visit.form.get("text", ""))
+    standing = {each.statement: each for each in questions.list_laws(bench, caller, panel).laws}
+    gone = [each for each in standing.values() if wanted.get(each.statement) != each.title]
+    new = {text: words for text, words in wanted.items() if text not in standing or standing[text].title != words}
+    try:
+        for statement, words in new.items():
+            questions.add_law(bench, caller, panel, fill(LawDraft, statement=statement, title=words))
+        for each in gone:
+            questions.drop_law(bench, caller, panel, each.id)
+    except CoherentlyError as error:
+        return show_questions(visit, wrong(error))
+    return visit.go(f"/panels/{panel}/questions#laws", "laws.saved", added=len(new), dropped=len(gone))
+
+
+def invite(visit: Visit) -> Response:
+    """Invite judges, and show their links this once."""
+    panel = visit.part("panel")
+    names = [line.strip() for line in visit.form.get("names", "").splitlines() if line.strip()]
+    try:
+        if not names:
+            raise RefusedError(422, "not-usable", plain("judges.no_names"))
+        drafts = [fill(JudgeDraft, name=name) for name in names]
+        invited = [inviting.invite_judge(visit.bench, visit.caller, panel, draft) for draft in drafts]
+    except CoherentlyError as error:
+        return show_questions(visit, wrong(error))
+    return show_questions(visit, links=invited)
+
+
+def renew_or_revoke(visit: Visit) -> Response:
+    """A new link for a judge, or none any more."""
+    bench, caller, panel, judge = visit.bench, visit.caller, visit.part("panel"), visit.part("judge")
+    try:
+        if not visit.form.get("revoke"):
+            return show_questions(visit, links=[inviting.renew_link(bench, caller, panel, judge)])
+        name = inviting.own_judge(bench, caller, panel, judge).name
+        inviting.revoke_link(bench, caller, panel, judge)
+    except CoherentlyError as error:
+        return show_questions(visit, wrong(error))
+    return visit.go(f"/panels/{panel}/questions#judges", "judges.revoked.note", name=name)

@@ -1,0 +1,224 @@
+"""The results: before and after, the certificate, versions, accuracy, outcomes, and the work in progress."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from coherently.errors import CoherentlyError
+from coherently.panel import Panel
+from coherently.web import desk
+from coherently.web.catalogue import plain
+from coherently.web.operations import aggregation_operations as aggregations
+from coherently.web.operations import answer_operations as answers
+from coherently.web.operations import panel_operations as panels
+from coherently.web.operations import questions
+from coherently.web.pages.facilitator.panel_accuracy import accuracy_of
+from coherently.web.pages.facilitator.titles import name_events
+from coherently.web.pages.facilitator.version_list import compared, describe
+from coherently.web.pages.formats import change, whole
+from coherently.web.refusals import not_found
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from starlette.responses import Response
+
+    from coherently.web.pages.facilitator.titles import NamedEvent
+    from coherently.web.pages.visiting import Notice, Visit
+    from coherently.web.shapes.aggregation_shapes import AggregationView, ResultView
+
+METHODS = ("auto", "linear")
+"""The methods that the page offers; the API has all of them."""
+WORDS = {1: "yes", 0: "no", -2: "off"}
+"""How an event of a panel came out: a conditional whose condition did not come true is called off."""
+MOST = 4
+"""How many events the list of the greatest changes has."""
+
+
+def show_results(visit: Visit, note: Notice | None = None) -> Response:
+    """The page, of the newest version or of the one that is asked for."""
+    bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
+    found = panels.get_panel(bench, caller, panel)
+    events = name_events(questions.list_questions(bench, caller, panel).questions)
+    known = {each.event: each.outcome for each in answers.list_outcomes(bench, caller, panel).outcomes}
+    versions = aggregations.list_aggregations(bench, caller, panel).aggregations
+    current = chosen(versions, visit.asked("version"))
+    result = None if current is None else aggregations.get_result(bench, caller, panel, current.id)
+    rows = [] if result is None else forecast_rows(result, events, known)
+    accuracy = None if result is None else accuracy_of(result, known)
+    return visit.show(
+        "results.html",
+        422 if note is not None and note.tone == "wrong" else 200,
+        note=note or failed(versions) or visit.notice(),
+        panel=found,
+        current=current,
+        running=next((working(each) for each in versions if each.status in ("queued", "running")), None),
+        versions=describe(visit, panel, versions, events),
+        compared=compared(visit, panel, versions, events),
+        lead=lead_of(current, rows),
+        certificate=certificate_of(current) if current else None,
+        groups=by_heading(rows),
+        most=sorted((each for each in rows if each.change != "0"), key=_distance)[:MOST],
+        most_words=[]
+        if result is None
+        else list((current.summary or {}).get("contradictions", []))[:2]
+        if current
+        else [],
+        reasons=contradicted(rows, result.laws) if result else (),
+        accuracy=accuracy,
+        outcomes=outcome_rows(events, known, rows),
+        outcomes_open=visit.asked("outcomes") == "1",
+        answered=bool(bench.store.forecasts.count(panel)),
+        methods=METHODS,
+    )
+
+
+def chosen(versions: Sequence[AggregationView], asked: str) -> AggregationView | None:
+    """The version that is asked for, or the newest that is done."""
+    done = [each for each in versions if each.status == "done"]
+    if asked:
+        found = next((each for each in done if str(each.version) == asked), None)
+        if found is None:
+            raise not_found("version")
+        return found
+    return done[0] if done else None
+
+
+def failed(versions: Sequence[AggregationView]) -> Notice | None:
+    """What to say if the newest version could not be made."""
+    from coherently.web.pages.visiting import Notice
+
+    if not versions or versions[0].status != "failed":
+        return None
+    words = plain("work.failed", version=versions[0].version, why=versions[0].error or "")
+    return Notice(plain("refused"), words, "wrong")
+
+
+def working(job: AggregationView) -> SimpleNamespace:
+    """A version that is being made."""
+    words = plain("work.queued") if job.status == "queued" else f"{job.progress_text}." if job.progress_text else ""
+    return SimpleNamespace(id=job.id, version=job.version, progress=job.progress, words=words)
+
+
+def forecast_rows(
+    result: ResultView, events: Mapping[str, NamedEvent], known: Mapping[str, Any]
+) -> list[SimpleNamespace]:
+    """One row per event of the version, in the order of the sheet."""
+    by_text = {each.event: each for each in events.values()}
+    place = {text: order for order, text in enumerate(by_text)}
+    came = resolutions([row.event for row in result.events], result.laws, known)
+    rows = []
+    for row in sorted(result.events, key=lambda each: place.get(each.event, len(place))):
+        if row.probability is None:
+            continue
+        named = by_text.get(row.event)
+        rows.append(
+            SimpleNamespace(
+                id=named.id if named else row.event,
+                event=row.event,
+                title=named.within if named else row.title or row.event,
+                whole=named.title if named else row.title or row.event,
+                heading=named.heading if named else "",
+                short=named.short if named else row.title or row.event,
+                number=named.number if named else 0,
+                topic=named.topic if named else "",
+                before=row.raw,
+                after=row.probability,
+                change="0" if row.raw is None else change(row.raw, row.probability),
+                outcome=came.get(row.event, ""),
+            )
+        )
+    return rows
+
+
+def resolutions(texts: Sequence[str], laws: Sequence[str], known: Mapping[str, Any]) -> dict[str, str]:
+    """How events came out, as keys of the catalogue, with all that follows from the outcomes that are known."""
+    outcomes = {event: value for event, value in known.items() if value is not None}
+    if not outcomes or not texts:
+        return {}
+    try:
+        panel = Panel.from_records([("somebody", text, 0.5) for text in texts], laws=list(laws), outcomes=outcomes)
+    except CoherentlyError:
+        return {}
+    found = dict(zip(panel.written.text, panel.written.outcome.tolist(), strict=True))
+    return {text: WORDS[outcome] for text, outcome in found.items() if outcome in WORDS}
+
+
+def word(outcome: Any) -> str:
+    """How an event came out, as a key of the catalogue."""
+    return {True: "yes", False: "no"}.get(outcome, "") if isinstance(outcome, bool) else ""
+
+
+def by_heading(rows: Sequence[SimpleNamespace]) -> list[SimpleNamespace]:
+    """Rows under their headings, as long as they follow each other."""
+    groups: list[SimpleNamespace] = []
+    for row in rows:
+        if not groups or groups[-1].title != row.heading:
+            groups.append(SimpleNamespace(title=row.heading, rows=[]))
+        groups[-1].rows.append(row)
+    return groups
+
+
+def contradicted(rows: Sequence[SimpleNamespace], laws: Sequence[str]) -> tuple[str, ...]:
+    """What the averages contradicted, in sentences."""
+    asked = tuple((row.event, row.short, row.number, row.topic, row.before) for row in rows if row.before is not None)
+    return _sentences(asked, tuple(laws))
+
+
+@lru_cache(maxsize=64)
+def _sentences(asked: tuple[tuple[str, str, int, str, float], ...], laws: tuple[str, ...]) -> tuple[str, ...]:
+    items = tuple(desk.Item(event, event, title, number, topic) for event, title, number, topic, _ in asked)
+    averages = [desk.Answered(event, value) for event, *_, value in asked]
+    found = desk.feedback(desk.SheetSetting(items, laws), averages, time_limit=1.0).contradictions
+    return tuple(each.sentence for each in found[:MOST])
+
+
+def _distance(row: SimpleNamespace) -> tuple[int, float]:
+    return -abs(whole(row.after) - whole(row.before)), -abs(row.after - row.before)
+
+
+def lead_of(current: AggregationView | None, rows: Sequence[SimpleNamespace]) -> str:
+    """The one paragraph that says it all."""
+    if current is None or not current.summary:
+        return plain("results.lead.none")
+    summary = current.summary
+    moved = any(row.before is not None and abs(row.before - row.after) > 1e-6 for row in rows)
+    resolved = sum(bool(row.outcome) for row in rows)
+    if resolved == len(rows):
+        tail = plain("results.lead.resolved")
+    else:
+        tail = plain("results.lead.resolved.some", count=resolved, of=len(rows)) if resolved else ""
+    return plain(
+        "results.lead",
+        forecasts=plain("forecasts.count", count=summary["forecasts"]),
+        judges=plain("judges.count", count=summary["judges"]),
+        events=plain("events.count", count=summary["events"]),
+        averages=plain("results.lead.contradicted" if moved else "results.lead.fitted"),
+        resolved=tail,
+    )
+
+
+def certificate_of(current: AggregationView) -> SimpleNamespace:
+    """What is proved of a version; never more than the check has shown."""
+    summary = current.summary or {}
+    coherence, status = summary.get("coherence"), summary.get("status")
+    if coherence == "global":
+        key = "cert.optimal" if status == "optimal" else "cert.coherent"
+    else:
+        key = "cert.local" if coherence == "local" else "cert.none"
+    return SimpleNamespace(words=plain(key), holds=bool(summary.get("verified")), checked=current.finished)
+
+
+def outcome_rows(
+    events: Mapping[str, NamedEvent], known: Mapping[str, Any], rows: Sequence[SimpleNamespace]
+) -> list[SimpleNamespace]:
+    """The form for outcomes: what was entered for each event, and what follows for it from the others."""
+    follows = {row.event: row.outcome for row in rows}
+    return [
+        SimpleNamespace(
+            id=each.id, title=each.title, outcome=word(known.get(each.event)), follows=follows.get(each.event, "")
+        )
+        for each in events.values()
+    ]

@@ -1,0 +1,104 @@
+"""Where everything begins: a new panel, a file, the demo; and the login."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from coherently.errors import CoherentlyError
+from coherently.web.catalogue import plain
+from coherently.web.operations import panel_operations as panels
+from coherently.web.operations import questions
+from coherently.web.pages.facilitator.question_page import show_questions
+from coherently.web.pages.forms.filled import fill
+from coherently.web.pages.forms.question_forms import read_question
+from coherently.web.pages.forms.read_files import file_into_panel, panel_of_file
+from coherently.web.pages.visiting import wrong
+from coherently.web.refusals import RefusedError
+from coherently.web.shapes.panel_shapes import PanelDraft
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from coherently.web.pages.visiting import Notice, SentFile, Visit
+
+
+def show_start(visit: Visit, note: Notice | None = None) -> Response:
+    """The start."""
+    found = panels.list_panels(visit.bench, visit.caller).panels
+    rows = [
+        SimpleNamespace(
+            id=each.id,
+            title=each.title,
+            phase=each.round.phase if each.round else "private",
+            questions=each.questions,
+            judges=each.judges,
+            created=each.created,
+        )
+        for each in found
+    ]
+    draft = SimpleNamespace(title=visit.form.get("title", ""), first=visit.form.get("first", ""))
+    return visit.show(
+        "start.html",
+        422 if note else 200,
+        note=note or visit.notice(),
+        panels=rows,
+        draft=draft,
+        is_local=visit.bench.settings.is_local,
+    )
+
+
+def create(visit: Visit) -> Response:
+    """Make a panel, and its first question if there is one."""
+    try:
+        made = panels.create_panel(
+            visit.bench, visit.caller, fill(PanelDraft, title=visit.form.get("title", "").strip())
+        )
+        first = visit.form.get("first", "").strip()
+        if first:
+            questions.add_question(visit.bench, visit.caller, made.id, read_question({"title": first}, ()))
+    except CoherentlyError as error:
+        return show_start(visit, wrong(error))
+    return visit.go(f"/panels/{made.id}/questions")
+
+
+def read_file(visit: Visit) -> Response:
+    """Make a panel of a file."""
+    try:
+        made = panel_of_file(visit, _sent(visit))
+    except CoherentlyError as error:
+        return show_start(visit, wrong(error))
+    return visit.go(f"/panels/{made.id}")
+
+
+def read_file_into(visit: Visit) -> Response:
+    """Add what a file has to a panel."""
+    panel = visit.part("panel")
+    try:
+        added, numbers = file_into_panel(visit, panel, _sent(visit))
+    except CoherentlyError as error:
+        return show_questions(visit, wrong(error))
+    said = {"questions": plain("questions.count", count=added), "forecasts": plain("forecasts.count", count=numbers)}
+    return visit.go(f"/panels/{panel}/questions", "import.done", **said)
+
+
+def _sent(visit: Visit) -> SentFile:
+    sent = visit.files.get("file")
+    if sent is None or not sent.content:
+        raise RefusedError(422, "not-usable", plain("import.no_file"))
+    return sent
+
+
+def open_demo(visit: Visit) -> Response:
+    """Make the worked panel, for its own browser to play with."""
+    from coherently.web.demo_panel import make_demo
+
+    return visit.go(f"/panels/{make_demo(visit.bench, visit.caller)}/board")
+
+
+def open_panel(visit: Visit) -> Response:
+    """The page of a panel on which most happens now."""
+    found = panels.get_panel(visit.bench, visit.caller, visit.part("panel"))
+    phase = found.round.phase if found.round else "private"
+    tab = "results" if phase == "closed" else "board" if found.judges else "questions"
+    return visit.go(f"/panels/{found.id}/{tab}")

@@ -1,0 +1,1 @@
+"""What forms of the pages send, as drafts of the workbench."""

@@ -1,0 +1,74 @@
+"""Where each page is, and where each form goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.routing import Route
+
+from coherently.web.pages.assets import serve_asset
+from coherently.web.pages.facilitator import (
+    board_page,
+    discussion_page,
+    law_forms,
+    login_page,
+    question_page,
+    result_forms,
+    result_page,
+    sheet_preview,
+    start_page,
+)
+from coherently.web.pages.judging import judge_routes
+from coherently.web.pages.visiting import route
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+
+    from coherently.web.access.workbench import Workbench
+    from coherently.web.pages.visiting import Visit
+
+PANEL = "/panels/{panel}"
+SHOWN: dict[str, Callable[[Visit], Response]] = {
+    "/": start_page.show_start,
+    PANEL: start_page.open_panel,
+    f"{PANEL}/questions": question_page.show_questions,
+    f"{PANEL}/preview": sheet_preview.preview,
+    f"{PANEL}/board": board_page.show_board,
+    f"{PANEL}/discussion": discussion_page.show_discussion,
+    f"{PANEL}/results": result_page.show_results,
+    f"{PANEL}/aggregations/{{aggregation}}/certificate.json": result_forms.certificate,
+    f"{PANEL}/aggregations/{{aggregation}}/accuracy.{{ending}}": result_forms.accuracy,
+}
+"""What is shown, by address."""
+SENT: dict[str, Callable[[Visit], Response]] = {
+    "/logout": login_page.leave,
+    "/demo": start_page.open_demo,
+    "/panels": start_page.create,
+    "/panels/import": start_page.read_file,
+    f"{PANEL}/import": start_page.read_file_into,
+    f"{PANEL}/questions": question_page.add,
+    f"{PANEL}/questions/{{question}}": question_page.edit,
+    f"{PANEL}/laws": law_forms.add_law,
+    f"{PANEL}/laws/text": law_forms.save_laws,
+    f"{PANEL}/laws/{{law}}/drop": law_forms.drop_law,
+    f"{PANEL}/laws/{{law}}/keep": board_page.keep_law,
+    f"{PANEL}/judges": law_forms.invite,
+    f"{PANEL}/judges/{{judge}}/link": law_forms.renew_or_revoke,
+    f"{PANEL}/rounds": board_page.advance,
+    f"{PANEL}/comments": discussion_page.comment,
+    f"{PANEL}/outcomes": result_forms.save_outcomes,
+    f"{PANEL}/aggregations": result_forms.request,
+    f"{PANEL}/aggregations/{{aggregation}}/cancel": result_forms.cancel,
+}
+"""Where forms go."""
+
+
+def page_routes(_: Workbench) -> list[BaseRoute]:
+    """All pages and files, to stand beside the API."""
+    files = Route("/static/{name}", serve_asset, methods=["GET"], name="GET /static")
+    shown = [route(path, handler) for path, handler in SHOWN.items()]
+    sent = [route(path, handler, "POST") for path, handler in SENT.items()]
+    return [files, *login_page.login_routes(), *judge_routes(), *shown, *sent]

@@ -1,0 +1,159 @@
+"""The pages in a real browser: readable by everybody, quiet, and live."""
+
+import re
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.web.pages.conftest import Seen
+
+PAGES = {
+    "start": "/",
+    "login": "/login",
+    "missing": "/panels/p_nothing/board",
+    "questions": "{open}/questions",
+    "partition": "{open}/questions#add-partition",
+    "board": "{open}/board",
+    "no results": "{open}/results",
+    "closed board": "{closed}/board",
+    "discussion": "{closed}/discussion",
+    "results": "{closed}/results?from=1&to=3&outcomes=1",
+}
+EXPECTED = {"missing": ["Failed to load resource: the server responded with a status of 404 (Not Found)"]}
+
+
+@pytest.fixture
+def see(chromium, served, panels):
+    opened = []
+
+    def go(path, **options):
+        opened.append(Seen(chromium, served, path.format(**panels), **options))
+        return opened[-1]
+
+    yield go
+    for each in opened:
+        each.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_and_nothing_is_out_of_place(see, name, scheme):
+    seen = see(PAGES[name], scheme=scheme, size="desktop" if scheme == "light" else "phone")
+    seen.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    found = Axe().run(seen.page).response["violations"]
+    assert [(each["id"], each["impact"], [node["html"][:160] for node in each["nodes"]]) for each in found] == []
+    assert seen.troubles == EXPECTED.get(name, [])
+    assert seen.width() <= seen.page.viewport_size["width"]
+    seen.page.set_viewport_size({"width": 320, "height": 700})
+    assert seen.width() <= 320
+
+
+@pytest.mark.parametrize("name", ["questions", "board", "discussion", "results"])
+def test_every_control_is_large_enough_for_a_finger(see, name):
+    seen = see(PAGES[name], size="phone")
+    small = seen.page.evaluate(
+        """() => [...document.querySelectorAll('.btn, select, textarea, input:not([type=hidden]):not([type=checkbox])')]
+          .filter(each => each.getClientRects().length && each.getBoundingClientRect().height < 44)
+          .map(each => each.outerHTML.slice(0, 120))"""
+    )
+    assert small == []
+
+
+def new_panel(browser, **fields):
+    return browser.post("/panels", title="A panel", **fields).url.path.removesuffix("/questions")
+
+
+def test_a_formula_is_read_while_it_is_typed(see, browser):
+    panel = new_panel(browser)
+    for event in ("recession & insolvency", "stop"):
+        browser.post(f"{panel}/questions", title=event, event=event)
+    seen = see(f"{panel}/questions")
+    field, said = seen.page.locator("#event-formula"), seen.page.locator("#event-formula-read")
+    field.press_sequentially("recession | stop &")
+    said.get_by_text("column 19").wait_for()
+    assert said.locator(".caret").text_content() == " " * 18 + "^"
+    assert field.get_attribute("aria-invalid") == "true"
+    field.fill("~(recession -> ~insolvency)")
+    said.get_by_text("Means the same as question 1.").wait_for()
+    assert seen.page.get_by_role("button", name="Add it all the same").is_visible()
+    field.fill("insolvncy")
+    said.get_by_role("button", name="insolvency").click()
+    assert field.input_value() == "insolvency"
+    said.get_by_text("Fine.").wait_for()
+    field.fill("")
+    seen.page.wait_for_function("document.getElementById('event-formula-read').childElementCount === 0")
+    assert seen.troubles == []
+
+
+def test_options_are_shown_while_they_are_typed(see, browser):
+    panel = new_panel(browser)
+    seen = see(f"{panel}/questions")
+    seen.page.get_by_text("+ Options that share 100 %").click()
+    form = seen.page.get_by_role("form", name="+ Options that share 100 %")
+    form.get_by_label("The question, as judges read it").fill("Inflation")
+    form.get_by_label("What it is about").select_option("ranges")
+    form.get_by_label("Options, one on each line").fill("1.5\n2.5 %")
+    shown = [text.replace("\u00a0", " ") for text in form.locator(".opt").all_text_contents()]
+    assert shown == ["under 1.5 %", "1.5 to 2.5 %", "2.5 % or more"]
+    form.get_by_role("button", name="Add the question").click()
+    listed = [text.replace("\u00a0", " ") for text in seen.page.locator(".qlist .opt").all_text_contents()]
+    assert listed == shown
+
+
+def test_a_file_that_is_chosen_is_read_at_once(see):
+    seen = see("/")
+    table = "event,Ann,Bob\nrain,30%,40%\n"
+    seen.page.get_by_label("Choose a CSV file").set_input_files(
+        {"name": "weather.csv", "mimeType": "text/csv", "buffer": table.encode()}
+    )
+    seen.page.wait_for_url(re.compile("/board$"))
+    assert seen.page.get_by_role("heading", name="weather").is_visible()
+
+
+def test_links_are_copied(served, see, browser):
+    panel = new_panel(browser, first="Rain")
+    seen = see(f"{panel}/questions")
+    seen.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    seen.page.get_by_label("Names, one on each line").fill("Ann")
+    seen.page.get_by_role("button", name="Invite", exact=True).click()
+    seen.page.get_by_role("button", name="Copy the link of Ann").click()
+    seen.page.get_by_text("Copied").wait_for()
+    assert seen.page.evaluate("navigator.clipboard.readText()").startswith(f"{served}/j/")
+
+
+def test_the_board_shows_an_answer_when_it_arrives(see, served, browser):
+    panel = new_panel(browser)
+    for event in ("rain", "rain & wind"):
+        browser.post(f"{panel}/questions", title=event.capitalize(), event=event)
+    browser.post(f"{panel}/judges", names="Ann")
+    secret = re.search(r'/j/([^"]+)"', browser.text)[1]
+    seen = see(f"{panel}/board")
+    seen.page.locator(".lead", has_text="Nobody has answered yet.").wait_for()
+    judge = httpx.Client(base_url=f"{served}/api/v1", headers={"Authorization": f"Bearer {secret}"}, timeout=60.0)
+    events = [event["id"] for each in judge.get("/sheet").json()["questions"] for event in each["events"]]
+    answers = [{"event": event, "probability": value} for event, value in zip(events, (0.3, 0.36), strict=True)]
+    assert judge.post("/sheet/answers", json={"answers": answers}).status_code == 200
+    judge.close()
+    seen.page.locator("[data-live=contradictions]").get_by_text("cannot be likelier than").first.wait_for()
+    assert "1 of 1 contradicts themselves" in seen.page.locator(".lead").text_content()
+    assert seen.troubles == []
+
+
+def test_a_keyboard_reaches_everything_in_order(see):
+    seen = see("{open}/board", size="desktop")
+    seen.page.keyboard.press("Tab")
+    assert seen.page.evaluate("document.activeElement.className") == "skip"
+    seen.page.keyboard.press("Enter")
+    reached = []
+    for _ in range(60):
+        seen.page.keyboard.press("Tab")
+        reached.append(seen.page.evaluate("document.activeElement.textContent.trim().slice(0, 30)"))
+    for name in ("Close round 1", "as CSV", "Ask it", "Invite"):
+        assert name in reached
+
+
+def test_print_is_black_on_white(see):
+    seen = see("{closed}/results", scheme="dark")
+    seen.page.emulate_media(media="print")
+    assert seen.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

@@ -1,0 +1,263 @@
+"""Everything that a form can do works without script, and nothing that people write does anything on a page."""
+
+import re
+from html import unescape
+
+import pytest
+
+import coherently as co
+
+HOSTILE = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 * 7 }}"
+
+
+def new_panel(browser, title="A panel", **fields):
+    browser.get("/")
+    answer = browser.post("/panels", title=title, **fields)
+    assert answer.status_code == 200
+    return re.fullmatch(r"(/panels/p_\w+)/questions", answer.url.path)[1]
+
+
+def words(text):
+    """What a page says, without its marks."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+def test_a_panel_with_its_first_question(browser):
+    new_panel(browser, "Outlook", first="The euro area is in recession in 2027")
+    assert "1 question makes 1 event." in words(browser.text)
+    assert "The euro area is in recession in 2027" in browser.text
+    assert "<code>euro_area_recession</code>" in browser.text
+
+
+def test_a_panel_needs_a_name(browser):
+    browser.get("/")
+    answer = browser.post("/panels", title="  ", first="kept")
+    assert answer.status_code == 422
+    assert "The title is empty." in words(browser.text)
+    assert 'value="kept"' in browser.text
+
+
+def test_questions_are_added_edited_and_withdrawn(browser):
+    panel = new_panel(browser)
+    browser.post(f"{panel}/questions", title="Rain", event="rain")
+    browser.post(f"{panel}/questions", title="Rain and wind", event="rain & wind", group="Weather")
+    options = {"kind": "partition", "shape": "named", "lines": "Ann\nBob", "variable": "winner"}
+    browser.post(f"{panel}/questions", title="Who wins?", **options)
+    browser.post(f"{panel}/questions", title="Late", kind="ladder", shape="dates", lines="2027-01-31\n2027-02-28")
+    said = words(browser.text)
+    assert "4 questions make 6 events. Nothing is asked twice." in said
+    assert "Question 4 is on the sheet." in said
+    assert "by 31 January" in said
+    question = re.search(r'<li id="(q_\w+)"><span class="no">2', browser.text)[1]
+    browser.get(f"{panel}/questions?edit={question}")
+    assert 'value="Rain and wind"' in browser.text
+    browser.post(f"{panel}/questions/{question}", title="Rain, and wind", definition="Both.", group="")
+    assert "Rain, and wind" in browser.text
+    browser.post(f"{panel}/questions/{question}", withdraw="1")
+    assert "Rain, and wind" not in browser.text
+
+
+def test_a_formula_that_cannot_be_read_stays_in_its_field_with_the_place(browser):
+    panel = new_panel(browser)
+    answer = browser.post(f"{panel}/questions", title="A question", event="rain &")
+    assert answer.status_code == 422
+    assert 'value="rain &amp;"' in browser.text
+    assert 'aria-invalid="true"' in browser.text
+    assert '<span class="caret" aria-hidden="true">' in browser.text
+    assert 'value="A question"' in browser.text
+
+
+def test_what_is_asked_twice_is_said(browser):
+    panel = new_panel(browser)
+    browser.post(f"{panel}/questions", title="Rain and wind", event="rain & wind")
+    browser.post(f"{panel}/questions", title="Wind and rain", event="~(wind -> ~rain)")
+    assert "Questions 1 and 2: the same is asked twice." in words(browser.text)
+
+
+def test_laws_one_by_one_and_as_text(browser):
+    panel = new_panel(browser, first="Rain")
+    browser.post(f"{panel}/laws", statement="storm -> rain", title="A storm means rain.")
+    assert "A storm means rain." in browser.text
+    answer = browser.post(f"{panel}/laws", statement="storm ->")
+    assert answer.status_code == 422
+    browser.post(f"{panel}/laws/text", text="storm -> rain  # A storm means rain.\nhail -> rain")
+    assert "1 added, 0 dropped." in words(browser.text)
+    browser.post(f"{panel}/laws/text", text="hail -> rain")
+    assert "0 added, 1 dropped." in words(browser.text)
+    assert "A storm means rain." not in browser.text
+
+
+def test_links_are_shown_once_and_can_be_withdrawn(browser):
+    panel = new_panel(browser, first="Rain")
+    browser.post(f"{panel}/judges", names="Ann\n\nBob\n")
+    links = re.findall(r'value="(http://[^"]+/j/[^"]+)"', browser.text)
+    assert len(links) == len(set(links)) == 2
+    judge = re.search(r"/judges/(j_\w+)/link", browser.text)[1]
+    browser.get(f"{panel}/questions")
+    assert "/j/" not in browser.text
+    browser.post(f"{panel}/judges/{judge}/link", revoke="1")
+    assert "The link of Ann is withdrawn." in words(browser.text)
+    browser.post(f"{panel}/judges/{judge}/link")
+    assert len(re.findall(r"/j/[^\"]+", browser.text)) == 2  # the field and the button to copy it
+
+
+def test_a_table_becomes_a_panel_or_goes_into_one(browser):
+    browser.get("/")
+    table = "event,Ann,Bob\nrain,30%,40%\nrain & wind,36%,\n"
+    browser.post("/panels/import", files={"file": ("weather.csv", table)})
+    assert "<h1>weather</h1>" in browser.text
+    panel = new_panel(browser, first="Rain")
+    browser.get(f"{panel}/questions")
+    browser.post(f"{panel}/import", files={"file": ("weather.csv", table)})
+    assert "1 question and 3 forecasts were read." in words(browser.text)
+    browser.get(f"{panel}/board")
+    assert "cannot be likelier than" in words(browser.text)
+
+
+def test_a_file_that_is_no_table_is_refused_with_its_place(browser):
+    browser.get("/")
+    answer = browser.post("/panels/import", files={"file": ("bad.csv", "event,Ann\nrain &,30%\n")})
+    assert answer.status_code == 422
+    assert "row 2" in words(browser.text)
+    answer = browser.post("/panels/import")
+    assert "Choose a file first." in words(browser.text)
+
+
+def test_the_rounds_go_on_and_can_be_changed(browser):
+    panel = new_panel(browser, first="Rain")
+    browser.get(f"{panel}/board")
+    browser.post(f"{panel}/rounds", phase="private", closes_at="2030-01-02T17:00")
+    assert "2030" in browser.text
+    browser.post(f"{panel}/rounds", phase="discussion", hide_numbers="1")
+    assert "numbers stay hidden" in words(browser.text)
+    browser.post(f"{panel}/rounds", phase="discussion")
+    assert "numbers without names" in words(browser.text)
+    browser.get(f"{panel}/discussion")
+    browser.post(f"{panel}/comments", text="What would change your mind?", question="")
+    assert words(browser.text).count("What would change your mind?") == 1
+    browser.get(f"{panel}/board")
+    browser.post(f"{panel}/rounds", phase="revision")
+    browser.post(f"{panel}/rounds", phase="closed")
+    assert "Look at the results" in words(browser.text)
+
+
+def test_a_law_in_doubt_can_be_kept_or_dropped(browser, panels):
+    browser.get(f"{panels['open']}/board")
+    said = words(browser.text)
+    assert "Alice meant otherwise: A strike at our own plant would stop the line too." in said
+    law = re.search(r"/laws/(l_\w+)/keep", browser.text)[1]
+    browser.post(f"{panels['open']}/laws/{law}/keep")
+    assert "Alice meant otherwise" not in words(browser.text)
+
+
+def test_ask_it_puts_the_event_on_the_sheet(browser, panels):
+    browser.get(f"{panels['open']}/board")
+    event = unescape(re.search(r'name="event" value="([^"]*)"', browser.text)[1])
+    title = unescape(re.search(r'name="title" value="([^"]*)"', browser.text)[1])
+    browser.post(f"{panels['open']}/questions", kind="yes-no", event=event, title=title, back="board")
+    assert re.search(r"Question \d+ is on the sheet\.", words(browser.text))
+    browser.get(f"{panels['open']}/questions")
+    assert words(title) in words(browser.text)
+
+
+@pytest.mark.parametrize("tab", ["questions", "board", "discussion", "results"])
+def test_what_people_write_is_only_shown(browser, tab):
+    panel = new_panel(browser, HOSTILE, first=HOSTILE)
+    browser.post(f"{panel}/questions", title=HOSTILE, definition=HOSTILE, group=HOSTILE, event="rain", short=HOSTILE)
+    browser.post(f"{panel}/laws", statement="storm -> rain", title=HOSTILE)
+    browser.post(f"{panel}/judges", names=HOSTILE)
+    browser.post(f"{panel}/comments", text=HOSTILE)
+    browser.get(f"{panel}/{tab}")
+    assert "<script>" not in browser.text
+    assert "<img" not in browser.text
+    assert "49" not in re.sub(r"[\w/-]*_\w+", "", words(browser.text))
+    assert words(browser.text).count("{{ 7 * 7 }}") >= 1
+
+
+def test_a_form_of_somebody_else_is_refused(browser):
+    browser.get("/")
+    answer = browser.client.post("/panels", data={"title": "x", "csrf_token": "wrong"})
+    assert answer.status_code == 403
+    token = re.search(r'name="csrf_token" value="([^"]*)"', browser.text)[1]
+    elsewhere = {"Origin": "http://evil.example"}
+    answer = browser.client.post("/panels", data={"title": "x", "csrf_token": token}, headers=elsewhere)
+    assert answer.status_code == 403
+
+
+def test_the_address_of_a_page_says_only_what_the_catalogue_says(browser):
+    answer = browser.get("/?done=<b>you%20won</b>")
+    assert answer.status_code == 200
+    assert "you won" not in browser.text
+    browser.get("/?done=questions.added&number=<script>")
+    assert "<script>" not in browser.text.replace('<script type="module"', "")
+
+
+def test_files_have_their_types_and_tags(browser):
+    kinds = {
+        "style.css": "text/css; charset=utf-8",
+        "page.js": "text/javascript; charset=utf-8",
+        "icon.svg": "image/svg+xml",
+        "texts.js": "text/javascript; charset=utf-8",
+    }
+    for name, kind in kinds.items():
+        answer = browser.client.get(f"/static/{name}")
+        assert answer.headers["content-type"] == kind
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        again = browser.client.get(f"/static/{name}", headers={"If-None-Match": answer.headers["etag"]})
+        assert again.status_code == 304
+        assert not again.content
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing.css", "../rendering.py", "..%2Frendering.py", "%2e%2e/rendering.py", "rendering.py"]
+)
+def test_no_other_file_is_served(browser, name):
+    assert browser.client.get(f"/static/{name}").status_code == 404
+
+
+def test_a_page_that_is_not_there_says_so(browser):
+    for path in ("/panels/p_nothing/board", "/nothing"):
+        answer = browser.get(path)
+        assert answer.status_code == 404
+        assert "There is no such page." in words(browser.text)
+
+
+def test_the_results_of_the_demo_verify(browser, panels):
+    browser.get(f"{panels['closed']}/results")
+    said = words(browser.text)
+    assert "Proved the nearest, and coherent all together." in said
+    assert "All questions are resolved." in said
+    found = re.search(r"(/panels/p_\w+/aggregations/a_\w+)/certificate.json", browser.text)[1]
+    result = co.Result.from_json(browser.client.get(f"{found}/certificate.json").text)
+    inputs = browser.client.get(f"/api/v1{found}/result").json()
+    rows = [(row["judge"], row["event"], row["probability"]) for row in inputs["forecasts"]]
+    assert co.verify(co.Panel.from_records(rows, laws=inputs["laws"], outcomes=inputs["outcomes"] or None), result)
+    table = browser.client.get(f"{found}/accuracy.csv").text.splitlines()
+    assert table[0] == "who,brier"
+    assert len(table) == 1 + 3 + 8
+    assert browser.client.get(f"{found}/accuracy.json").json()["scores"][0]["who"] == "Panel, coherent"
+    assert "co.score" in browser.client.get(f"{found}/accuracy.py").text
+    assert browser.client.get(f"{found}/accuracy.exe").status_code == 404
+
+
+def test_versions_are_compared(browser, panels):
+    browser.get(f"{panels['closed']}/results?from=1&to=3")
+    said = words(browser.text)
+    assert "Version 3 beside version 1" in said
+    browser.get(f"{panels['closed']}/results?version=1")
+    assert "by 7 judges" in words(browser.text)
+    assert browser.get(f"{panels['closed']}/results?version=9").status_code == 404
+
+
+def test_outcomes_are_entered_and_taken_back(browser):
+    panel = new_panel(browser)
+    browser.post(f"{panel}/questions", title="Rain", event="rain")
+    browser.post(f"{panel}/questions", title="Rain and wind", event="rain & wind")
+    browser.get(f"{panel}/results")
+    first, second = re.findall(r'<select class="short" id="o-(e_\w+)"', browser.text)
+    browser.post(f"{panel}/outcomes", **{first: "no", second: ""})
+    assert "1 outcome is saved." in words(browser.text)
+    answer = browser.post(f"{panel}/outcomes", **{first: "no", second: "yes"})
+    assert answer.status_code == 422
+    browser.post(f"{panel}/outcomes", **{first: "", second: ""})
+    assert "1 outcome is saved." in words(browser.text)
