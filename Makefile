@@ -6,12 +6,12 @@ CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -ty
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint docs browser bench campaign sanitize mutants experiments evaluate clean
+.PHONY: demo test lint docs browser postgres bench campaign sanitize mutants experiments evaluate clean
 
 demo: $(VENV)/installed
 	$(BIN)/coherently demo
 
-test: lint browser docs
+test: lint browser postgres docs
 	$(BIN)/pytest --numprocesses auto --pyargs coherently tests README.md CONTRIBUTING.md docs
 
 lint: $(VENV)/developed
@@ -31,6 +31,13 @@ browser:
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  apt-get update --quiet --quiet && DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --quiet --no-install-recommends chromium; \
 	else echo "No Chromium: the tests of reports in a browser are skipped. Install the package chromium."; fi
+
+# The tests of the workbench start a PostgreSQL server of their own: Debian's, where root may install it.
+postgres:
+	@if command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update --quiet --quiet && DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --quiet --no-install-recommends postgresql; \
+	else echo "No PostgreSQL: the tests of the workbench on it are skipped. Install the package postgresql."; fi
 
 bench: $(VENV)/developed
 	$(BIN)/pip install --quiet --constraint constraints.txt "$$(echo dist/*.whl)[bench]"

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import coherently
 from coherently.cli.app import app as command_line
+from coherently.web.api.application import describe_routes
 
 project = "Coherently"
 author = "The Coherently authors"
@@ -23,13 +24,15 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 toc_object_entries = False
 
-API, COMMANDS = "<!-- every public name -->", "<!-- every command -->"
+API, COMMANDS, ROUTES = "<!-- every public name -->", "<!-- every command -->", "<!-- every route -->"
 FORMULA = re.compile(r"\$\$(.*?)\$\$", re.DOTALL)
 
 
 def write_generated(_app: Sphinx, _name: str, source: list[str]) -> None:
-    """Put what the package says of itself in the place of the two marks."""
-    source[0] = source[0].replace(API, _public_names()).replace(COMMANDS, _commands())
+    """Put what the package says of itself in the place of the marks."""
+    for mark, told in ((API, _public_names), (COMMANDS, _commands), (ROUTES, _routes)):
+        if mark in source[0]:
+            source[0] = source[0].replace(mark, told())
 
 
 def show_formulas(_app: Sphinx, _what: str, _name: str, _thing: object, _options: object, lines: list[str]) -> None:
@@ -68,6 +71,13 @@ def _commands() -> str:
     for group in command_line.registered_groups:
         names += [f"{group.name} {command.name}" for command in group.typer_instance.registered_commands]
     return "\n\n".join(f"## {name}\n\n```text\n{_help(name)}\n```" for name in names)
+
+
+def _routes() -> str:
+    rows = ["| route | does |", "|---|---|"]
+    for path, methods in describe_routes()["paths"].items():
+        rows += [f"| {name.upper()} `{path}` | {each['description']} |" for name, each in methods.items()]
+    return "\n".join(rows)
 
 
 def _help(name: str) -> str:

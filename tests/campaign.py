@@ -1,6 +1,7 @@
 """The checks at full size: `make campaign`. `make test` runs a slice of each."""
 
 import sys
+import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 
@@ -12,6 +13,8 @@ from tests.network import network_checks
 from tests.scoring import consistency_checks, coverage_checks
 from tests.solve import exact_checks, law_checks
 from tests.verifier import tampering
+from tests.web.api import api_checks
+from tests.web.store import load_checks
 from tests.whole import declared_checks, language_checks, loss_checks
 
 PARTS = 20
@@ -87,6 +90,23 @@ def kills_lose_nothing(part):
     log_checks.check_kills(15_000 + part, 200 // PARTS)
 
 
+def requests_are_answered(part):
+    api_checks.check_api(16_000 + part, 20_000 // PARTS)
+
+
+def submissions_count_once(part):
+    """Each store has the machine to itself: one part each."""
+    if part == 0:
+        with tempfile.TemporaryDirectory() as folder:
+            load_checks.check_submissions(f"sqlite:///{folder}/store.db", 100, 100)
+    if part == 1:
+        load_checks.check_submissions_on_postgres(100, 100)
+
+
+def kills_keep_submissions(part):
+    load_checks.check_kills(16_000 + part, 200 // PARTS)
+
+
 def networks_agree(part):
     return f"{network_checks.check_runs(16_000 + part, 5_000 // PARTS):.1e}"
 
@@ -115,10 +135,13 @@ CAMPAIGNS = {
     "10,000 random revisions of each of 20 live panels against scratch (largest difference)": live_revisions,
     "250 revisions of each of 20 live panels with conditionals, intervals and pins against scratch": live_terms,
     "200 processes killed while they write the log of a live panel": kills_lose_nothing,
+    "20,000 requests made from the schema of the workbench: no fault, every answer as it says": requests_are_answered,
+    "100 clients with 100 submissions each, some sent twice, on SQLite and on PostgreSQL": submissions_count_once,
+    "200 processes killed while they write to the workbench's store": kills_keep_submissions,
     "5,000 networks under losses, repeats and restarts against loops in one place (largest difference)": networks_agree,
     "200 forced time limits (seconds past the limit and 10%)": time_limits,
 }
-ALONE = (time_limits,)
+ALONE = (time_limits, submissions_count_once)
 """What measures time has the machine to itself."""
 
 

@@ -6,7 +6,7 @@ import html5lib
 
 import coherently as co
 from coherently.report.dossier import put_together
-from coherently.report.page import Origin, write_dossier
+from coherently.report.html_page import Origin, write_dossier
 
 HOSTILE = (
     "<script>alert(1)</script>",

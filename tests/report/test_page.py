@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 import coherently as co
-from coherently.report import page as pages
+from coherently.report import html_page as pages
 from coherently.report.dossier import put_together
 from coherently.report.names import shown
 from tests.panels import TABLE_2, TRIANGLE

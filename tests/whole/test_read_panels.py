@@ -8,7 +8,7 @@ import pytest
 
 import coherently as co
 from coherently.report.dossier import make_dossier
-from coherently.report.page import write_dossier
+from coherently.report.html_page import write_dossier
 
 ROWS = [("Ann", "p", 0.3), ("Ann", "p & q", 0.4), ("Bob", "q", 0.5), ("Bob", "p | ~q", 0.6), ("Bob", "p", 0.2)]
 OUTCOMES = {"p": 1, "q": 0}

@@ -18,6 +18,7 @@ from coherently.cli import (
     local_network,
     one_node,
     score,
+    serve,
     simulate,
     tune,
 )
@@ -39,6 +40,7 @@ app.command("compare")(compare.compare)
 app.command("tune")(tune.tune)
 app.command("convert")(convert.convert)
 app.command("simulate")(simulate.simulate)
+app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("node")(one_node.node)
 app.add_typer(local_network.network, name="network")

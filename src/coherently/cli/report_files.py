@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from coherently.report.dossier import Dossier
-    from coherently.report.page import Origin
+    from coherently.report.html_page import Origin
     from coherently.result import Result
 
 SECONDS = 10.0
@@ -20,7 +20,7 @@ SECONDS = 10.0
 def check_report(path: Path | None) -> None:
     """Refuse a path that a report cannot be written to, before any work is done for it."""
     if path is not None:
-        from coherently.report.page import check_page_path
+        from coherently.report.html_page import check_page_path
 
         check_page_path(path)
 
@@ -43,7 +43,7 @@ def write_report(dossier: Dossier, path: Path | None, panel_file: Path, *, quiet
     """Write the page of a dossier, if a path is given."""
     if path is None:
         return
-    from coherently.report.page import write_dossier, write_page
+    from coherently.report.html_page import write_dossier, write_page
 
     write_page(write_dossier(dossier, _origin(panel_file)), path)
     say(f"{path}: report written", quiet=quiet)
@@ -52,6 +52,6 @@ def write_report(dossier: Dossier, path: Path | None, panel_file: Path, *, quiet
 def _origin(panel_file: Path) -> Origin:
     from datetime import UTC, datetime
 
-    from coherently.report.page import Origin
+    from coherently.report.html_page import Origin
 
     return Origin(panel_file.name, datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"))
