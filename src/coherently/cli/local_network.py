@@ -81,7 +81,7 @@ def plan(
     except OSError as error:
         raise NetworkError(f"{output} cannot be written: {error.strerror}") from None
     for name, path in zip(made.panel.judges, paths, strict=True):
-        print(f"{path}  {name}")
+        print(f"{path}  {name}", flush=True)
     say(f"Give each node its own file and {key.name}, which nobody else may see.", quiet=quiet)
 
 

@@ -73,13 +73,15 @@ def make_app(settings: ServiceSettings) -> WorkbenchApp:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         crew = Crew(settings)
         crew.start()
-        threading.Thread(target=desk.warm_up, daemon=True).start()
+        warming = threading.Thread(target=desk.warm_up)
+        warming.start()
         tidying = asyncio.create_task(_tidy(bench))
         try:
             yield
         finally:
             tidying.cancel()
             feed.close()
+            warming.join()  # a process must not end while compiled code still runs in it
             crew.stop()
             calculator.close()
             bench.store.close()

@@ -18,8 +18,8 @@ def test_the_commands_of_the_page_work(alone, tmp_path):
     blocks = re.findall(r"```(bash|python)\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     script = ["set -euo pipefail"]
     for kind, block in blocks:
-        script.append(block if kind == "bash" else f"'{sys.executable}' - <<'END'\n{block}\nEND")
-    text = "\n".join(script).replace("http://127.0.0.1:8420", alone.url).replace("python3", sys.executable)
+        script.append(block if kind == "bash" else f"python3 - <<'END'\n{block}\nEND")
+    text = "\n".join(script).replace("http://127.0.0.1:8420", alone.url).replace("python3", f"'{sys.executable}'")
     (tmp_path / "page.sh").write_text(text)
     ended = threading.Event()
 
