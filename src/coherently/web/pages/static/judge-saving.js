@@ -181,6 +181,8 @@ export function listen({ elsewhere, round, gone }) {
     if (place >= 0) own.splice(place, 1);
     else look();
   });
+  // What changed between the page and the stream is in neither.
+  stream.addEventListener("open", () => setTimeout(look, 5 * SOON));
   for (const kind of ["meant", "hand-in"]) stream.addEventListener(kind, () => setTimeout(look, 2 * SOON));
   for (const kind of ["round", "questions", "laws", "panel", "comments"]) stream.addEventListener(kind, () => round(kind));
   stream.addEventListener("judges", look);

@@ -197,6 +197,7 @@ async function handIn() {
 }
 
 function elsewhere(sheet) {
+  if (document.body.dataset.round !== `${sheet.round.number} ${sheet.round.phase}`) return round("round");
   takeMeant(sheet.meant);
   const there = new Map(sheet.answers.map(({ event, probability, abstained, locked, reason }) => [event, { probability, abstained, locked, reason }]));
   const none = { probability: null, abstained: false, locked: false, reason: "" };
