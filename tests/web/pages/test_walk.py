@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 import coherently as co
 from coherently.web.pages.formats import percent
@@ -132,8 +133,8 @@ def check_results(seen, panel, served, tmp_path):
     found = {row["event"]: row["probability"] for row in result["events"]}
     events = ["recession", "cut", "recession & cut"]
     assert [found[event] for event in events] == pytest.approx(list(map(expected.probability, events)), abs=1e-9)
-    cells = seen.page.locator(".fcs tbody tr[data-event] b").all_text_contents()
-    assert cells == [percent(found[event]) for event in events]
+    cells = seen.page.locator(".fcs tbody tr[data-event] b")
+    expect(cells).to_have_text([percent(found[event]) for event in events])  # the page may load itself anew meanwhile
     assert co.verify(asked, co.Result.from_json(json.dumps(result["result"])))
 
     with seen.page.expect_download() as waiting:
