@@ -10,7 +10,7 @@ void Tally::add(std::span<const std::int32_t> codes, std::span<const double> pro
         (!given.empty() && given.size() != codes.size()))
         throw std::invalid_argument("expected one probability, weight and row for each text");
     for (std::size_t i = 0; i < codes.size(); ++i) {
-        if (codes[i] < 0) throw std::invalid_argument("a forecast has no event");
+        if (codes[i] < 0) throw std::invalid_argument("expected the number of an event for each forecast");
         const auto text = static_cast<std::size_t>(codes[i]);
         if (text >= count.size()) {
             count.resize(text + 1, 0);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,6 +33,74 @@ class Over(StrEnum):
     EVENTS = "events"
 
 
+@dataclass(frozen=True, slots=True)
+class IntervalOptions:
+    """How intervals are made."""
+
+    over: Annotated[Over, typer.Option("--over", help="What intervals are over: judges, events or both.")] = Over.BOTH
+    bootstrap: Annotated[
+        int, typer.Option("--bootstrap", help="Draws of the judges with --remake; 0 for no intervals at all.")
+    ] = 1000
+    confidence: Annotated[float, typer.Option("--confidence", help="Confidence level of the intervals.")] = 0.95
+    seed: Annotated[int, typer.Option("--seed", help="The seed of the draws with --remake.")] = 0
+    remake: Annotated[
+        bool, typer.Option("--remake", help="Make the aggregates again from the judges of each draw; slow.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonOutput:
+    """Where the comparison goes, and in which form."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write the rows (.csv, .jsonl ...), or the output of --latex or --html.",
+        ),
+    ] = None
+    as_json: AsJson = False
+    latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")] = False
+    html: Annotated[bool, typer.Option("--html", help="Print a page in HTML.")] = False
+
+    def check(self) -> None:
+        """Refuse what cannot be written before any work is done for it."""
+        from coherently.errors import MethodError, PanelError
+        from coherently.panel import check_output
+
+        if self.as_json + self.latex + self.html > 1:
+            raise MethodError("--json, --latex and --html exclude each other; give one of them")
+        if self.output is None:
+            return
+        if not (self.latex or self.html):
+            check_output(self.output)
+        elif self.output.is_dir() or not self.output.parent.is_dir():
+            raise PanelError(f"{self.output} cannot be written: name a file in an existing folder")
+
+    def give(self, comparison: Comparison, over: str, *, quiet: bool) -> None:
+        """Print the comparison, or write it to the file."""
+        from coherently.panel import write_table
+        from coherently.report import comparison_html, comparison_latex
+
+        if self.latex or self.html:
+            text = comparison_latex(comparison, over) if self.latex else comparison_html(comparison, over)
+            if self.output is None:
+                print(text, end="")
+            else:
+                self.output.write_text(text, "utf-8")
+                say(f"{self.output}: written", quiet=quiet)
+            return
+        if self.output is not None:
+            write_table(comparison.columns(over), self.output)
+            say(f"{self.output}: {len(comparison.rows):,} rows written", quiet=quiet or self.as_json)
+        if self.as_json:
+            show_json(comparison.as_dict())
+        elif self.output is None:
+            _show(comparison, over, quiet=quiet)
+
+
 @gathered
 def compare(
     *,
@@ -52,17 +121,7 @@ def compare(
         ),
     ] = None,
     outcomes: OutcomesFile = None,
-    over: Annotated[Over, typer.Option("--over", help="What intervals are over: judges, events or both.")] = (
-        Over.BOTH
-    ),
-    bootstrap: Annotated[
-        int, typer.Option("--bootstrap", help="Draws of the judges with --remake; 0 for no intervals at all.")
-    ] = 1000,
-    confidence: Annotated[float, typer.Option("--confidence", help="Confidence level of the intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option("--seed", help="The seed of the draws with --remake.")] = 0,
-    remake: Annotated[
-        bool, typer.Option("--remake", help="Make the aggregates again from the judges of each draw; slow.")
-    ] = False,
+    intervals: IntervalOptions,
     clip: Annotated[float, typer.Option("--clip", help="Log score: clip probabilities to [CLIP, 1 - CLIP].")] = 1e-4,
     time_limit: Annotated[
         float | None,
@@ -70,34 +129,23 @@ def compare(
     ] = None,
     threads: Threads = None,
     engine: EngineWord = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Write the rows (.csv, .jsonl ...), or the output of --latex or --html.",
-        ),
-    ] = None,
-    as_json: AsJson = False,
-    latex: Annotated[bool, typer.Option("--latex", help="Print a LaTeX table.")] = False,
-    html: Annotated[bool, typer.Option("--html", help="Print a page in HTML.")] = False,
+    shown: ComparisonOutput,
     source: PanelSource,
 ) -> None:
     """Compare raw, individual, averaged and coherent forecasts with what came true, as the paper does."""
     from coherently.scoring import compare as run
 
-    _check(output, as_json=as_json, latex=latex, html=html)
+    shown.check()
     usual = _baselines(source, history, time_limit, wanted=baselines)
     panel = source.read(outcomes=outcomes)
     with progress_bar("Comparing", quiet=source.quiet) as progress:
         comparison = run(
             panel,
             [*usual, *(methods or ())],
-            bootstrap=bootstrap,
-            seed=seed,
-            confidence=confidence,
-            remake=remake,
+            bootstrap=intervals.bootstrap,
+            seed=intervals.seed,
+            confidence=intervals.confidence,
+            remake=intervals.remake,
             clip=clip,
             time_limit=time_limit,
             threads=threads,
@@ -106,7 +154,7 @@ def compare(
         )
     for note in comparison.notes:
         say(f"note: {note}", quiet=source.quiet)
-    _give(comparison, over.value, output, as_json=as_json, latex=latex, html=html, quiet=source.quiet)
+    shown.give(comparison, intervals.over.value, quiet=source.quiet)
     if comparison.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -126,44 +174,6 @@ def _baselines(
 
     past = None if history is None else read_panel(history, **source.options)
     return baselines(history=past, time_limit=time_limit)
-
-
-def _check(output: Path | None, *, as_json: bool, latex: bool, html: bool) -> None:
-    """Refuse what cannot be written before any work is done for it."""
-    from coherently.errors import MethodError, PanelError
-    from coherently.panel import check_output
-
-    if as_json + latex + html > 1:
-        raise MethodError("--json, --latex and --html exclude each other; give one of them")
-    if output is None:
-        return
-    if not (latex or html):
-        check_output(output)
-    elif output.is_dir() or not output.parent.is_dir():
-        raise PanelError(f"{output} cannot be written: name a file in an existing folder")
-
-
-def _give(
-    comparison: Comparison, over: str, output: Path | None, *, as_json: bool, latex: bool, html: bool, quiet: bool
-) -> None:
-    from coherently.panel import write_table
-    from coherently.report import comparison_html, comparison_latex
-
-    if latex or html:
-        text = comparison_latex(comparison, over) if latex else comparison_html(comparison, over)
-        if output is None:
-            print(text, end="")
-        else:
-            output.write_text(text, "utf-8")
-            say(f"{output}: written", quiet=quiet)
-        return
-    if output is not None:
-        write_table(comparison.columns(over), output)
-        say(f"{output}: {len(comparison.rows):,} rows written", quiet=quiet or as_json)
-    if as_json:
-        show_json(comparison.as_dict())
-    elif output is None:
-        _show(comparison, over, quiet=quiet)
 
 
 def _show(comparison: Comparison, over: str, *, quiet: bool) -> None:

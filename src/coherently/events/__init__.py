@@ -1,7 +1,8 @@
 """The event language: text in, numbered Boolean functions out. The only room that knows event text."""
 
 from coherently.events.choices import Choice, Value
-from coherently.events.event_table import CERTAIN, NEVER, Events, Fault, Reading, quote_name, tidy
+from coherently.events.event_table import CERTAIN, NEVER, Events, tidy
+from coherently.events.interpretation import Fault, Reading, quote_name
 from coherently.events.packed import PackedTexts
 from coherently.events.satisfaction import find_conflict, find_world
 from coherently.events.spaced import parts

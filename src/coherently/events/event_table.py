@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -11,8 +9,8 @@ import numpy as np
 from coherently import _core
 from coherently.errors import EventError
 from coherently.events.choices import make_choices
+from coherently.events.interpretation import Fault, Reading, faults_of, prepare, quote_name, reading_of
 from coherently.events.packed import PackedTexts
-from coherently.events.spaced import spaced_name
 from coherently.values import alike
 
 if TYPE_CHECKING:
@@ -28,80 +26,7 @@ NEVER, CERTAIN = 0, 1
 MAX_CHARACTERS = 10_000
 """The longest event text."""
 
-_FaultRow: TypeAlias = tuple[int, str, int, str]
 _Read: TypeAlias = "tuple[str, Sequence[str], int]"
-_NAME_START, _NAME_PART, _SPACE = 1, 2, 3  # CharClass in lexer.hpp
-_CARET_WINDOW = 60
-_LONGEST_HINT = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Why one text cannot be read.
-
-    `kind` is syntax, undeclared (a comparison with a variable that no statement declares), mismatch (a declared
-    variable used as another kind of variable), limit or impossible (a condition that is never true). `column` counts
-    characters from 1; 0 means the whole text.
-    """
-
-    index: int
-    kind: str
-    column: int
-    message: str
-    text: str
-
-    def __str__(self) -> str:
-        """Say what is wrong and point at it."""
-        message = self._message()
-        if self.column == 0:
-            return message
-        start = max(0, self.column - 1 - _CARET_WINDOW)
-        shown = self.text[start : self.column + _CARET_WINDOW].translate(_ONE_LINE)
-        caret = " " * (self.column - 1 - start) + "^"
-        return f"{message} (column {self.column})\n    {shown}\n    {caret}"
-
-    @property
-    def spaced(self) -> str | None:
-        """The name with spaces, in quotes, that the user may have meant at the place of the fault."""
-        name = spaced_name(self.text, self.column) if self.kind == "syntax" and self.column else None
-        return quote_name(name) if name and len(name) <= _LONGEST_HINT else None
-
-    def _message(self) -> str:
-        if self.spaced is None:
-            return self.message
-        joined = "_".join(self.spaced.strip('"').split())
-        other = f", or is written {joined}" if quote_name(joined) == joined else ""
-        hint = f"a name with spaces goes in quotes: {self.spaced}{other}"
-        # No name begins with a digit, so the word must belong to the name before it.
-        return hint if self.text[self.column - 1].isdigit() else f"{self.message}; {hint}"
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a batch of texts means, one row per text: the sides of the event, its condition and the rest.
-
-    A side is twice an event's coordinate, plus 1 for the complement, so `side ^ 1` is the complement. For
-    "E given H" the event is E & H, the condition H and the rest ~E & H; otherwise the event is E, the
-    condition `CERTAIN` and the rest ~E. A row is -1 where the text is faulty or, in an answer of `find`, unknown.
-    """
-
-    sides: NDArray[np.int32]
-    faults: tuple[Fault, ...]
-
-    @property
-    def event(self) -> NDArray[np.int32]:
-        """The sides of the events."""
-        return self.sides[:, 0]
-
-    @property
-    def condition(self) -> NDArray[np.int32]:
-        """The sides of the conditions."""
-        return self.sides[:, 1]
-
-    @property
-    def rest(self) -> NDArray[np.int32]:
-        """The sides of the rests: the condition is true, and the event is not."""
-        return self.sides[:, 2]
 
 
 class Events:
@@ -155,8 +80,8 @@ class Events:
         >>> events.variables
         ['winner = Cid', 'rate < 3']
         """
-        clean, classes, unreadable = _prepare(statements)
-        faults = _faults(self._table.declare(clean, classes, free), clean, unreadable)
+        clean, classes, unreadable = prepare(statements)
+        faults = faults_of(self._table.declare(clean, classes, free), clean, unreadable)
         refused = {fault.index for fault in faults}
         self._read.append(("declare", [text for i, text in enumerate(clean) if i not in refused], free))
         return faults
@@ -212,7 +137,7 @@ class Events:
 
     def compared(self, text: str, max_characters: int = MAX_CHARACTERS) -> list[str]:
         """List the declared variables that a text compares with values, in the order of their declarations."""
-        (clean,), classes, _ = _prepare([text])
+        (clean,), classes, _ = prepare([text])
         named = set(_core.compared(clean, classes, max_characters))
         return [name for name in self.declared if name in named]
 
@@ -225,21 +150,21 @@ class Events:
             clean = texts
             sides, faults = self._table.add_packed(texts.offsets, texts.data, {}, max_characters)
         else:
-            clean, classes, unreadable = prepared = _prepare(texts)
+            clean, classes, unreadable = prepared = prepare(texts)
             sides, faults = self._table.add(prepared[0], classes, max_characters)
         if self._size() != size:
             self._read.append(("add", clean, max_characters))
-        return _reading(sides, faults, clean, unreadable)
+        return reading_of(sides, faults, clean, unreadable)
 
     def find(self, texts: Sequence[str]) -> Reading:
         """Read texts and give the numbers of those events that are in the table."""
-        clean, classes, unreadable = _prepare(texts)
+        clean, classes, unreadable = prepare(texts)
         sides, faults = self._table.find(clean, classes, MAX_CHARACTERS)
-        return _reading(sides, faults, clean, unreadable)
+        return reading_of(sides, faults, clean, unreadable)
 
     def add_names(self, names: Sequence[str]) -> Reading:
         """Read each text as the name of one variable; nothing in it is an operator."""
-        clean, _, unreadable = _prepare(names)
+        clean, _, unreadable = prepare(names)
         size = self._size()
         event = self._table.add_variables(clean)
         if self._size() != size:
@@ -249,7 +174,7 @@ class Events:
         sides[taken] = -1
         why = "is a declared variable, but with plain events each text names an event, which is true or false"
         faults = [(i, "mismatch", 0, f"{quote_name(clean[i])} {why}; rename one of the two") for i in taken]
-        return _reading(sides, faults, clean, unreadable)
+        return reading_of(sides, faults, clean, unreadable)
 
     def supports(self, coordinates: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Give the variables of each coordinate in ascending order, as starts and members."""
@@ -376,62 +301,5 @@ def tidy(text: str) -> str:
     reading = Events().add([text])
     if any(fault.kind != "undeclared" for fault in reading.faults):
         raise EventError(str(reading.faults[0]))
-    (clean,), classes, _ = _prepare([text])
+    (clean,), classes, _ = prepare([text])
     return _core.reprint(clean, classes, MAX_CHARACTERS)
-
-
-def quote_name(name: str) -> str:
-    """Write a variable's name as the event language needs it.
-
-    >>> quote_name("GDP-2027"), quote_name("will it rain?")
-    ('GDP-2027', '"will it rain?"')
-    """
-    (clean,), classes, _ = _prepare([name])
-    return _core.write_name(clean, classes)
-
-
-_ONE_LINE = dict.fromkeys((*range(32), 127, 0x85, 0x2028, 0x2029), " ")
-
-
-def _prepare(texts: Sequence[str]) -> tuple[list[str], dict[int, int], list[int]]:
-    """Compose characters (NFC), classify those beyond ASCII, and find texts that are not valid Unicode."""
-    clean = list(texts)
-    foreign = [i for i, text in enumerate(clean) if not text.isascii()]
-    unreadable = []
-    for i in foreign:
-        clean[i] = unicodedata.normalize("NFC", clean[i])
-        if any("\ud800" <= c <= "\udfff" for c in clean[i]):
-            unreadable.append(i)
-            clean[i] = ""
-    return clean, _classes(clean[i] for i in foreign), unreadable
-
-
-def _classes(texts: Iterable[str]) -> dict[int, int]:
-    classes = {}
-    for character in set().union(*texts):
-        if character.isascii():
-            continue
-        if character.isspace():
-            classes[ord(character)] = _SPACE
-        elif character.isidentifier():
-            classes[ord(character)] = _NAME_START
-        elif f"a{character}".isidentifier():
-            classes[ord(character)] = _NAME_PART
-    return classes
-
-
-def _reading(
-    sides: NDArray[np.int32], rows: Sequence[_FaultRow], texts: Sequence[str], unreadable: list[int]
-) -> Reading:
-    sides[unreadable] = -1
-    return Reading(sides, _faults(rows, texts, unreadable))
-
-
-def _faults(rows: Sequence[_FaultRow], texts: Sequence[str], unreadable: list[int]) -> tuple[Fault, ...]:
-    faults = [Fault(index, kind, column, message, texts[index]) for index, kind, column, message in rows]
-    if unreadable:
-        broken = "contains half of a surrogate pair, which is not text; save the source as UTF-8"
-        faults = [fault for fault in faults if fault.index not in set(unreadable)]
-        faults += [Fault(i, "syntax", 0, broken, "") for i in unreadable]
-        faults.sort(key=lambda fault: fault.index)
-    return tuple(faults)

@@ -18,7 +18,7 @@ KINDS: dict[type[CoherentlyError], tuple[int, str, str]] = {
 
 
 def refusal_of(error: CoherentlyError) -> RefusedError:
-    """What to answer to an error that the caller can mend.
+    """The answer to a caller whose request caused an error.
 
     >>> refusal_of(NotFoundError("there is no such panel")).message
     'There is no such panel.'

@@ -105,5 +105,5 @@ def drop_law(bench: Bench, caller: Facilitating, panel: PanelId, law: LawId) -> 
 
 @router.post("/panels/{panel}/read", tags=["questions"])
 def read_draft(bench: Bench, caller: Facilitating, panel: PanelId, draft: ReadDraft) -> ReadingView:
-    """Say what a draft of an event or a law means while it is typed; nothing is kept."""
+    """Say what a draft of an event or a law means while it is typed; nothing is saved."""
     return ReadingView.model_validate(questions.read_draft(bench, caller, panel, draft).as_dict())

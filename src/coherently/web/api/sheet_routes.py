@@ -38,13 +38,13 @@ def save_answers(bench: Bench, caller: Judging, batch: AnswerBatch, key: Key = N
 
 @router.post("/try")
 def try_answers(bench: Bench, caller: Judging, batch: AnswerBatch) -> FeedbackView:
-    """Say what answers would allow and contradict; nothing is kept."""
+    """Say what answers would allow and contradict; nothing is saved."""
     return sheets.try_answers(bench, caller, batch)
 
 
 @router.post("/fit")
 def fit_answers(bench: Bench, caller: Judging, draft: FitDraft) -> FitView:
-    """Give the least change that mends one contradiction; nothing is kept."""
+    """Find the smallest change that resolves one contradiction; nothing is saved."""
     return sheets.fit_answers(bench, caller, draft)
 
 

@@ -13,11 +13,11 @@ router = APIRouter(tags=["stateless"], dependencies=[Depends(json_only), Depends
 
 @router.post("/check")
 def check(draft: CheckDraft, calculator: Calculating) -> CheckAnswer:
-    """Say who contradicts what; nothing is kept."""
+    """Say who contradicts what; nothing is saved."""
     return calculator.call(check_forecasts, draft)
 
 
 @router.post("/aggregate")
 def aggregate(draft: AggregateDraft, calculator: Calculating) -> AggregateAnswer:
-    """Make forecasts coherent; nothing is kept."""
+    """Make forecasts coherent; nothing is saved."""
     return calculator.call(aggregate_forecasts, draft)

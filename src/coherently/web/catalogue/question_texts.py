@@ -54,7 +54,7 @@ QUESTIONS: dict[str, Text] = {
     "draft.steps": "Steps, one on each line",
     "draft.steps.words": "Dates such as 2027-03-31, or numbers. A later date is never less likely, and you need no law for that.",
     "laws.title": "Laws",
-    "laws.words": "What holds whatever happens. Every judge is held to it, kindly.",
+    "laws.words": "What must be true in every outcome. Judges whose answers break a law are told so, kindly.",
     "laws.new": "New law",
     "laws.new.example": "insolvency -> stop",
     "laws.in_words": "In words (may stay empty)",

@@ -68,7 +68,7 @@ def save_answers(bench: Workbench, caller: JudgeCaller, batch: AnswerBatch, key:
 
 
 def try_answers(bench: Workbench, caller: JudgeCaller, batch: AnswerBatch) -> FeedbackView:
-    """What answers would mean together with those that stand; nothing is kept."""
+    """What answers would mean together with those that stand; nothing is saved."""
     own = {each.event: each for each in standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))}
     for place, draft in enumerate(batch.answers):
         given = _given(draft, place)
@@ -83,7 +83,7 @@ def try_answers(bench: Workbench, caller: JudgeCaller, batch: AnswerBatch) -> Fe
 
 
 def fit_answers(bench: Workbench, caller: JudgeCaller, draft: FitDraft) -> FitView:
-    """The least change that mends one contradiction; nothing is kept."""
+    """The smallest change that resolves one contradiction; nothing is saved."""
     own = standing(bench.store.forecasts.latest(caller.panel, caller.judge.id))
     changes = desk.fit(setting_of(bench, caller.panel), own, draft.key, _meant(bench, caller))
     return FitView(changes=[ChangeOfAnswer.model_validate(each.as_dict()) for each in changes])

@@ -140,7 +140,7 @@ def _rises(bench: Workbench, panel: str, sheet: SheetView) -> dict[str, bool]:
 
 
 def preview_page(bench: Workbench, panel: str, sheet: SheetView, csrf: str) -> Response:
-    """The sheet as a judge would see it, for the facilitator; nothing is kept."""
+    """The sheet as a judge would see it, for the facilitator; nothing is saved."""
     note = Notice(plain("judge.preview"), plain("judge.preview.more"))
     return _page(sheet, _rises(bench, panel, sheet), [], csrf, 200, note=note, form={}, undo=None, preview=True)
 

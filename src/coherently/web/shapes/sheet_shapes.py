@@ -30,7 +30,7 @@ class AnswerBatch(Shape):
 
 
 class FitDraft(Shape):
-    """The contradiction to mend."""
+    """The contradiction to resolve."""
 
     model_config = example(key="k7f3")
 
@@ -125,7 +125,7 @@ class ChangeOfAnswer(Shape):
 
 
 class FitView(Shape):
-    """The least change that mends one contradiction; nothing was kept."""
+    """The smallest change that resolves one contradiction; nothing was saved."""
 
     changes: list[ChangeOfAnswer]
 
