@@ -151,6 +151,35 @@ def test_programs_that_need_not_be_exact_still_bound_every_world(seed, laws):
             assert world is None or holds(part, world[None].astype(bool))[0] @ coefficients >= least - 1e-9
 
 
+@pytest.mark.parametrize("laws", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_program_finds_the_best_world_and_its_bound_whichever_world_it_starts_with(seed, laws):
+    part, worlds = part_of(seed, laws=laws)
+    relaxation = Relaxation(part, Oracle(part).space)
+    rng = np.random.default_rng(seed)
+    for coefficients in rng.normal(size=(3, len(part))):
+        sums = holds(part, worlds) @ coefficients
+        impossible = (1 - worlds[np.argmin(sums)]).astype(np.uint8)  # in general
+        for start in (*worlds[[np.argmin(sums), np.argmax(sums)]].astype(np.uint8), impossible):
+            world, bound = best_world(relaxation, coefficients, soon(), 0.0, start)
+            assert bound <= sums.min() + 1e-6
+            assert bound >= sums.min() - 1e-5
+            assert holds(part, world[None].astype(bool))[0] @ coefficients == pytest.approx(sums.min(), abs=1e-5)
+
+
+def test_the_oracle_takes_a_known_world_for_no_more_than_it_is(monkeypatch):
+    part, worlds = part_of(2)
+    monkeypatch.setattr(grounds_module, "MOST_STATES", 0)
+    for branchable in (False, True):
+        monkeypatch.setattr(Grounds, "is_branchable", branchable)
+        coefficients = np.random.default_rng(3).normal(size=len(part))
+        sums = holds(part, worlds) @ coefficients
+        worst = worlds[np.argmax(sums)].astype(np.uint8)
+        found = Oracle(part).least(coefficients, soon(), 0.0, worst)
+        assert found.value == pytest.approx(sums.min(), abs=1e-5)
+        assert found.bound <= sums.min() + 1e-6
+
+
 def test_a_world_of_a_program_that_breaks_laws_is_none():
     part, _ = part_of(1)
     relaxation = Relaxation(part, None)

@@ -19,8 +19,8 @@ namespace {
 // On columns of positive shares, the Lagrangian c s + 1/2 s' Q s - y (E s - e) gives the step of the header. Q alone
 // may be singular; H = Q + rho E'E is positive definite on independent columns, and as E ds is given, Q ds and H ds
 // differ only by a multiple of E', which changes y by rho (e - E s): nothing once the shares are feasible. H is
-// factorised, H^-1 E' are the vectors `along_`, and the small system E H^-1 E' y = e - E s + E H^-1 (c + Q s) gives y,
-// the prices.
+// factorised, H^-1 E' are the first vectors of `along_`, and the small system E H^-1 E' y = e - E s + E H^-1 (c + Q s)
+// gives y, the prices.
 //
 // A primal active set method (Nocedal and Wright 2006, section 16.5): go as far as all shares stay at least 0, drop the
 // column whose share is 0 and repeat. At the end every column within has the slope (c + Q s)_i = <y, E_i>. A column
@@ -72,7 +72,7 @@ RowMixture::RowMixture(std::size_t events, Sums pins, std::vector<std::uint8_t> 
       event_slope_(events),
       price_(pins_.size()),
       gradient_(events),
-      along_(1 + pins_.size()) {
+      along_(2 + pins_.size()) {
     model_.cost.assign(events, 0.0);
 }
 
@@ -112,14 +112,21 @@ void RowMixture::fill_tables(std::span<const double> slope) {
 }
 
 double RowMixture::from_tables(const Column& column) const {
-    double even = 0, odd = 0;
+    double sums[8] = {};  // none waits for another
     const double* tables = tables_.data();
-    for (const std::uint8_t byte : column.bits) {
-        even += tables[byte & 15];
-        odd += tables[16 + (byte >> 4)];
-        tables += 32;
+    const std::size_t bytes = column.bits.size();
+    std::size_t b = 0;
+    for (; b + 4 <= bytes; b += 4, tables += 128)
+        for (std::size_t k = 0; k < 4; ++k) {
+            const std::uint8_t byte = column.bits[b + k];
+            sums[2 * k] += tables[32 * k + (byte & 15)];
+            sums[2 * k + 1] += tables[32 * k + 16 + (byte >> 4)];
+        }
+    for (; b < bytes; ++b, tables += 32) {
+        sums[0] += tables[column.bits[b] & 15];
+        sums[1] += tables[16 + (column.bits[b] >> 4)];
     }
-    return even + odd;
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
 // A column of H: the products with the columns within, and with itself last.
@@ -149,8 +156,9 @@ bool RowMixture::append_row() {
     row_.resize(k + 1);
     const double size = std::sqrt(products_[k]);
     for (std::size_t i = 0; i < k; ++i)
-        row_[i] = (products_[i] / (size * columns_[i].size) - dot(factor_[i].data(), row_.data(), i)) / factor_[i][i];
-    const double pivot = 1.0 - dot(row_.data(), row_.data(), k);
+        row_[i] =
+            (products_[i] / (size * columns_[i].size) - dot<8>(factor_[i].data(), row_.data(), i)) / factor_[i][i];
+    const double pivot = 1.0 - dot<8>(row_.data(), row_.data(), k);
     if (k > 0 && !(pivot > least_pivot)) return false;
     row_[k] = std::sqrt(pivot);
     return true;
@@ -164,6 +172,7 @@ bool RowMixture::absorb(Column column, double share) {
     factor_.emplace_back(row_.begin(), row_.end());
     columns_.push_back(std::move(column));
     share_.push_back(share);
+    if (share > 0) looked_ = false;
     return true;
 }
 
@@ -203,6 +212,7 @@ bool RowMixture::exchange(Column& column, double share) {
     }
     if (!std::isfinite(length)) return false;
     const std::vector<double> shares = share_;
+    looked_ = false;
     for (std::size_t i = 0; i < k; ++i) share_[i] = std::max(0.0, share_[i] - sign * length * part[i]);
     if (leaving == k) return false;
     const double left = std::max(0.0, share + sign * length);
@@ -222,16 +232,21 @@ bool RowMixture::exchange(Column& column, double share) {
     return true;
 }
 
-void RowMixture::solve(std::vector<double>& right) const {
+// All right sides together: the factor is larger than a cache, and each row is fetched once.
+void RowMixture::solve(std::vector<std::vector<double>>& rights) const {
     const std::size_t k = factor_.size();
     for (std::size_t i = 0; i < k; ++i)
-        right[i] = (right[i] / columns_[i].size - dot(factor_[i].data(), right.data(), i)) / factor_[i][i];
+        for (auto& right : rights)
+            right[i] = (right[i] / columns_[i].size - dot<8>(factor_[i].data(), right.data(), i)) / factor_[i][i];
     for (std::size_t i = k; i-- > 0;) {
-        const double value = right[i] /= factor_[i][i];
         const double* row = factor_[i].data();
-        for (std::size_t j = 0; j < i; ++j) right[j] -= value * row[j];
+        for (auto& right : rights) {
+            const double value = right[i] /= row[i];
+            for (std::size_t j = 0; j < i; ++j) right[j] -= value * row[j];
+        }
     }
-    for (std::size_t i = 0; i < k; ++i) right[i] /= columns_[i].size;
+    for (auto& right : rights)
+        for (std::size_t i = 0; i < k; ++i) right[i] /= columns_[i].size;
 }
 
 // Givens rotations restore the triangle below the row that leaves.
@@ -292,7 +307,7 @@ double RowMixture::missing() const {
 }
 
 void RowMixture::finish_phase_1() {
-    phase_1_ = false;
+    phase_1_ = looked_ = false;
     for (std::size_t i = columns_.size(); i-- > 0;)
         if (columns_[i].kind == Kind::artificial) {
             columns_.erase(columns_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -303,6 +318,7 @@ void RowMixture::finish_phase_1() {
 
 void RowMixture::set(RowModel model) {
     model_ = std::move(model);
+    looked_ = false;
     row_value_.resize(model_.rows.size());
     if (!phase_1_) rebuild();
 }
@@ -338,7 +354,10 @@ void RowMixture::rebuild() {
 }
 
 // The probabilities, and the slope of the model by events, without prices.
-void RowMixture::look() { look_at(columns_, share_); }
+void RowMixture::look() {
+    look_at(columns_, share_);
+    looked_ = true;
+}
 
 void RowMixture::look_at(const std::vector<Column>& columns, const std::vector<double>& shares) {
     std::fill(holds_.begin(), holds_.end(), 0.0);
@@ -374,19 +393,19 @@ void RowMixture::find_slopes() {
 
 // The step to the minimum on the columns within, with shares of any sign, and the prices.
 void RowMixture::find_step() {
-    const std::size_t k = columns_.size(), q = along_.size();
-    step_ = slope_;
-    solve(step_);
+    const std::size_t k = columns_.size(), q = 1 + pins_.size();
+    along_[q] = slope_;
+    for (std::size_t p = 0; p < q; ++p) {
+        along_[p].resize(k);
+        for (std::size_t i = 0; i < k; ++i) along_[p][i] = columns_[i].pins[p];
+    }
+    solve(along_);
+    step_ = along_[q];
     std::vector<double>& right = multiplier_;
     right.resize(q);
     for (std::size_t p = 0; p < q; ++p) {
-        along_[p].resize(k);
         right[p] = p == 0 ? 1.0 : 0.0;
-        for (std::size_t i = 0; i < k; ++i) {
-            along_[p][i] = columns_[i].pins[p];
-            right[p] += columns_[i].pins[p] * (step_[i] - share_[i]);
-        }
-        solve(along_[p]);
+        for (std::size_t i = 0; i < k; ++i) right[p] += columns_[i].pins[p] * (step_[i] - share_[i]);
     }
     solve_small(right);
     for (std::size_t i = 0; i < k; ++i) {
@@ -399,7 +418,7 @@ void RowMixture::find_step() {
 
 // Solves E H^-1 E' y = right; pins that depend on others have the price 0.
 void RowMixture::solve_small(std::vector<double>& right) {
-    const std::size_t k = columns_.size(), q = along_.size();
+    const std::size_t k = columns_.size(), q = right.size();
     std::vector<std::vector<double>> factor(q);
     std::vector<double> size(q);
     std::vector<std::uint8_t> used(q, 1);
@@ -449,7 +468,7 @@ bool RowMixture::add_slack() {
 
 void RowMixture::settle(int refinements) {
     std::size_t slacks = 0;
-    look();
+    if (!looked_) look();
     find_slopes();
     for (std::size_t guard = 0; guard < most_pivots; ++guard) {
         find_step();
@@ -464,6 +483,7 @@ void RowMixture::settle(int refinements) {
             if (leaving == k || reach < length) length = reach, leaving = i;
         }
         for (std::size_t i = 0; i < k; ++i) share_[i] = std::max(0.0, share_[i] + length * step_[i]);
+        looked_ = false;
         if (leaving < k) {
             advance_slopes(length);
             slope_.erase(slope_.begin() + static_cast<std::ptrdiff_t>(leaving));

@@ -90,7 +90,7 @@ private:
     bool append_row();
     double slope(const Column& column) const;
     void multiply(const Column& column, std::vector<double>& products);
-    void solve(std::vector<double>& right) const;
+    void solve(std::vector<std::vector<double>>& rights) const;
     void remove(std::size_t i);
     void look();
     void look_at(const std::vector<Column>& columns, const std::vector<double>& shares);
@@ -107,12 +107,12 @@ private:
     Sums pins_;
     std::vector<std::uint8_t> equal_;
     RowModel model_;
-    bool phase_1_ = false;
+    bool phase_1_ = false, looked_ = false;  // whether probabilities and slopes are those of the shares
     std::vector<Column> columns_;
     std::vector<std::vector<double>> factor_;  // of H, scaled; one row per column
     std::vector<double> share_, holds_, fails_, row_value_, slope_, event_slope_, scratch_, tables_, row_, products_,
         step_, multiplier_, price_, gradient_;
-    std::vector<std::vector<double>> along_;  // H^-1 E'
+    std::vector<std::vector<double>> along_;  // H^-1 E', and H^-1 times the slopes
     double constant_ = 0, rho_ = 1, objective_ = 0, level_ = 0;
 };
 

@@ -223,7 +223,8 @@ class _Run:
             self.apply(COARSE_BOUNDS)
         while self.search() and relaxation is not None and not nearest.is_done(self.tolerance):
             nearest.proof = Proof.PROGRAM
-            world, least = best_world(relaxation, core.gradient(), self.budget, self.slack * nearest.scale)
+            slack, start = self.slack * nearest.scale, nearest.mixture()[1][0]
+            world, least = best_world(relaxation, core.gradient(), self.budget, slack, start)
             core.certify(least)
             if world is None or nearest.is_done(self.tolerance) or not core.offer(world):
                 return

@@ -91,8 +91,9 @@ class Layout(NamedTuple):
 class Objective:
     """The terms of forecasts, as arrays; `joint` and `condition` are places in the sides of `size` events.
 
-    `certain` marks terms without a condition, `linear` linearised ones, `called_off` the rest, and `wide` lists the
-    intervals. Where a term is not `free`, the possible worlds fix its ratio at `settled`, which is 0 or 1.
+    `certain` marks terms without a condition, `linear` linearised ones (`has_linear`: whether there are any),
+    `called_off` the rest, and `wide` lists the intervals. Where a term is not `free`, the possible worlds fix its ratio
+    at `settled`, which is 0 or 1.
     """
 
     loss: Loss
@@ -110,6 +111,7 @@ class Objective:
     settled: Vector
     free: Mask
     is_steep: bool
+    has_linear: bool
     layout: Layout
     ties: Layout
 
@@ -140,7 +142,7 @@ class Objective:
         r = self._ratio(u, h)
         t = np.clip(r, self.low, self.high) if len(self.wide) else self.middle
         lost = h * self.loss.divergence(r, t)
-        if self.linear.any():
+        if self.has_linear:
             lost = np.where(self.linear, np.square(u - t * h), lost)
         return float(self.weight @ lost)
 
@@ -159,7 +161,7 @@ class Objective:
         by_condition = self.weight * self.loss.divergence(r, t) - r * by_ratio
         with np.errstate(divide="ignore", invalid="ignore"):
             curvature = np.where(bent, np.minimum(self.loss.curvature(r) / h, STEEPEST) * self.weight, 0.0)
-        if self.linear.any():
+        if self.has_linear:
             return self._with_linear(Planes(r, r, by_ratio, by_condition, curvature, 0.0), u - t * h, t, bent)
         return Planes(r, r, by_ratio, by_condition, curvature, 0.0)
 
@@ -206,7 +208,7 @@ class Objective:
         if mass > 0:
             away += mass * (self.middle - planes.ratio) * self.called_off
         by_joint, by_condition = planes.by_joint, planes.by_condition
-        if self.linear.any():
+        if self.has_linear:
             by_joint, by_condition = np.where(self.linear, 0.0, by_joint), np.where(self.linear, 0.0, by_condition)
         rows, weight = self.layout.sums(planes.bent, away), planes.curvature
         if len(self.wide):
@@ -312,6 +314,7 @@ def objective_of(part: Merged, loss: Loss, *, linearised: bool = False) -> Objec
         np.zeros(len(joint)),
         np.ones(len(joint), np.bool_),
         not bool(np.isfinite(loss.curvature(np.array([0.0, 1.0]))).all()),
+        bool(linear.any()),
         _lay_out(joint, condition, size, np.arange(len(joint))),
         _lay_out(joint, condition, size, wide),
     )

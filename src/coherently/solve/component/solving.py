@@ -10,7 +10,7 @@ import numpy as np
 
 from coherently.solve.component.answer import Answer, Ended
 from coherently.solve.component.nearest import Nearest
-from coherently.solve.facts import Proof
+from coherently.solve.facts import Proof, Route
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LARGE = 1_000
 """Minimum number of events, or of events times pins, from which cliques are quicker than one world after the other."""
+BOTH, NO_INDICES = np.array([[0], [1]], np.uint8), np.empty(0, np.int64)
+"""The worlds of one variable, and no conditionals."""
 FIRST, QUICK = 2e-3, (0, 1e-3)
 """Seconds for a first answer if no time is left; effort of that search and the improvement at which it ends."""
 
@@ -35,7 +37,7 @@ def solve_component(
     `start` are worlds to begin with. Large components of low treewidth go by their cliques. If weights differ so much
     that column generation ends in rounding, Newton's method takes over.
     """
-    if (known := _by_cliques(part, objective, budget)) is not None:
+    if (known := _alone(part, objective) or _by_cliques(part, objective, budget)) is not None:
         return known
     if not objective.is_quadratic or len(part.terms.limits) or len(part.terms.intervals):
         return _by_newton(part, objective, budget, start, seed)
@@ -48,6 +50,19 @@ def solve_component(
     bound = min(other.objective, max(other.bound, answer.bound))
     proved = budget.is_enough(other.objective - bound, other.objective)
     return replace(other, bound=bound, ended=Ended.PROVED if proved else other.ended)
+
+
+def _alone(part: Merged, objective: Objective | Squares) -> Answer | None:
+    """The answer for a single event of one variable, which may be true or false: its forecast, exactly."""
+    if len(part) != 1 or part.n_variables != 1 or not part.weight[0] > 0:
+        return None
+    if not objective.is_quadratic or not part.space.is_free or len(part.terms):
+        return None
+    share, worlds = np.array([1.0 - part.mean[0], part.mean[0]]), BOTH
+    if share.min() <= 0:
+        share, worlds = share[share > 0], worlds[share > 0]
+    facts = Route.ENUMERATION, Proof.ALL_WORLDS, Ended.PROVED
+    return Answer(share, worlds, part.mean, 0.0, 0.0, *facts, 0.0, math.nan, 0.0, NO_INDICES, 0)
 
 
 def _by_cliques(part: Merged, objective: Objective | Squares, budget: Budget) -> Answer | None:
@@ -94,6 +109,6 @@ def _by_columns(part: Merged, budget: Budget, start: Truth | None, seed: int) ->
         0.0,
         math.nan,
         nearest.shortfall,
-        np.empty(0, np.int64),
+        NO_INDICES,
         0,
     )

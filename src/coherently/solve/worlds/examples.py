@@ -8,6 +8,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.problem import decode
+from coherently.solve.worlds.distinct import distinct_worlds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,8 +37,8 @@ def example_worlds(part: Merged, oracle: Oracle, budget: Budget) -> Examples:
     """
     doubtful = np.zeros(len(part), np.bool_)
     if part.space.is_free:
-        worlds = np.unique(np.vstack([np.zeros(part.n_variables, np.uint8), *_true_examples(part)]), axis=0)
-        return Examples(worlds, doubtful)
+        worlds = np.vstack([np.zeros(part.n_variables, np.uint8), *_true_examples(part)])
+        return Examples(distinct_worlds(worlds)[0], doubtful)
     half = np.full(len(part), 0.5)
     core = _core.NearestMixture(part.handle, np.ones(len(part)), half, 0, oracle.space)
     while (seconds := budget.slice()) > 0 and not core.search(seconds, *_EFFORT):
@@ -59,7 +60,7 @@ def example_worlds(part: Merged, oracle: Oracle, budget: Budget) -> Examples:
             truth = part.functions.hold(world[None])[0]
             seen[True] |= truth
             seen[False] |= ~truth
-    return Examples(np.unique(np.vstack(found), axis=0), doubtful)
+    return Examples(distinct_worlds(np.vstack(found))[0], doubtful)
 
 
 def _shown(part: Merged, oracle: Oracle, j: int, budget: Budget, *, holds: bool) -> tuple[Truth, bool]:

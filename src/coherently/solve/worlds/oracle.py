@@ -49,18 +49,21 @@ class Oracle:
         self.space, self.is_exact = self.grounds.space, self.grounds.is_eliminable
         self._core = _core.WorldOracle(part.handle, seed, self.space)
 
-    def least(self, coefficients: Vector, budget: Budget, tolerance: float = 0.0) -> Least:
-        """The best world; without dynamic programming the bound may be lower by the tolerance, or more at the end."""
+    def least(self, coefficients: Vector, budget: Budget, tolerance: float = 0.0, known: Truth | None = None) -> Least:
+        """The best world; without dynamic programming the bound may be lower by the tolerance, or more at the end.
+
+        `known` is a good world, which is looked for otherwise.
+        """
         core = self._core
         core.set(np.ascontiguousarray(coefficients, np.float64))
         if self.is_exact:
             world = core.eliminate()
             value = core.value(world)
             return Least(world, value, value, True, Proof.ALL_WORLDS)
-        world = core.search(ATTEMPTS, budget.left())
+        world = core.search(ATTEMPTS, budget.left()) if known is None else known
         if self.grounds.proof is Proof.SEMIDEFINITE:
             return self._branch(world, budget, tolerance)
-        found, bound = best_world(self.grounds.required_relaxation, coefficients, budget, tolerance)
+        found, bound = best_world(self.grounds.required_relaxation, coefficients, budget, tolerance, world)
         if found is not None and core.value(found) < core.value(world):
             world = found
         return Least(world, core.value(world), min(bound, core.value(world)), False, Proof.PROGRAM)

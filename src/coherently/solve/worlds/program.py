@@ -24,11 +24,12 @@ ROUNDING = 1e-6
 
 
 def best_world(
-    relaxation: Relaxation, coefficients: Vector, budget: Budget, tolerance: float = 0.0
+    relaxation: Relaxation, coefficients: Vector, budget: Budget, tolerance: float = 0.0, start: Truth | None = None
 ) -> tuple[Truth | None, float]:
     """The world found of the least sum of coefficients of events that hold, and a lower bound on that sum.
 
-    The bound may be lower by the tolerance, or by more if the budget is over.
+    The bound may be lower by the tolerance, or by more if the budget is over. A good world to `start` with saves the
+    search for one, which may take longer than the bound.
     """
     import highspy
 
@@ -39,6 +40,8 @@ def best_world(
     solver.setOptionValue("mip_rel_gap", 0.0)
     solver.setOptionValue("mip_abs_gap", max(tolerance, ROUNDING))
     solver.passModel(_program(relaxation, coefficients))
+    if start is not None:
+        solver.setSolution(len(start), _singles(relaxation.part).astype(np.int32), start.astype(np.float64))
     solver.HandleUserInterrupt = True
     budget.watch(solver.run, solver.cancelSolve)
     info = solver.getInfo()

@@ -66,6 +66,8 @@ class NewtonTuning:
     """The mass below which none smaller is tried."""
     smaller: float = 0.01
     """The factor from one mass to the next."""
+    likely: float = 1e-3
+    """The probability from which on a condition is not near to vanishing."""
     closer: float = 1e-6
     """The gap to which a model is minimised, as a part of the gap of the answer."""
     rough: float = 0.03
@@ -196,7 +198,7 @@ class Newton:
                 self._polish(blend, planes, mass, smooth)
                 return
             if mass > TUNING.least_mass and gap <= 0.1 * max(self._gap(), goal):
-                mass *= TUNING.smaller
+                mass = _smaller(mass, objective, blend)
                 continue
             aim = self._minimise(objective.model(planes, mass, tied=tied), budget, TUNING.closer * gap)
             slope = slope_towards(objective, blend, aim, planes)
@@ -233,7 +235,7 @@ class Newton:
                 break
             planes = objective.planes(blend.sides, mass)
             goal = 0.1 * budget.tolerance * self.best.scale
-            worth = TUNING.rough * fall if effort < TUNING.thorough else 0.0
+            worth = TUNING.rough * fall
             aim = self._minimise(objective.model(planes, mass, tied=tied), steps, goal, effort, worth)
             slope, smooth = slope_towards(objective, blend, aim, planes), objective.smoothed_value(blend.sides, mass)
             fall, length = -slope, step_length(objective, blend, aim, slope, mass, smooth)
@@ -241,16 +243,16 @@ class Newton:
             self.best.take(objective, blend)
             if length > 0 and fall > goal:
                 continue
-            if effort < TUNING.thorough:
-                effort = TUNING.thorough
+            if worth > 0:  # the search may have ended too soon
+                fall, effort = goal if effort < TUNING.thorough else 0.0, max(effort, TUNING.thorough)
                 continue
             gap = self._certify_at(blend, mass, surely=False)
             if budget.is_enough(self._gap(), self.best.value):
                 return
             if mass > TUNING.least_mass and gap <= 0.5 * budget.tolerance * self.best.scale:
-                mass *= TUNING.smaller
+                mass = _smaller(mass, objective, blend)
                 continue
-            tied, effort = False, min(effort + 1, TUNING.most_effort)
+            tied, fall, effort = False, 0.0, min(effort + 1, TUNING.most_effort)
             failed = 0 if gap < TUNING.nearer * before else failed + 1
             before = min(gap, before)
             if failed > TUNING.patience:
@@ -271,27 +273,33 @@ class Newton:
         if len(self.pins):
             self.prices = self.engine.prices()
         plane = plane_below(self.objective, planes, self.pins, self.prices)
-        least = math.inf
+        known, least = None, math.inf
         if not surely:
-            world, least = self.oracle.search(plane.coefficients, self.budget)
-            self.engine.include(world[None])
+            known, least = self.oracle.search(plane.coefficients, self.budget)
+            self.engine.include(known[None])
         if self.budget.is_enough(self.best.value - plane.bound(least), self.best.value):
-            least = self._least(plane.coefficients)
+            least = self._least(plane.coefficients, known)
             self.proved = plane.coefficients, least
             if self.is_bounded:
                 self.bound = max(self.bound, plane.bound(least))
         return max(0.0, smooth - (least + plane.constant + self.objective.smoothing(planes, mass)))
 
-    def _least(self, coefficients: Vector) -> float:
+    def _least(self, coefficients: Vector, known: Truth | None) -> float:
         """A lower bound on a sum over all worlds; if it is not exact, the best world found joins the engine's."""
         if self.oracle.is_exact:
             self.proof = Proof.ALL_WORLDS
             return self.engine.minimise(coefficients)[0]
         allowed = 0.25 * self.budget.tolerance * self.best.scale
         try:
-            found = self.oracle.least(coefficients, self.budget, allowed)
+            found = self.oracle.least(coefficients, self.budget, allowed, known)
         except MethodError:  # an event is about too many variables, or there are too many clusters
             return -math.inf
         self.proof = found.proof
         self.engine.include(found.world[None])
         return found.bound
+
+
+def _smaller(mass: float, objective: Objective, blend: Blend) -> float:
+    """The next mass: the least at once if no condition is near to vanishing."""
+    likely = blend.sides[objective.condition[objective.called_off]].min(initial=1.0) >= TUNING.likely
+    return TUNING.least_mass if likely else TUNING.smaller * mass

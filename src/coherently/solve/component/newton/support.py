@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from coherently.solve.worlds.distinct import distinct_worlds
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -41,8 +43,8 @@ class Blend:
     def distinct(self) -> tuple[Vector, Truth]:
         """The shares of distinct worlds, which sum to 1."""
         kept = self.share > 0
-        worlds, same = np.unique(self.worlds[kept], axis=0, return_inverse=True)
-        share = np.bincount(same.ravel(), self.share[kept], len(worlds)).astype(np.float64)
+        worlds, same = distinct_worlds(self.worlds[kept])
+        share = np.bincount(same, self.share[kept], len(worlds)).astype(np.float64)
         return share / share.sum(), worlds
 
 
