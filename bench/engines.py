@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 COMPONENTS = 2_000
 WORKERS = 2
 TARGET = 1.7
+ROUNDS = 3
+"""Each has both sides twice, in the order one, workers, workers, one: the speed of a shared machine drifts."""
 MOST_SMALL = 20
 FORMS = ("{} & {}", "{} & ~{}", "{} | {}", "{} | ~{}")
 METHOD = co.Exact(time_limit=600, threads=1)
@@ -169,29 +171,43 @@ def _message(engine: Executor) -> float:
 
 
 def _show_cluster() -> None:
-    from distributed import get_task_stream
-
     panel = mixed_panel(COMPONENTS)
     print(f"\n{COMPONENTS:,} components of mixed cost ({panel.summary()}), {METHOD}:")
     with running_cluster(WORKERS) as cluster:
         engine = _open(cluster.address)
         co.aggregate(mixed_panel(40, seed=9), METHOD, engine=engine)  # modules of the workers
         ratios = []
-        for _ in range(3):
-            here, processor, clock = timed(lambda: co.aggregate(panel, METHOD))
-            before = _processor_seconds(cluster.workers)
-            with get_task_stream(engine._client) as stream:
-                there, own, wall = timed(lambda: co.aggregate(panel, METHOD, engine=engine))
-            spent = _processor_seconds(cluster.workers) - before
-            busy = sum(s["stop"] - s["start"] for task in stream.data for s in task["startstops"])
-            assert there.solution == here.solution, "the answers differ"
-            ratios.append(clock / wall)
-            print(f"one process {clock:.2f} s ({processor:.2f} s of the processor); {WORKERS} workers {wall:.2f} s "
-                  f"({spent:.2f} s of the processor, and {own:.2f} s here); {len(stream.data)} batches; workers idle "
-                  f"{1 - busy / (WORKERS * wall):.0%}; {clock / wall:.2f}x")  # fmt: skip
+        for _ in range(ROUNDS):
+            first, alone = _alone(panel)
+            answers, together = zip(*(_together(panel, engine, cluster) for _ in range(2)), strict=True)
+            last, again = _alone(panel)
+            assert all(one.solution == first.solution for one in (*answers, last)), "the answers differ"
+            ratios.append((alone + again) / sum(together))
+            print(f"in turn: {alone:.2f}, {together[0]:.2f}, {together[1]:.2f}, {again:.2f} s: {ratios[-1]:.2f}x")
         engine.shutdown()
     middle = statistics.median(ratios)
     print(f"median: {middle:.2f}x one process; target {TARGET}x: {'met' if middle >= TARGET else 'missed'}")
+
+
+def _alone(panel: co.Panel) -> tuple[co.Result, float]:
+    """The result by one process, and the seconds on the clock."""
+    result, processor, clock = timed(lambda: co.aggregate(panel, METHOD))
+    print(f"one process {clock:.2f} s ({processor:.2f} s of the processor)")
+    return result, clock
+
+
+def _together(panel: co.Panel, engine: DaskCluster, cluster: Cluster) -> tuple[co.Result, float]:
+    """The result by the workers, and the seconds on the clock."""
+    from distributed import get_task_stream
+
+    before = _processor_seconds(cluster.workers)
+    with get_task_stream(engine._client) as stream:
+        result, own, clock = timed(lambda: co.aggregate(panel, METHOD, engine=engine))
+    spent = _processor_seconds(cluster.workers) - before
+    busy = sum(s["stop"] - s["start"] for task in stream.data for s in task["startstops"])
+    print(f"{WORKERS} workers {clock:.2f} s ({spent:.2f} s of the processor, and {own:.2f} s here); "
+          f"{len(stream.data)} batches; workers idle {1 - busy / (WORKERS * clock):.0%}")  # fmt: skip
+    return result, clock
 
 
 def _open(address: str, workers: int = WORKERS) -> DaskCluster:
