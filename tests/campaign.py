@@ -1,5 +1,6 @@
 """The checks at full size: `make campaign`. `make test` runs a slice of each."""
 
+import contextlib
 import sys
 import tempfile
 import time
@@ -13,6 +14,7 @@ from tests.network import network_checks
 from tests.scoring import consistency_checks, coverage_checks
 from tests.solve import exact_checks, law_checks
 from tests.verifier import tampering
+from tests.web import postgres
 from tests.web.api import api_checks
 from tests.web.store import load_checks
 from tests.whole import declared_checks, language_checks, loss_checks
@@ -91,7 +93,12 @@ def kills_lose_nothing(part):
 
 
 def requests_are_answered(part):
-    api_checks.check_api(16_000 + part, 20_000 // PARTS)
+    """Half of them on each store."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        url = f"sqlite:///{folder}/store.db"
+        if part % 2:
+            url = stack.enter_context(contextlib.closing(postgres.Server())).new_database()
+        api_checks.check_api(url, 16_000 + part, 20_000 // PARTS)
 
 
 def submissions_count_once(part):

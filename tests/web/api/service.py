@@ -126,3 +126,9 @@ def refused(response, status, *words):
     for word in words:
         assert word in json.dumps(error, ensure_ascii=False), error
     return error
+
+
+def until_end(connection):
+    """What is answered until the other side ends the connection."""
+    connection.settimeout(60)
+    return b"".join(iter(lambda: connection.recv(65_536), b"")).decode("utf-8", "replace")

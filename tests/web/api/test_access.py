@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 
 from coherently.web.access.callers import JUDGE_SESSION, SESSION
@@ -15,32 +16,32 @@ PASSWORD = "correct horse battery"
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory):
+def guarded(new_store):
     """A workbench with an account, so that nobody gets in without a password."""
-    with Service(f"sqlite:///{tmp_path_factory.mktemp('guarded')}/store.db", allow_hosts=("panel.example",)) as service:
+    with Service(new_store(), allow_hosts=("panel.example",)) as service:
         service.store.accounts.create("Ann", PASSWORD)
         yield service
 
 
 @pytest.fixture
-def browser(alone):
+def browser(service):
     """A browser of this machine with a session, and its CSRF token as a header."""
-    client = alone.client()
+    client = service.client()
     token = client.post("/session", json={}).json()["csrf_token"]
     return client, {"X-CSRF-Token": token}
 
 
-def test_this_machine_needs_no_login_while_there_is_no_account(alone, browser):
+def test_this_machine_needs_no_login_while_there_is_no_account(service, browser):
     client, token = browser
     assert client.get("/session").json()["name"] == "local"
     assert client.post("/panels", json={"title": "Mine"}, headers=token).status_code == 201
-    refused(alone.client().get("/panels"), 401, "Log in")
+    refused(service.client().get("/panels"), 401, "Log in")
 
 
-def test_a_request_through_a_proxy_is_not_of_this_machine(alone, browser):
+def test_a_request_through_a_proxy_is_not_of_this_machine(service, browser):
     client, _ = browser
     for header in ("X-Forwarded-For", "Forwarded", "Via", "Remote-User", "X-Forwarded-Host"):
-        refused(alone.client().post("/session", json={}, headers={header: "somebody"}), 401)
+        refused(service.client().post("/session", json={}, headers={header: "somebody"}), 401)
         refused(client.get("/panels", headers={header: "somebody"}), 401)
 
 
@@ -60,8 +61,8 @@ def test_with_an_account_everybody_logs_in(guarded):
     refused(client.get("/panels"), 401)
 
 
-def test_a_session_of_this_machine_ends_with_the_first_account(tmp_path):
-    with Service(f"sqlite:///{tmp_path}/store.db") as service:
+def test_a_session_of_this_machine_ends_with_the_first_account(store_url):
+    with Service(store_url) as service:
         client = service.client()
         client.post("/session", json={})
         assert client.get("/panels").status_code == 200
@@ -90,13 +91,13 @@ def test_a_cookie_that_was_logged_out_does_not_come_back(guarded):
     refused(guarded.client(cookies={SESSION: kept}).get("/panels"), 401)
 
 
-def test_changes_by_cookie_need_the_token_of_the_session(alone, browser):
+def test_changes_by_cookie_need_the_token_of_the_session(service, browser):
     client, token = browser
     draft = {"title": "Not asked for"}
     refused(client.post("/panels", json=draft), 403, "token of this session")
     refused(client.post("/panels", json=draft, headers={"X-CSRF-Token": "x"}), 403)
     refused(client.post("/panels", json=draft, headers={"X-CSRF-Token": ""}), 403)
-    other = alone.client().post("/session", json={}).json()["csrf_token"]
+    other = service.client().post("/session", json={}).json()["csrf_token"]
     refused(client.post("/panels", json=draft, headers={"X-CSRF-Token": other}), 403)
     assert client.post("/panels", json=draft, headers=token).status_code == 201
 
@@ -114,17 +115,17 @@ def test_changes_by_cookie_need_the_token_of_the_session(alone, browser):
     ],
     ids=str,
 )
-def test_pages_of_other_sites_change_nothing(alone, browser, headers):
+def test_pages_of_other_sites_change_nothing(service, browser, headers):
     client, token = browser
     refused(client.post("/panels", json={"title": "x"}, headers=token | headers), 403, "another site")
-    refused(alone.client().post("/session", json={}, headers=headers), 403, "another site")
+    refused(service.client().post("/session", json={}, headers=headers), 403, "another site")
 
 
-def test_own_pages_and_programs_do(alone, browser):
+def test_own_pages_and_programs_do(service, browser):
     client, token = browser
-    own = {"Origin": alone.url, "Sec-Fetch-Site": "same-origin"}
+    own = {"Origin": service.url, "Sec-Fetch-Site": "same-origin"}
     assert client.post("/panels", json={"title": "x"}, headers=token | own).status_code == 201
-    program = alone.facilitator()
+    program = service.facilitator()
     assert program.post("/panels", json={"title": "x"}, headers={"Origin": "http://evil.example"}).status_code == 201
 
 
@@ -138,15 +139,15 @@ def test_a_form_without_json_is_not_taken(browser):
     "header",
     ["Bearer", "Basic QW5uOng=", "Bearer a b", "Bearer " + "x" * 300, "Bearer ../../etc/passwd", "token", "Bearer é"],
 )
-def test_forged_tokens_do_not_hold(alone, header):
-    response = httpx.get(f"{alone.url}{API}/panels", headers={"Authorization": header.encode("latin-1")})
+def test_forged_tokens_do_not_hold(service, header):
+    response = httpx.get(f"{service.url}{API}/panels", headers={"Authorization": header.encode("latin-1")})
     refused(response, 401)
 
 
-def test_a_token_that_was_ended_does_not_come_back(alone, browser):
+def test_a_token_that_was_ended_does_not_come_back(service, browser):
     client, token = browser
     made = client.post("/tokens", json={"name": "notebook"}, headers=token).json()
-    program = alone.client(made["secret"])
+    program = service.client(made["secret"])
     assert program.get("/panels").status_code == 200
     listed = program.get("/tokens")
     assert made["secret"] not in listed.text
@@ -155,26 +156,41 @@ def test_a_token_that_was_ended_does_not_come_back(alone, browser):
     refused(program.get("/panels"), 401)
     refused(client.delete(f"/tokens/{made['id']}", headers=token), 404)
     changed = made["secret"][:-1] + ("A" if made["secret"][-1] != "A" else "B")
-    refused(alone.client(changed).get("/panels"), 401)
+    refused(service.client(changed).get("/panels"), 401)
 
 
-def test_secrets_are_nowhere_in_the_store(alone, lone_weather):
-    secret = lone_weather.ann_record["secret"]
-    token = lone_weather.api.headers["Authorization"].split()[1]
-    alone.store.backup(path := alone.settings.store_url.removeprefix("sqlite:///") + ".copy")
-    content = Path(path).read_bytes()
+def everything_in(service):
+    """All bytes that the store has."""
+    url = service.settings.store_url
+    if url.startswith("postgresql"):
+        with psycopg.connect(url) as connection:
+            tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+            return b"".join(_rows_of(connection, name) for (name,) in tables)
+    service.store.backup(path := url.removeprefix("sqlite:///") + ".copy")
+    return Path(path).read_bytes()
+
+
+def _rows_of(connection, table):
+    with connection.cursor().copy(f'COPY "{table}" TO STDOUT (FORMAT binary)') as copy:
+        return b"".join(map(bytes, copy))
+
+
+def test_secrets_are_nowhere_in_the_store(service, weather):
+    secret = weather.ann_record["secret"]
+    token = weather.api.headers["Authorization"].split()[1]
+    content = everything_in(service)
     assert secret.encode() not in content
     assert token.encode() not in content
-    assert lone_weather.ann_record["name"].encode() in content
+    assert weather.ann_record["name"].encode() in content
 
 
-def test_a_token_is_no_link_and_a_link_is_no_token(lone_weather):
-    refused(lone_weather.service.client(lone_weather.ann_record["secret"]).get(lone_weather.path), 401)
-    refused(lone_weather.service.client(lone_weather.api.headers["Authorization"].split()[1]).get("/sheet"), 401)
+def test_a_token_is_no_link_and_a_link_is_no_token(weather):
+    refused(weather.service.client(weather.ann_record["secret"]).get(weather.path), 401)
+    refused(weather.service.client(weather.api.headers["Authorization"].split()[1]).get("/sheet"), 401)
 
 
-def test_another_panels_link_opens_nothing_here(alone):
-    mine, other = Weather(alone), Weather(alone)
+def test_another_panels_link_opens_nothing_here(service):
+    mine, other = Weather(service), Weather(service)
     mine.say(mine.ann, rain=0.111)
     assert other.ann.get("/sheet").json()["panel"]["id"] == other.id
     refused(other.ann.post("/sheet/answers", json=mine.answers(rain=0.9)), 404)
@@ -184,8 +200,8 @@ def test_another_panels_link_opens_nothing_here(alone):
     assert "0.111" not in other.ann.get("/sheet").text
 
 
-def test_another_accounts_panel_does_not_exist(alone):
-    mine, other = Weather(alone), Weather(alone)
+def test_another_accounts_panel_does_not_exist(service):
+    mine, other = Weather(service), Weather(service)
     mine.say(mine.ann, rain=0.5)
     version = mine.aggregate()
     question = mine.api.get(f"{mine.path}/questions").json()["questions"][0]["id"]
@@ -211,18 +227,18 @@ def test_another_accounts_panel_does_not_exist(alone):
     refused(other.api.post(f"{other.path}/forecasts", json={"forecasts": [row]}), 404)
 
 
-def test_the_cookie_of_a_link_is_of_one_panel_and_ends_with_the_link(lone_weather):
-    service, secret = lone_weather.service, lone_weather.ann_record["secret"]
-    session, cookie = service.store.sessions.open(judge=lone_weather.ann_record["id"])
+def test_the_cookie_of_a_link_is_of_one_panel_and_ends_with_the_link(weather):
+    service, secret = weather.service, weather.ann_record["secret"]
+    session, cookie = service.store.sessions.open(judge=weather.ann_record["id"])
     browser = service.client(cookies={JUDGE_SESSION: cookie})
     assert browser.get("/sheet").json()["judge"] == {"name": "Ann"}
-    refused(browser.post("/sheet/answers", json=lone_weather.answers(rain=0.5)), 403)
-    saved = browser.post("/sheet/answers", json=lone_weather.answers(rain=0.5), headers={"X-CSRF-Token": session.csrf})
+    refused(browser.post("/sheet/answers", json=weather.answers(rain=0.5)), 403)
+    saved = browser.post("/sheet/answers", json=weather.answers(rain=0.5), headers={"X-CSRF-Token": session.csrf})
     assert saved.status_code == 200
     refused(browser.get("/panels"), 401)
     refused(service.client(cookies={SESSION: cookie}).get("/panels"), 401)
     refused(service.client(cookies={SESSION: cookie}).get("/sheet"), 401)
-    lone_weather.api.delete(f"{lone_weather.path}/judges/{lone_weather.ann_record['id']}/link")
+    weather.api.delete(f"{weather.path}/judges/{weather.ann_record['id']}/link")
     refused(browser.get("/sheet"), 401)
     refused(service.client(secret).get("/sheet"), 401)
 
@@ -240,9 +256,9 @@ def test_the_cookie_of_a_link_is_of_one_panel_and_ends_with_the_link(lone_weathe
         "a,127.0.0.1",
     ],
 )
-def test_other_host_names_are_refused_with_the_flag(alone, host):
-    refused(httpx.get(f"{alone.url}{API}/panels", headers={"Host": host}), 400, "--allow-host")
-    shown = httpx.get(f"{alone.url}/", headers={"Host": host})
+def test_other_host_names_are_refused_with_the_flag(service, host):
+    refused(httpx.get(f"{service.url}{API}/panels", headers={"Host": host}), 400, "--allow-host")
+    shown = httpx.get(f"{service.url}/", headers={"Host": host})
     assert shown.status_code == 400
     assert "--allow-host" in shown.text
 
@@ -252,15 +268,14 @@ def test_own_host_names_are_let_in(guarded, host):
     assert httpx.get(f"{guarded.url}/healthz", headers={"Host": host}).status_code == 200
 
 
-def test_hosts_that_others_name_do_not_count(alone):
+def test_hosts_that_others_name_do_not_count(service):
     headers = {"Host": "evil.example", "X-Forwarded-Host": "127.0.0.1", "Forwarded": "host=127.0.0.1"}
-    refused(httpx.get(f"{alone.url}{API}/panels", headers=headers), 400)
+    refused(httpx.get(f"{service.url}{API}/panels", headers=headers), 400)
 
 
 @pytest.fixture
-def behind_proxy(tmp_path):
-    url = f"sqlite:///{tmp_path}/store.db"
-    with Service(url, proxies=("127.0.0.1",), trust_remote_user=True, allow_hosts=("panel.example",)) as service:
+def behind_proxy(store_url):
+    with Service(store_url, proxies=("127.0.0.1",), trust_remote_user=True, allow_hosts=("panel.example",)) as service:
         yield service
 
 
@@ -280,16 +295,15 @@ def test_a_trusted_proxy_says_who_is_asking(behind_proxy):
     refused(behind_proxy.client(cookies=cookies).get("/panels"), 401)
 
 
-def test_nobody_else_says_who_is_asking(tmp_path):
-    url = f"sqlite:///{tmp_path}/store.db"
-    with Service(url, proxies=("10.0.0.1",), trust_remote_user=True) as service:
+def test_nobody_else_says_who_is_asking(store_url):
+    with Service(store_url, proxies=("10.0.0.1",), trust_remote_user=True) as service:
         refused(service.client(headers={"Remote-User": "ann"}).post("/session", json={}), 401)
-    with Service(url, proxies=("127.0.0.1",)) as service:
+    with Service(store_url, proxies=("127.0.0.1",)) as service:
         refused(service.client(headers={"Remote-User": "ann"}).post("/session", json={}), 401)
 
 
-def test_guessing_passwords_has_to_wait(tmp_path):
-    with Service(f"sqlite:///{tmp_path}/store.db", slower(failures=3)) as service:
+def test_guessing_passwords_has_to_wait(store_url):
+    with Service(store_url, slower(failures=3)) as service:
         service.store.accounts.create("Ann", PASSWORD)
         wrong = {"name": "Ann", "password": "wrong password"}
         for _ in range(3):
@@ -301,37 +315,36 @@ def test_guessing_passwords_has_to_wait(tmp_path):
             refused(service.client("guess").get("/panels"), 429)
 
 
-def test_other_addresses_need_accounts(tmp_path):
-    url = f"sqlite:///{tmp_path}/store.db"
+def test_other_addresses_need_accounts(store_url):
     for settings in (
-        ServiceSettings(url, host="0.0.0.0"),
-        ServiceSettings(url, allow_hosts=("x",)),
-        ServiceSettings(url, proxies=("::1",)),
+        ServiceSettings(store_url, host="0.0.0.0"),
+        ServiceSettings(store_url, allow_hosts=("x",)),
+        ServiceSettings(store_url, proxies=("::1",)),
     ):
         with pytest.raises(SettingsError, match="--add-account"):
             settings.check(accounts=0)
         settings.check(accounts=1)
-    with open_store(url) as store:
-        ServiceSettings(url).check(store.accounts.count())
+    with open_store(store_url) as store:
+        ServiceSettings(store_url).check(store.accounts.count())
 
 
-def test_others_calculate_only_with_an_account(alone, guarded):
+def test_others_calculate_only_with_an_account(service, guarded):
     draft = {"forecasts": [{"judge": "A", "event": "p", "probability": 0.5}]}
-    assert alone.http.post("/check", json=draft).status_code == 200
+    assert service.http.post("/check", json=draft).status_code == 200
     for path in ("/check", "/aggregate"):
-        refused(alone.http.post(path, json=draft, headers={"X-Forwarded-For": "203.0.113.9"}), 401)
+        refused(service.http.post(path, json=draft, headers={"X-Forwarded-For": "203.0.113.9"}), 401)
         refused(guarded.http.post(path, json=draft), 401)
     assert guarded.facilitator().post("/check", json=draft).status_code == 200
 
 
-def test_a_link_from_another_site_may_lead_to_the_first_page(alone):
-    answer = httpx.get(f"{alone.url}/", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"})
+def test_a_link_from_another_site_may_lead_to_the_first_page(service):
+    answer = httpx.get(f"{service.url}/", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"})
     assert answer.status_code == 200
     assert SESSION in answer.cookies
 
 
-def test_metrics_are_for_this_machine_or_with_a_token(alone, guarded):
-    shown = httpx.get(f"{alone.url}/metrics").text
+def test_metrics_are_for_this_machine_or_with_a_token(service, guarded):
+    shown = httpx.get(f"{service.url}/metrics").text
     assert "coherently_requests_total" in shown
     assert 'coherently_jobs{status="queued"}' in shown
     assert httpx.get(f"{guarded.url}/metrics").status_code == 401

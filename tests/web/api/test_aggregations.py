@@ -155,17 +155,17 @@ def hard_panel(weather, time_limit=300.0):
     return weather.api.post(f"{weather.path}/aggregations", json=draft).json()
 
 
-def test_one_that_runs_is_cancelled_soon(lone_weather):
-    asked = hard_panel(lone_weather)
-    version = f"{lone_weather.path}/aggregations/{asked['id']}"
-    worker = threading.Thread(target=run_next, args=(lone_weather.service.store, "tests"))
+def test_one_that_runs_is_cancelled_soon(weather):
+    asked = hard_panel(weather)
+    version = f"{weather.path}/aggregations/{asked['id']}"
+    worker = threading.Thread(target=run_next, args=(weather.service.store, "tests"))
     worker.start()
-    while lone_weather.api.get(version).json()["status"] == "queued":
+    while weather.api.get(version).json()["status"] == "queued":
         time.sleep(0.05)
-    lone_weather.api.post(f"{version}/cancel")
+    weather.api.post(f"{version}/cancel")
     worker.join(60)
     assert not worker.is_alive()
-    assert lone_weather.api.get(version).json()["status"] == "cancelled"
+    assert weather.api.get(version).json()["status"] == "cancelled"
 
 
 def test_too_much_memory_fails_with_the_limit(answered, monkeypatch):
@@ -212,31 +212,31 @@ def test_a_lost_worker_is_replaced_once(answered):
     assert "lost" in found["error"]
 
 
-def test_a_worker_that_lost_its_job_stops(alone):
-    weather = Weather(alone)
+def test_a_worker_that_lost_its_job_stops(service):
+    weather = Weather(service)
     weather.say(weather.ann, rain=0.5)
     weather.api.post(f"{weather.path}/aggregations", json={})
-    job = alone.store.aggregations.claim("slow", 60.0)
-    alone.store.aggregations.stopped(job.id, "slow")
-    with JobWatch(alone.store, job, "slow", threading.Event()) as watch:
+    job = service.store.aggregations.claim("slow", 60.0)
+    service.store.aggregations.stopped(job.id, "slow")
+    with JobWatch(service.store, job, "slow", threading.Event()) as watch:
         _until(watch)
     assert watch.is_lost
     with pytest.raises(ConflictError):
-        alone.store.aggregations.finish(job.id, "slow", {}, {})
+        service.store.aggregations.finish(job.id, "slow", {}, {})
 
 
-def test_the_stateless_calls_are_the_library(alone):
+def test_the_stateless_calls_are_the_library(service):
     rows = [("Ann", "rain", 0.75), ("Ann", "wind", 0.2), ("Bob", "rain & wind", 0.4), ("Ann", "storm", 0.5)]
     draft = {
         "forecasts": [{"judge": j, "event": e, "probability": p} for j, e, p in rows],
         "laws": ["storm -> wind"],
     }
     panel = co.Panel.from_records(rows, laws=draft["laws"])
-    answer = alone.http.post("/aggregate", json=draft).json()
+    answer = service.http.post("/aggregate", json=draft).json()
     expected = co.aggregate(panel)
     for row in answer["forecasts"]:
         assert math.isclose(row["probability"], expected.probability(row["event"]), abs_tol=1e-9)
     assert co.verify(panel, co.Result.from_json(json.dumps(answer["result"])))
-    checked = alone.http.post("/check", json=draft).json()
+    checked = service.http.post("/check", json=draft).json()
     assert checked["contradictions"] == list(co.check(panel).contradictions)
     assert checked["coherent"] is False

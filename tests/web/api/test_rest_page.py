@@ -14,18 +14,18 @@ PAGE = Path(__file__).parents[3] / "docs/reference/rest.md"
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the examples need curl")
-def test_the_commands_of_the_page_work(alone, tmp_path):
+def test_the_commands_of_the_page_work(service, tmp_path):
     blocks = re.findall(r"```(bash|python)\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     script = ["set -euo pipefail"]
     for kind, block in blocks:
         script.append(block if kind == "bash" else f"python3 - <<'END'\n{block}\nEND")
-    text = "\n".join(script).replace("http://127.0.0.1:8420", alone.url).replace("python3", f"'{sys.executable}'")
+    text = "\n".join(script).replace("http://127.0.0.1:8420", service.url).replace("python3", f"'{sys.executable}'")
     (tmp_path / "page.sh").write_text(text)
     ended = threading.Event()
 
     def work():
         while not ended.is_set():
-            alone.work()
+            service.work()
             time.sleep(0.1)
 
     worker = threading.Thread(target=work)

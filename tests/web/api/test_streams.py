@@ -71,20 +71,19 @@ def test_the_facilitator_hears_of_answers_and_judges_only_of_their_own(store_url
             assert not stream.thread.is_alive()
 
 
-def test_changes_of_other_processes_are_heard(tmp_path):
+def test_changes_of_other_processes_are_heard(store_url):
     from coherently.web.store import AnswerGiven, open_store
 
-    url = f"sqlite:///{tmp_path}/store.db"
-    with Service(url) as service:
+    with Service(store_url) as service:
         weather = Weather(service)
         board = Listening(weather.api, f"{weather.path}/stream")
-        with open_store(url) as elsewhere:
+        with open_store(store_url) as elsewhere:
             elsewhere.forecasts.record(weather.ann_record["id"], [AnswerGiven(weather.events["rain"], 0.5)])
         board.wait("answers")
 
 
-def test_streams_end_when_the_workbench_stops(tmp_path):
-    with Service(f"sqlite:///{tmp_path}/store.db") as service:
+def test_streams_end_when_the_workbench_stops(store_url):
+    with Service(store_url) as service:
         weather = Weather(service)
         board = Listening(weather.api, f"{weather.path}/stream")
     board.thread.join(10)
