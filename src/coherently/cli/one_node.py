@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import json
 import logging
 import signal
 import sys
@@ -46,6 +44,8 @@ def node(
     ] = False,
 ) -> None:
     """Be one node of a network: talk to the others over TCP until stopped."""
+    import asyncio
+
     from coherently.network.peers.files import NodeFile, read_address, read_peers
     from coherently.network.peers.keys import read_key
     from coherently.network.peers.node_process import NodeProcess
@@ -66,6 +66,8 @@ def node(
 
 async def _until_stopped(process: NodeProcess, host: str, port: int, *, managed: bool) -> None:
     """Run until a signal comes or, if managed, until the input ends."""
+    import asyncio
+
     loop = asyncio.get_running_loop()
     running = asyncio.create_task(process.run(host, port))
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -103,6 +105,8 @@ class _Watcher:
             told: dict[str, object] = {"rounds": node.rounds, "finished": node.is_finished, "sent": process.sent}
             if node.is_finished or last:
                 told["values"] = list(node.values().items())
+            import json
+
             with contextlib.suppress(BrokenPipeError):
                 print(json.dumps(told), flush=True)
         elif node.is_finished and not last:
