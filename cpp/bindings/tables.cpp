@@ -271,7 +271,8 @@ void bind_tables(nb::module_& module) {
         .def("add", &add_forecasts, nb::arg("codes"), nb::arg("probability"), nb::arg("weight"), nb::arg("rows"))
         .def("sums", [](const Tally& tally) {
             return std::tuple(give(std::vector(tally.count)), give(std::vector(tally.weight)),
-                              give(std::vector(tally.product)), give(std::vector(tally.first)));
+                              give(std::vector(tally.product)), give(std::vector(tally.square)),
+                              give(std::vector(tally.first)));
         });
     module.def("csv_rows", &csv_rows, nb::arg("columns"), nb::arg("start"), nb::arg("stop"), nb::arg("delimiter"));
     module.def("contains_return", &contains_return, nb::arg("texts"));

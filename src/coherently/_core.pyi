@@ -299,7 +299,9 @@ class Tally:
         weight: NDArray[np.float64] | None,
         rows: NDArray[np.int64],
     ) -> None: ...
-    def sums(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]: ...
+    def sums(
+        self,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]: ...
 
 def csv_rows(
     columns: Sequence[list[str] | NDArray[np.float64] | _Packed], start: int, stop: int, delimiter: str

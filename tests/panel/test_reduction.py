@@ -72,6 +72,7 @@ def test_answers_are_those_of_the_panel_in_memory(tmp_path_factory, rows, cut, w
         assert np.allclose(wanted.columns()[name], found.columns()[name], rtol=1e-14, atol=1e-14, equal_nan=True)
     for one, other in zip(_posed(wanted), _posed(found), strict=True):
         assert np.allclose(one, other, rtol=1e-13, atol=1e-13, equal_nan=True)
+    assert wanted.problem.scatter == pytest.approx(reduced.scatter + found.problem.scatter, rel=1e-9, abs=1e-12)
     # The problems are the same up to rounding, so that the answers are as near as the certificates say.
     assert abs(wanted.objective - found.objective) <= wanted.gap + found.gap + 1e-9
     value = found.solution.value[found.problem.forecasts.unit]
@@ -104,6 +105,17 @@ def test_the_means_and_weights_are_the_same_numbers(folder):
     assert wanted["event"] == found["event"]
     assert np.array_equal(wanted["weight"], found["weight"])
     assert np.allclose(wanted["raw"], found["raw"], rtol=4e-16, atol=0)
+
+
+def test_means_lose_less_than_forecasts_by_the_scatter_whatever_happens(folder):
+    rows = [("A", "p", 0.2, 1.0), ("B", "p", 0.6, 3.0), ("A", "q", 0.5, 2.0), ("B", "p given q", 0.9, 5.0)]
+    columns = dict(zip(("judge", "event", "probability", "weight"), zip(*rows, strict=True), strict=True))
+    reduced = reduce_parquet(folder(pa.table(columns), pa.table({**columns, "probability": [0.3, 0.7, 0.5, 0.1]})))
+    weight, p = np.array([1, 3, 1, 3.0]), np.array([0.2, 0.6, 0.3, 0.7])
+    mean = weight @ p / weight.sum()
+    for truth in (0.0, 1.0):
+        lost = weight @ (p - truth) ** 2 - weight.sum() * (mean - truth) ** 2
+        assert reduced.scatter == pytest.approx(lost, abs=1e-12)  # q does not scatter; conditionals do not count
 
 
 def test_percentages_numbers_as_names_and_rows_without_a_probability(folder):

@@ -17,11 +17,13 @@ void Tally::add(std::span<const std::int32_t> codes, std::span<const double> pro
             first.resize(text + 1, 0);
             weight.resize(text + 1, 0.0);
             product.resize(text + 1, 0.0);
+            square.resize(text + 1, 0.0);
         }
         if (count[text]++ == 0) first[text] = rows[i];
         const double w = given.empty() ? 1.0 : given[i];
         weight[text] += w;
         product[text] += w * probability[i];
+        square[text] += w * probability[i] * probability[i];
     }
 }
 

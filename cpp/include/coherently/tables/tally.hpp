@@ -14,9 +14,9 @@ struct Tally {
     void add(std::span<const std::int32_t> codes, std::span<const double> probability, std::span<const double> given,
              std::span<const std::int64_t> rows);
 
-    // One entry per text: how many forecasts, the sums of w and of w p, and the row of the first.
+    // One entry per text: how many forecasts, the sums of w, of w p and of w p^2, and the row of the first.
     std::vector<std::int64_t> count, first;
-    std::vector<double> weight, product;
+    std::vector<double> weight, product, square;
 };
 
 }  // namespace coherently

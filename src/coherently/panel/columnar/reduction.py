@@ -11,7 +11,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import SHOWN, PanelError
-from coherently.events import PackedTexts
+from coherently.events import CERTAIN, PackedTexts
 from coherently.panel import cells
 from coherently.panel.build import ONLY_JUDGE, build
 from coherently.panel.cell_table import Table, check_header
@@ -57,6 +57,10 @@ class Reduction:
     `panel` has, by one judge named panel, the weighted mean of the forecasts of each text with their total weight.
     Forecast i of it belongs to the text with the number i in `pool`. `forecasts` counts the rows that have a
     probability, `seconds` is the time of reading.
+
+    `scatter` is the sum of w (p - q)^2 over forecasts p of texts with the mean q, conditionals left out. Whatever
+    happens, the forecasts lose this much more than their means by the Brier score:
+    sum w (p - t)^2 = sum w (q - t)^2 + sum w (p - q)^2 for t = 0 and 1.
     """
 
     panel: Panel
@@ -65,6 +69,7 @@ class Reduction:
     percent: bool
     missing: cells.Missing
     forecasts: int
+    scatter: float
     seconds: float
 
     def row_batches(self, value: NDArray[np.float64], progress: RowProgress | None) -> Iterator[Columns]:
@@ -181,7 +186,14 @@ def reduce_parquet(source: Path, progress: RowProgress | None = None, **options:
         tally.add(batch.names(pool), batch.probability, batch.weight, batch.rows + batch.before)
         kept += len(batch.probability)
     panel = _reduced_panel(source, parts, pool, tally, {**options, "percent": False, "missing": "error"})
-    return Reduction(panel, parts, pool, percent, missing, kept, time.monotonic() - begun)
+    return Reduction(panel, parts, pool, percent, missing, kept, _scatter(panel, tally), time.monotonic() - begun)
+
+
+def _scatter(panel: Panel, tally: _core.Tally) -> float:
+    """The sum of w p^2 - (sum of w p)^2 / sum of w, over the texts without a condition."""
+    _, weight, product, square, _ = tally.sums()
+    told = (panel.written.condition[panel.event_index] == CERTAIN) & (weight > 0)
+    return float(np.maximum(0.0, square[told] - product[told] ** 2 / weight[told]).sum())
 
 
 def _reduced_panel(
@@ -189,7 +201,7 @@ def _reduced_panel(
 ) -> Panel:
     if not len(pool):
         raise PanelError(f"{source.name} has no forecast: every probability is missing")
-    _, weight, product, first = tally.sums()
+    _, weight, product, _, first = tally.sums()
     mean = np.divide(product, weight, out=np.full(len(weight), UNWEIGHTED), where=weight > 0)
     columns = {
         "event": CodedCells(np.arange(len(pool), dtype=np.int32), PackedTexts(*pool.pack(0))),
