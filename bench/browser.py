@@ -14,9 +14,12 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from playwright.sync_api import Browser, Page
 
 CHANGES = 40
@@ -42,20 +45,26 @@ WATCH = """() => {
 
 def main() -> None:
     """Serve the demo, measure, and print the figures."""
+    began = time.perf_counter()
+    with demo_in_browser() as (browser, address):
+        urllib.request.urlopen(f"{address}/").read()
+        print(f"serve --demo answers its first page after {time.perf_counter() - began:.1f} s")
+        measure(browser(), address)
+
+
+@contextmanager
+def demo_in_browser() -> Iterator[tuple[Callable[[], Browser], str]]:
+    """Serve the demo on a free port: what starts a browser, and the address."""
     from playwright.sync_api import sync_playwright
 
-    began = time.perf_counter()
     command = [sys.executable, "-m", "coherently", "serve", "--demo", "--port", "0", "--quiet"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process, sync_playwright() as playwright:
         try:
             assert process.stderr is not None
             found = re.search(r"http://[^/\s]+", process.stderr.readline())
             assert found is not None
-            urllib.request.urlopen(f"{found[0]}/").read()
-            print(f"serve --demo answers its first page after {time.perf_counter() - began:.1f} s")
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            measure(browser, found[0])
-            browser.close()
+            chromium = shutil.which("chromium")
+            yield lambda: playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"]), found[0]
         finally:
             process.terminate()
 

@@ -1,14 +1,12 @@
-"""Makes the pictures of docs/tutorials/workbench.md; run it as `python docs/workbench_images.py`."""
+"""Makes the pictures of docs/tutorials/workbench.md; run it as `python -m docs.workbench_images`."""
 
 from __future__ import annotations
 
 import io
-import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from bench.browser import demo_in_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ViewportSize
@@ -24,19 +22,8 @@ PHONE: ViewportSize = {"width": 390, "height": 780}
 
 def main() -> None:
     """Serve the demo, visit its pages, and write one picture for each."""
-    from playwright.sync_api import sync_playwright
-
-    command = [sys.executable, "-m", "coherently", "serve", "--demo", "--port", "0", "--quiet"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process, sync_playwright() as playwright:
-        try:
-            assert process.stderr is not None
-            found = re.search(r"http://[^/\s]+", process.stderr.readline())
-            assert found is not None
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            take_all(browser, found[0])
-            browser.close()
-        finally:
-            process.terminate()
+    with demo_in_browser() as (browser, address):
+        take_all(browser(), address)
 
 
 def take_all(browser: Browser, address: str) -> None:
