@@ -31,7 +31,7 @@ def serve(
     store: Annotated[
         str | None,
         typer.Option(
-            envvar="COHERENTLY_STORE", help="sqlite:///FILE or postgresql://...; by default a file in your data folder."
+            envvar="COHERENTLY_STORE", help="A file, or postgresql://...; by default a file in your data folder."
         ),
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes that aggregate.", min=1, max=64)] = 1,

@@ -103,10 +103,20 @@ def test_many_open_an_empty_database_at_once(store_url):
         assert sorted(names) == [account.name for account in store.accounts.list()]
 
 
-@pytest.mark.parametrize("url", ["mysql://x/y", "nonsense", "sqlite://host/x.db", "sqlite:///x.db?mode=ro", ""])
+@pytest.mark.parametrize(
+    "url", ["mysql://x/y", "postgresql:/x", "sqlite://host/x.db", "sqlite:///x.db?mode=ro", "x", ""]
+)
 def test_urls_that_name_no_store(url):
-    with pytest.raises(StoreError, match="write sqlite:///"):
+    with pytest.raises(StoreError, match=r"name a file that ends in \.db"):
         open_store(url)
+
+
+def test_a_path_names_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with open_store("new/panels.db") as store:
+        store.accounts.create("Ann")
+    with open_store(f"sqlite:///{tmp_path}/new/panels.db") as store:
+        assert [account.name for account in store.accounts.list()] == ["Ann"]
 
 
 def test_files_that_are_no_store(tmp_path):

@@ -43,8 +43,8 @@ KEPT_SECONDS = 7 * 24 * 3600
 def open_store(url: str | None = None) -> Store:
     """Open a store, and make it if it is not there; its schema is brought to that of this version.
 
-    `sqlite:///folder/file.db` is a file, by default one in the user's data folder; `postgresql://user@host/database` a
-    server. `sqlite://` is a scratch store that is gone when it is closed.
+    `folder/file.db` or `sqlite:///folder/file` is a file, by default one in the user's data folder;
+    `postgresql://user@host/database` a server. `sqlite://` is a scratch store that is gone when it is closed.
 
     >>> with open_store("sqlite://") as store:
     ...     panel = store.panels.create(store.accounts.local().id, "Next year")

@@ -11,7 +11,8 @@ from sqlalchemy.exc import ArgumentError
 
 from coherently.web.store.store_errors import StoreError
 
-ALLOWED = "write sqlite:///folder/file.db for a file, or postgresql://user@host/database for a server"
+FILES = (".db", ".sqlite", ".sqlite3")
+ALLOWED = "name a file that ends in .db, .sqlite or .sqlite3, or a server: postgresql://user@host/database"
 
 
 def default_url() -> str:
@@ -28,11 +29,15 @@ def _data_folder() -> Path:
 
 
 def read_url(text: str) -> URL:
-    """A URL with the driver that is used; others are refused.
+    """A URL with the driver that is used; others are refused. A path that ends like a database names a file.
 
     >>> read_url("postgresql://ann@127.0.0.1/workbench").drivername
     'postgresql+psycopg'
+    >>> read_url("panels/2027.db").database
+    'panels/2027.db'
     """
+    if text.endswith(FILES) and "://" not in text:
+        return URL.create("sqlite", database=text)
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
