@@ -147,6 +147,7 @@ def test_judges_and_links(store, panel):
     bob = store.judges.add(panel.id, "Bob")
     assert (ann.has_link, bob.has_link) == (True, False)
     assert store.judges.list(panel.id) == (ann, bob)
+    assert store.judges.count(panel.id) == 2
     assert store.judges.by_name(panel.id, "Bob") == bob
     assert store.judges.by_name(panel.id, "Cid") is None
     assert store.judges.by_link(secret) == ann

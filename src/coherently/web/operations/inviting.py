@@ -39,7 +39,7 @@ def invite_judge(bench: Workbench, caller: AccountCaller, panel: str, draft: Jud
     """Add a judge with a link, whose secret is answered this once."""
     own_panel(bench, caller, panel)
     most = bench.settings.limits.judges
-    if len(bench.store.judges.list(panel)) >= most:
+    if bench.store.judges.count(panel) >= most:
         raise too_many("judges", most, "Make a further panel.")
     record, secret = bench.store.judges.invite(panel, draft.name)
     return _invited(record, secret)

@@ -67,7 +67,7 @@ def view_panel(bench: Workbench, record: PanelRecord) -> PanelView:
             created=record.created_at,
             questions=len(store.questions.list(record.id)),
             laws=len(store.laws.list(record.id)),
-            judges=len(store.judges.list(record.id)),
+            judges=store.judges.count(record.id),
             round=view_round(store.rounds.current(record.id)),
         )
 

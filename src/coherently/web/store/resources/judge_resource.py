@@ -74,6 +74,11 @@ class JudgeResource(Resource):
         query = select(judge).where(judge.c.panel == panel).order_by(judge.c.position)
         return self._read(lambda connection: tuple(_record(row) for row in connection.execute(query)))
 
+    def count(self, panel: str) -> int:
+        """The number of judges."""
+        query = select(func.count()).select_from(judge).where(judge.c.panel == panel)
+        return self._read(lambda connection: int(connection.scalar(query) or 0))
+
     def by_name(self, panel: str, name: str) -> JudgeRecord | None:
         """The judge of a name."""
         query = select(judge).where(judge.c.panel == panel, judge.c.name == name)
