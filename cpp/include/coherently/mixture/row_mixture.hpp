@@ -107,7 +107,8 @@ private:
     Sums pins_;
     std::vector<std::uint8_t> equal_;
     RowModel model_;
-    bool phase_1_ = false, looked_ = false;  // whether probabilities and slopes are those of the shares
+    bool phase_1_ = false;
+    bool looked_ = false;  // whether the probabilities, and the slope of events, are those of the shares
     std::vector<Column> columns_;
     std::vector<std::vector<double>> factor_;  // of H, scaled; one row per column
     std::vector<double> share_, holds_, fails_, row_value_, slope_, event_slope_, scratch_, tables_, row_, products_,
