@@ -75,8 +75,8 @@ class PanelSource:
         rate = found.forecasts / max(found.seconds, 1e-9)
         told = (
             f"{path.name}: {found.forecasts:,} forecasts with {len(found.panel):,} distinct texts, read in pieces "
-            f"({rate:,.0f} rows per second); repeated forecasts are kept and not counted; whatever happens, the means "
-            f"of the texts lose {found.scatter:,.4g} less than the forecasts by the Brier score, summed with weights"
+            f"({rate:,.0f} rows per second); repeated forecasts are kept and not counted; averaging the forecasts "
+            f"of each text lowers the summed Brier penalty by {found.scatter:,.4g} in every outcome"
         )
         for note in (told, *found.panel.notes):
             say(f"note: {note}", quiet=self.quiet)

@@ -131,13 +131,13 @@ def _classes(texts: Iterable[str]) -> dict[int, int]:
 def reading_of(
     sides: NDArray[np.int32], rows: Sequence[_FaultRow], texts: Sequence[str], unreadable: list[int]
 ) -> Reading:
-    """What the rows of the compiled table mean; a text that is no Unicode has no event."""
+    """The meaning of each text, from the rows of the compiled table; a text that is not valid Unicode has no event."""
     sides[unreadable] = -1
     return Reading(sides, faults_of(rows, texts, unreadable))
 
 
 def faults_of(rows: Sequence[_FaultRow], texts: Sequence[str], unreadable: list[int]) -> tuple[Fault, ...]:
-    """The faults of texts in the order of the texts, with those that are not Unicode among them."""
+    """The faults in the order of the texts, including texts that are not valid Unicode."""
     faults = [Fault(index, kind, column, message, texts[index]) for index, kind, column, message in rows]
     if unreadable:
         broken = "contains half of a surrogate pair, which is not text; save the source as UTF-8"

@@ -83,7 +83,7 @@ def _number(node: str | int, names: dict[str, int]) -> int:
 
 
 def measured(network: Network, simulator: Simulator, recording: Recording) -> NetworkRun:
-    """The outcome of a simulated run. An event whose forecasts were not all reported has no value (NaN)."""
+    """The outcome of a simulated run. The value of an event is NaN if some of its forecasts were never reported."""
     x = np.full(len(network.keeper), np.nan)
     for event, value in simulator.values().items():
         x[event] = value

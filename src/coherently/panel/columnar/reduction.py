@@ -58,8 +58,8 @@ class Reduction:
     Forecast i of it belongs to the text with the number i in `pool`. `forecasts` counts the rows that have a
     probability, `seconds` is the time of reading.
 
-    `scatter` is the sum of w (p - q)^2 over forecasts p of texts with the mean q, conditionals left out. Whatever
-    happens, the forecasts lose this much more than their means by the Brier score:
+    `scatter` is the sum of w (p - q)^2 over forecasts p of texts with the mean q, conditionals left out. Averaging
+    lowers the summed Brier penalty by this much in every outcome:
     sum w (p - t)^2 = sum w (q - t)^2 + sum w (p - q)^2 for t = 0 and 1.
     """
 

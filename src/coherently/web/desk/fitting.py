@@ -47,7 +47,7 @@ class Mend(NamedTuple):
 
 
 def least_change(check: PieceCheck, misfit: Misfit) -> Mend:
-    """The least change in whole per cents that mends a misfit, moves no locked answer and breaks nothing that fits.
+    """The smallest change, in whole per cents, that resolves a misfit; locked answers stay, and what fits still fits.
 
     Answers are projected on what fits, all but those that other misfits can spare: these keep their own sentences. If
     that breaks something, all answers of the piece are made to fit.
@@ -118,7 +118,7 @@ def _whole(old: Vector, near: Vector, free: Mask) -> Iterator[Vector]:
 
 
 def _fits_as_shown(check: PieceCheck, misfit: Misfit, new: Vector, active: Mask) -> bool:
-    """Whether new answers mend a misfit and break nothing that fits now."""
+    """Whether new answers resolve a misfit, and everything that fits now still fits."""
     if misfit.amount_at(new) > GRACE:
         return False
     after = check.at(new)

@@ -108,15 +108,17 @@ def fit(
 def clashes_of(answers: AnswerSheet, meant: Set[str], budget: Budget) -> tuple[Clash, ...]:
     """Only the contradictions of some answers, without changes."""
     checks = [PieceCheck(answers, piece, meant, budget) for piece in answers.pieces() if piece.columns is not None]
-    found = [_clash(check, misfit, mend=False) for check in checks if not budget.is_over() for misfit in check.misfits]
+    found = [
+        _clash(check, misfit, with_change=False) for check in checks if not budget.is_over() for misfit in check.misfits
+    ]
     return tuple(sorted(found, key=lambda clash: clash.question))
 
 
-def _clash(check: PieceCheck, misfit: Misfit, *, mend: bool = True) -> Clash:
+def _clash(check: PieceCheck, misfit: Misfit, *, with_change: bool = True) -> Clash:
     """A misfit in words, with its least change unless the judge meant it."""
     key = check.key(misfit)
     meant = key in check.meant
-    least = Mend() if meant or not mend else least_change(check, misfit)
+    least = Mend() if meant or not with_change else least_change(check, misfit)
     own = sorted(misfit.items)
     locked = check.answers.locked[check.piece.items]
     return Clash(
