@@ -307,7 +307,7 @@ double RowMixture::missing() const {
 }
 
 void RowMixture::finish_phase_1() {
-    phase_1_ = looked_ = false;
+    phase_1_ = false;
     for (std::size_t i = columns_.size(); i-- > 0;)
         if (columns_[i].kind == Kind::artificial) {
             columns_.erase(columns_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -318,7 +318,6 @@ void RowMixture::finish_phase_1() {
 
 void RowMixture::set(RowModel model) {
     model_ = std::move(model);
-    looked_ = false;
     row_value_.resize(model_.rows.size());
     if (!phase_1_) rebuild();
 }
@@ -339,6 +338,7 @@ void RowMixture::rebuild() {
             total += model_.weight[t] * value * value;
         }
     }
+    looked_ = false;
     look_at(columns, shares);
     fill_tables(event_slope_);
     // If the model has little curvature, prices are large compared to H, and steps lose their digits to rounding.
