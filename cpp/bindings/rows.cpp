@@ -54,9 +54,9 @@ public:
         nb::gil_scoped_release release;
         engine_.include(rows);
     }
-    bool search(double seconds, int effort, double enough, double worth) {
+    bool search(double seconds, double enough, int effort, double worth, double goal) {
         nb::gil_scoped_release release;
-        return engine_.search(after(seconds), effort, enough, worth);
+        return engine_.search(after(seconds), enough, effort, worth, goal);
     }
     bool eliminate(double seconds, double enough) {
         nb::gil_scoped_release release;
@@ -122,7 +122,8 @@ void bind_rows(nb::module_& module) {
              nb::arg("functions"), nb::arg("seed"), nb::arg("space").none(), nb::arg("pins"), nb::arg("equal"))
         .def("set", &Engine::set, nb::arg("cost"), nb::arg("rows"), nb::arg("weight"))
         .def("include", &Engine::include, nb::arg("worlds"))
-        .def("search", &Engine::search, nb::arg("seconds"), nb::arg("effort"), nb::arg("enough"), nb::arg("worth"))
+        .def("search", &Engine::search, nb::arg("seconds"), nb::arg("enough"), nb::arg("effort"),
+             nb::arg("worth") = 0.0, nb::arg("goal") = -std::numeric_limits<double>::infinity())
         .def("eliminate", &Engine::eliminate, nb::arg("seconds"), nb::arg("enough"))
         .def("objective", &Engine::objective)
         .def("level", &Engine::level)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from coherently import _core
+from coherently.solve.component.objective import Model
 from tests.kernels.draw import draw, with_laws
 
 VARIABLES = 4
@@ -128,7 +129,7 @@ def test_work_in_slices_ends_where_work_at_once_does(seed, work):
     for seconds in (60.0, 2e-5):
         engine = engine_of(some, seed, pins)
         engine.set(cost, rows, weight)
-        while not (engine.eliminate(seconds, 0.0) if work == "eliminate" else engine.search(seconds, 2, 0.0, 0.0)):
+        while not (engine.eliminate(seconds, 0.0) if work == "eliminate" else engine.search(seconds, 0.0, 2)):
             slices += 1
         ends.append((engine.sides(), engine.prices(), *engine.worlds()))
     assert slices > 1
@@ -143,13 +144,39 @@ def test_search_finds_the_mixture_of_elimination(seed):
     for engine in (best, other):
         engine.set(cost, rows, weight)
     assert best.eliminate(60.0, 0.0)
-    assert other.search(60.0, 4, 0.0, 0.0)
+    assert other.search(60.0, 0.0, 4)
     assert best.is_feasible()
     assert other.is_feasible()
     assert best.objective() <= other.objective() + 1e-9 * (1 + abs(best.objective()))
     assert other.objective() == pytest.approx(best.objective(), rel=1e-6, abs=1e-6)
     worlds = other.worlds()[1].astype(bool)
     assert (worlds[:, None] == some.worlds().astype(bool)[None]).all(axis=2).any(axis=1).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_search_ends_at_a_goal_and_soon_where_there_is_none_to_reach(seed):
+    some, cost, rows, weight, pins = large(seed)
+    best, other, beyond = (engine_of(some, seed, pins) for _ in range(3))
+    for engine in (best, other, beyond):
+        engine.set(cost, rows, weight)
+    assert best.eliminate(60.0, 0.0)
+    goal = best.objective() + 0.05 * abs(best.objective())
+    assert other.search(60.0, 0.0, 4, 0.0, goal)
+    assert best.objective() + 1e-6 < other.objective() <= goal
+    assert beyond.search(60.0, 0.0, 4, 0.0, best.objective() - 1.0)
+    assert beyond.is_feasible()
+    away = beyond.objective() - best.objective()
+    assert -1e-9 * (1 + abs(best.objective())) <= away <= 0.05 * (1.0 + abs(best.objective()))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_value_of_a_model_is_the_objective_of_its_mixture(seed):
+    some, cost, rows, weight, pins = large(seed)
+    engine = engine_of(some, seed, pins)
+    engine.set(cost, rows, weight)
+    assert engine.eliminate(60.0, 0.0)
+    sides = np.append(engine.sides(), 1.0)[: 2 * len(cost) + 1]
+    assert Model(cost, rows, weight).value(sides) == pytest.approx(engine.objective(), rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("bend", [0.0, 1e-16, 1e-12, 1e-6])

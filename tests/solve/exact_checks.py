@@ -1,6 +1,7 @@
 """Checks of the exact method on many random panels: a slice in the tests, the full number in the campaign."""
 
 import time
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -85,7 +86,8 @@ def check_routes(seed, count):
         panel = random_panel(rng, int(rng.integers(11, 17)), int(rng.integers(30, 90)), most)
         exact = co.aggregate(panel, "exact")
         check_result(panel, exact)
-        searched = without_elimination(panel, co.Exact(tolerance=1e-7))
+        with without_elimination():
+            searched = co.aggregate(panel, co.Exact(tolerance=1e-7))
         check_result(panel, searched, 1e-7)
         assert co.verify(panel, exact), seed
         assert co.verify(panel, searched), seed
@@ -93,12 +95,13 @@ def check_routes(seed, count):
         assert searched.lower_bound <= exact.objective * (1 + 1e-9)
 
 
-def without_elimination(panel, method):
-    """The answer by local search and the proofs for large components."""
+@contextmanager
+def without_elimination():
+    """Answers come by local search and the proofs for large components."""
     eager, most = nearest.EAGER_STATES, grounds.MOST_STATES
     nearest.EAGER_STATES = grounds.MOST_STATES = 0
     try:
-        return co.aggregate(panel, method)
+        yield
     finally:
         nearest.EAGER_STATES, grounds.MOST_STATES = eager, most
 

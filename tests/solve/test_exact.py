@@ -236,7 +236,8 @@ def test_auto_goes_local_for_large_components_and_says_so(monkeypatch):
 
 def test_a_search_without_dynamic_programming_is_proved_too():
     panel = random_panel(np.random.default_rng(5), 9, 40, 2)
-    result = without_elimination(panel, co.Exact())
+    with without_elimination():
+        result = co.aggregate(panel, co.Exact())
     np.testing.assert_allclose(check_result(panel, result), by_nnls(panel), atol=1e-3)
     assert len(every_world(panel)) == 2**9
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from coherently.solve.relaxed.face import land
 from coherently.solve.relaxed.interior import interior_point
-from coherently.solve.relaxed.lifted import Point, lift
+from coherently.solve.relaxed.lifted import Point, bowl_of_squares, lift
 from tests.solve.test_bound import WEIGHTS, draw, grouped
 
 AND = np.array([[0.0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 1]])
@@ -25,7 +25,7 @@ def check_optimal(problem, point):
 @pytest.mark.parametrize("noise", [0.0, 1e-9, 1e-3])
 @pytest.mark.parametrize("extra", [0.0, 0.5])
 def test_lands_from_nearby_and_drops_a_vertex_that_is_wrong(noise, extra):
-    problem = lift(np.ones(3), TARGET, grouped(AND, [[0, 1, 2]]))
+    problem = lift(bowl_of_squares(np.ones(3), TARGET), grouped(AND, [[0, 1, 2]]))
     rng = np.random.default_rng(0)
     mixture = np.maximum(MIXTURE + [extra, 0, 0, 0] + noise * rng.normal(size=4), 0.0)
     near = Point(EXPECTED, 2 * (EXPECTED - TARGET) + noise * rng.normal(size=3), mixture, SLACK, np.array([1 / 3]))
@@ -37,7 +37,7 @@ def test_lands_from_nearby_and_drops_a_vertex_that_is_wrong(noise, extra):
 
 
 def test_a_vertex_whose_slack_turns_negative_is_taken_in():
-    problem = lift(np.ones(3), TARGET, grouped(AND, [[0, 1, 2]]))
+    problem = lift(bowl_of_squares(np.ones(3), TARGET), grouped(AND, [[0, 1, 2]]))
     landed = land(problem, Point(TARGET, np.zeros(3), np.array([0.0, 0, 0.5, 0.5]), np.ones(4), np.zeros(1)))
     check_optimal(problem, landed)
     np.testing.assert_allclose(landed.x, EXPECTED, rtol=0, atol=1e-14)
@@ -47,7 +47,7 @@ def test_a_vertex_whose_slack_turns_negative_is_taken_in():
 def test_where_it_lands_is_the_optimum_wherever_it_began(seed, weights):
     weight, target, groups, _ = draw(seed, weights, n_groups=3, width=3)
     scale = weight.max() or 1.0
-    problem = lift(weight / scale, np.where(weight > 0, target, 0.5), groups)
+    problem = lift(bowl_of_squares(weight / scale, np.where(weight > 0, target, 0.5)), groups)
     rng = np.random.default_rng(seed)
     mixture, slack = rng.random((2, len(problem.width)))
     forces, level = rng.normal(size=len(groups.members)), rng.normal(size=len(groups))

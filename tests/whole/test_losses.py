@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.whole.loss_checks import check_losses
+from tests.whole.loss_checks import check_losses, check_losses_by_search
 
 
 @pytest.mark.parametrize("first", range(0, 200, 20))
@@ -10,3 +10,16 @@ def test_every_loss_and_term_agrees_with_a_conic_solver(first):
     found = check_losses(first, 20)
     assert found["optimal"] >= 15
     assert set(found) <= {"optimal", "contradiction", "nothing forecast"}
+
+
+@pytest.mark.parametrize("first", range(0, 100, 20))
+def test_methods_for_many_worlds_agree_with_it_too(first):
+    found = check_losses_by_search(first, 20)
+    assert found["optimal"] >= 15
+    assert set(found) <= {"optimal", "contradiction", "nothing forecast"}
+
+
+@pytest.mark.parametrize("seed", [8348, 8554])
+def test_pins_that_contradict_each_other_are_found_by_search(seed):
+    """Worlds were taken in and dropped without end; and a law that no event is about cost nothing to break."""
+    assert check_losses_by_search(seed, 1) == {"contradiction": 1}

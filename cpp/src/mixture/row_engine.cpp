@@ -13,6 +13,7 @@ constexpr std::size_t round = 8;  // searches before their worlds are taken in
 constexpr std::size_t least_sweeps = 16;
 constexpr std::size_t most_idle = 20;  // maximum number of idle rounds, in addition to one per pin
 constexpr int refinements = 2;
+constexpr double progress = 1e-2;       // the part of the way to a goal that a round must take
 constexpr double kept = 1e-9;           // violation of pins at which phase 1 ends: later steps correct it
 constexpr double first_enough = 1e-12;  // in phase 1
 
@@ -95,8 +96,8 @@ World RowEngine::cross() {
     return world;
 }
 
-bool RowEngine::search(Deadline deadline, int effort, double enough, double worth) {
-    while (effort_ <= effort) {
+bool RowEngine::search(Deadline deadline, double enough, int effort, double worth, double goal) {
+    while (effort_ <= effort && (mixture_.is_in_phase_1() || mixture_.objective() > goal)) {
         if (has_passed(deadline)) return false;
         threshold_ = mixture_.level() - slack(enough);
         attempt();
@@ -105,7 +106,14 @@ bool RowEngine::search(Deadline deadline, int effort, double enough, double wort
         const std::size_t found = found_.size();
         const double before = mixture_.objective();
         const bool first = mixture_.is_in_phase_1();
-        const bool better = found > 0 && take(batch) && (first || before - mixture_.objective() >= worth);
+        bool better = found > 0 && take(batch);
+        if (better && first) {
+            count_idle(first);
+            better = !is_idle();
+        } else if (better) {
+            const double due = std::isfinite(goal) ? std::max(worth, progress * (before - goal)) : worth;
+            better = before - mixture_.objective() >= due;
+        }
         found_.clear();
         if (!better || (found < round / 2 && effort_ < effort)) ++effort_;
     }
@@ -168,13 +176,20 @@ bool RowEngine::improve(double enough) {
     threshold_ = mixture_.level() - slack(enough);
     const double best = find_best();
     least_ = best;
-    if (!(best < threshold_) || passes_.idle > most_idle + mixture_.prices().size()) return false;
+    if (!(best < threshold_) || is_idle()) return false;
     const bool first = mixture_.is_in_phase_1();
     if (!take(many)) return false;
-    const bool better = first != mixture_.is_in_phase_1() || mixture_.objective() < passes_.before - rounding_;
-    passes_.idle = better ? 0 : passes_.idle + 1;
-    if (better) passes_.before = mixture_.objective();
+    count_idle(first);
     return true;
 }
+
+// Worlds that change nothing may be taken in and dropped for ever, in phase 1 above all.
+void RowEngine::count_idle(bool was_in_phase_1) {
+    const bool better = was_in_phase_1 != mixture_.is_in_phase_1() || mixture_.objective() < passes_.before - rounding_;
+    passes_.idle = better ? 0 : passes_.idle + 1;
+    if (better) passes_.before = mixture_.objective();
+}
+
+bool RowEngine::is_idle() const { return passes_.idle > most_idle + mixture_.prices().size(); }
 
 }  // namespace coherently

@@ -111,7 +111,7 @@ class Market:
         engine.set(*objective_of(part, BRIER).first_model())
         ready = False
         while not ready and (left := budget.slice()) > 0:
-            ready = engine.eliminate(left, 0.0) if self.oracle.is_exact else engine.search(left, SEARCHES, 0.0, 0.0)
+            ready = engine.eliminate(left, 0.0) if self.oracle.is_exact else engine.search(left, 0.0, SEARCHES)
         return np.vstack([engine.worlds()[1], example_worlds(part, self.oracle, budget).worlds])
 
     def _learn(self, worlds: NDArray[np.uint8]) -> None:

@@ -25,10 +25,11 @@ public:
     // Takes in worlds all at once, better or not.
     void include(const std::vector<World>& worlds);
 
-    // Takes in worlds that local search finds; true when it finds none that lies below the level by `enough`, false at
-    // the deadline. The effort is how often the length of a search is doubled before giving up, if a round of
-    // searches has not reduced the objective by `worth`.
-    bool search(Deadline deadline, int effort, double enough, double worth);
+    // Takes in worlds that local search finds; true when it finds none that lies below the level by `enough`, or when
+    // the objective is at most `goal`; false at the deadline. The effort is how often the length of a search is doubled
+    // before giving up, if a round of searches has not reduced the objective by `worth`, or by a part of the way to the
+    // goal.
+    bool search(Deadline deadline, double enough, int effort, double worth, double goal);
     // Takes in the best of all worlds, by elimination, until none lies below the level by `enough`; false at the
     // deadline.
     bool eliminate(Deadline deadline, double enough);
@@ -40,7 +41,7 @@ public:
     const RowMixture& mixture() const { return mixture_; }
 
 private:
-    // How far an elimination has come: passes at full accuracy, rounds since the objective fell, and what it was then.
+    // How far the work has come: passes at full accuracy, rounds since the objective fell, and what it was then.
     struct Passes {
         int done = 0;
         std::size_t idle = 0;
@@ -50,6 +51,8 @@ private:
     void begin();
     void attempt();
     bool improve(double enough);
+    void count_idle(bool was_in_phase_1);
+    bool is_idle() const;
     bool take(std::size_t most);
     double find_best();
     World cross();

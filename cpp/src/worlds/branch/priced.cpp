@@ -89,14 +89,18 @@ PricedEnergy::PricedEnergy(const EventView& events, Rules rules)
     }
 }
 
+// A rule is fined by the coefficients of the events about its variables. Once fines were raised, also by the largest of
+// all: breaking a rule that no event is about may let another one hold at less cost.
 void PricedEnergy::set(std::span<const double> coefficients) {
     coefficients_.assign(coefficients.begin(), coefficients.end());
     constant_ = 0;
+    double largest = 0;
+    for (const double c : coefficients) largest = std::max(largest, std::abs(c));
     std::vector<double> fine;
     for (std::size_t rule = 0; rule < constants_.size(); ++rule) {
         double load = 0;
         for (const std::uint32_t j : events_of_[rule]) load += std::abs(coefficients[j]);
-        fine.push_back(0.5 * factor_ * load);
+        fine.push_back(0.5 * (factor_ * load + (factor_ - 1) * largest));
         constant_ += constants_[rule] * fine.back();
     }
     for (const Term& term : terms_) coefficients_.push_back(term.factor * fine[term.rule]);

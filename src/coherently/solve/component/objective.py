@@ -70,6 +70,14 @@ class Model(NamedTuple):
     rows: Sums
     weight: Vector
 
+    def value(self, sides: Vector) -> float:
+        """The costs and the weighted squares, halved, at probabilities of sides."""
+        starts, coordinates, turned, factors, away = self.rows
+        size = len(self.cost)
+        each = factors * sides[coordinates + size * turned.astype(np.int64)]
+        sums = np.bincount(np.repeat(np.arange(len(away)), np.diff(starts)), each, len(away)) + away
+        return float(self.cost @ sides[:size] + 0.5 * self.weight @ np.square(sums))
+
 
 class Layout(NamedTuple):
     """The sums u - ratio h of terms without their factors; `second` has the places of conditions among these."""
@@ -221,6 +229,11 @@ class Objective:
         """The model at the forecasts, which needs no answer to begin at."""
         weight = self.weight * np.minimum(self.loss.curvature(self.middle), MILD)
         return Model(np.zeros(self.size), self.layout.sums(self.middle, -self.middle * self.certain), weight)
+
+    def even_model(self) -> Model:
+        """The model that is least where every event is as likely as not."""
+        half = np.full(len(self), 0.5)
+        return Model(np.zeros(self.size), self.layout.sums(half, -half * self.certain), np.ones(len(half)))
 
     def with_settled(self, settled: Vector) -> Objective:
         """The same objective with the ratios that the possible worlds fix."""

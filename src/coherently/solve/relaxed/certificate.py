@@ -43,6 +43,16 @@ def relaxed_bound(weight: Vector, target: Vector, groups: Groups, forces: Vector
     return float(np.sum(weight * (t - center) ** 2 - pull * t)) + least_on_rows(groups, forces)
 
 
+def least_sum(coefficients: Vector, groups: Groups, forces: Vector) -> float:
+    """Bound min <c, x> over x in [0, 1]^m with each group in its hull, from below, up to rounding.
+
+    For any forces e with the sums F, <c, x> = <c - F, x> + sum_g <e_g, x_g>, and the bound is the sum of the least
+    values of both parts: the first over [0, 1]^m, the second over rows.
+    """
+    rest = coefficients - np.bincount(groups.members, forces, len(coefficients))
+    return float(np.minimum(rest, 0.0).sum()) + least_on_rows(groups, forces)
+
+
 def least_on_rows(groups: Groups, forces: Vector) -> float:
     """The sum over groups of the least <e_g, v> on a row v of the pattern."""
     return float(sum(np.sum(np.min(rows @ forces[slots][:, :, None], axis=1)) for rows, _, slots in by_shape(groups)))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from coherently.solve.relaxed.certificate import relaxed_bound
 from coherently.solve.relaxed.face import land
-from coherently.solve.relaxed.lifted import TUNING, Point, System, lift
+from coherently.solve.relaxed.lifted import TUNING, Point, System, bowl_of_squares, lift
 
 if TYPE_CHECKING:
     from coherently.arrays import Vector
     from coherently.problem.groups.simple import Groups
     from coherently.solve.budget import Budget
-    from coherently.solve.relaxed.lifted import Lifted
+    from coherently.solve.relaxed.lifted import Bowl, Lifted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,21 +50,50 @@ def interior_point(
     more: see `gap`. Coordinates in no group stay at their target, or at 1/2 if they have weight 0. If the budget is
     over, the answer is the best so far.
     """
-    scale = float(np.max(weight, initial=0.0)) or 1.0
     center = np.where(weight > 0, target, 0.5)
     if not len(groups):
         return Interior(np.clip(center, 0.0, 1.0), np.zeros(0), np.zeros(0), 0, 0.0)
-    task = _RelaxedProblem(weight, target, groups, scale, lift(weight / scale, center, groups))
-    point = _start(task.problem)
+    return minimise_relaxed(_SquaredDistance(weight, target, center, groups), groups, budget, tolerance, max_iterations)
+
+
+class Relaxable(Protocol):
+    """A convex function of the coordinates that can be minimised over the groups' hulls."""
+
+    @property
+    def scale(self) -> float:
+        """What slopes are divided by, so that they are about 1."""
+
+    @property
+    def center(self) -> Vector:
+        """The point to start at."""
+
+    def bowl(self, x: Vector) -> Bowl:
+        """A quadratic model, divided by the scale: its slope at x must be that of the function."""
+
+    def gap(self, x: Vector, forces: Vector) -> tuple[float, float]:
+        """The value at x minus the lower bound that forces prove, and that bound."""
+
+
+def minimise_relaxed(
+    task: Relaxable, groups: Groups, budget: Budget | None, tolerance: float, max_iterations: int = 100
+) -> Interior:
+    """Minimise a convex function with each group in the hull of its pattern; see `interior_point`.
+
+    Each step is one of Mehrotra's method on the model of the function at the mean of the groups' mixtures, which lies
+    inside all bounds. Near the answer, steps are those of Newton's method.
+    """
+    problem = lift(task.bowl(task.center), groups)
+    point = _start(problem, task.center)
     least = previous = np.inf
     landing = TUNING.landing
     for iteration in range(max_iterations + 1):
-        found, error = task.judge(point, iteration)
+        found, error = _judge(task, problem, point, iteration)
+        problem = replace(problem, bowl=task.bowl(found.x))
         if error <= landing:
             landing = 0.5 * error
-            finished = task.finish(point, iteration, tolerance)
-            if finished is not None:
-                return finished
+            landed = land(problem, point)
+            if landed is not None and (ended := _judge(task, problem, landed, iteration))[1] <= tolerance:
+                return ended[0]
         if error < least:
             best, least = found, error
         if iteration - best.iterations > TUNING.patience or (least <= tolerance and error > 0.5 * previous):
@@ -72,43 +101,40 @@ def interior_point(
         if budget is not None and budget.is_over():
             break
         previous = error
-        point = _advance(task.problem, point)
+        point = _advance(problem, point)
     return best
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _RelaxedProblem:
-    """The problem as given, and as lifted with weights up to 1."""
+def _judge(task: Relaxable, problem: Lifted, point: Point, iterations: int) -> tuple[Interior, float]:
+    """The answer at a point, and the larger of its violation and its relative gap."""
+    x, violation = problem.feasible(point)
+    forces = task.scale * point.forces
+    gap, bound = task.gap(x, forces)
+    return Interior(x, forces, point.mixture, iterations, gap), max(
+        violation, abs(gap) / max(min(1.0, task.scale), bound)
+    )
 
-    weight: Vector
-    target: Vector
-    groups: Groups
-    scale: float
-    problem: Lifted
 
-    def judge(self, point: Point, iterations: int) -> tuple[Interior, float]:
-        """The answer at a point, and the larger of its violation and its relative gap."""
-        x, violation = self.problem.feasible(point)
-        forces = self.scale * point.forces
+class _SquaredDistance:
+    """The sum N (x - q)^2."""
+
+    def __init__(self, weight: Vector, target: Vector, center: Vector, groups: Groups) -> None:
+        self.weight, self.target, self.center, self.groups = weight, target, center, groups
+        self.scale = float(np.max(weight, initial=0.0)) or 1.0
+        self.only = bowl_of_squares(weight / self.scale, center)
+
+    def bowl(self, x: Vector) -> Bowl:  # noqa: ARG002
+        return self.only
+
+    def gap(self, x: Vector, forces: Vector) -> tuple[float, float]:
         bound = relaxed_bound(self.weight, self.target, self.groups, forces)
-        gap = float(np.sum(self.weight * (x - self.problem.center) ** 2)) - bound
-        return Interior(x, forces, point.mixture, iterations, gap), max(
-            violation, abs(gap) / max(min(1.0, self.scale), bound)
-        )
-
-    def finish(self, point: Point, iterations: int, tolerance: float) -> Interior | None:
-        """The answer on the face that the point indicates, if it is within the tolerance."""
-        landed = land(self.problem, point)
-        if landed is None:
-            return None
-        found, error = self.judge(landed, iterations)
-        return found if error <= tolerance else None
+        return float(np.sum(self.weight * (x - self.center) ** 2)) - bound, bound
 
 
-def _start(problem: Lifted) -> Point:
+def _start(problem: Lifted, center: Vector) -> Point:
     mixture = 1.0 / problem.spread(problem.sizes.astype(np.float64))
     forces, level = np.zeros(len(problem.members)), np.ones(len(problem.sizes))
-    return Point(problem.center, forces, mixture, np.ones_like(mixture), level)
+    return Point(center, forces, mixture, np.ones_like(mixture), level)
 
 
 # The conditions of `lifted` with m s = mu instead of 0 define the central path. Linearised at a point, the last one is

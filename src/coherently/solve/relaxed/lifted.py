@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,15 +23,16 @@ Residuals: TypeAlias = "tuple[Vector, Vector, Vector, Vector]"
 # Let V be the vertices of all groups, one row each, P x = x[members], and S sum the mixture m of each group. The
 # problem is
 #
-#     min 1/2 sum k (x - q)^2   subject to   V' m = P x,   S m = 1,   m >= 0,
+#     min <g, x - q> + 1/2 (x - q)' K (x - q)   subject to   V' m = P x,   S m = 1,   m >= 0,
 #
-# with k = `curvature` = 2 N and q = `center`. With forces f and levels l for the equations and slacks s for m >= 0,
+# with q, g and K the point, slope and bend of a `Bowl`: for sum N (x - q)^2, g = 0 and K = diag(2 N). With forces f
+# and levels l for the equations and slacks s for m >= 0,
 #
-#     L = 1/2 sum k (x - q)^2 + <f, V' m - P x> + <l, S m - 1> - <s, m>,
+#     L = <g, x - q> + 1/2 (x - q)' K (x - q) + <f, V' m - P x> + <l, S m - 1> - <s, m>,
 #
 # and the conditions of Karush, Kuhn and Tucker are
 #
-#     k (x - q) = P' f,   V f + S' l = s,   V' m = P x,   S m = 1,   m, s >= 0,   m s = 0.
+#     g + K (x - q) = P' f,   V f + S' l = s,   V' m = P x,   S m = 1,   m, s >= 0,   m s = 0.
 #
 # `Lifted.residuals` has the four equations. Both solvers (`interior`, `face`) linearise them and differ only in what
 # they put for ds = -h dm + ..., so `System` serves both.
@@ -74,6 +75,26 @@ class InteriorTuning:
 TUNING = InteriorTuning()
 
 
+class Bowl(NamedTuple):
+    """A convex quadratic function of the coordinates: the slope at a point, and how it bends (a sparse matrix)."""
+
+    point: Vector
+    slope: Vector
+    bend: Any
+
+    def slope_at(self, x: Vector) -> Vector:
+        """The slope at another point."""
+        found: Vector = self.slope + self.bend @ (x - self.point)
+        return found
+
+
+def bowl_of_squares(weight: Vector, center: Vector) -> Bowl:
+    """The sum N (x - q)^2."""
+    from scipy.sparse import diags_array
+
+    return Bowl(center, np.zeros_like(center), diags_array(2.0 * weight))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Lifted:
     """The problem in mixtures of vertices: `transposed @ mixture` = x[members], with sums of 1.
@@ -82,8 +103,7 @@ class Lifted:
     memberships and of their mixtures, one entry per group. `width` has the number of members for each mixture.
     """
 
-    curvature: Vector
-    center: Vector
+    bowl: Bowl
     members: NDArray[np.int32]
     blocks: Sequence[tuple[Vector, Positions, Positions]]
     starts: Positions
@@ -102,12 +122,12 @@ class Lifted:
 
     def pull(self, forces: Vector) -> Vector:
         """The sum of the forces on each coordinate."""
-        return np.bincount(self.members, forces, len(self.center)).astype(np.float64, copy=False)
+        return np.bincount(self.members, forces, len(self.bowl.point)).astype(np.float64, copy=False)
 
     def residuals(self, point: Point) -> Residuals:
         """The residuals of the equations that `System` solves; the second one includes the slacks."""
         return (
-            self.pull(point.forces) - self.curvature * (point.x - self.center),
+            self.pull(point.forces) - self.bowl.slope_at(point.x),
             point.slack - self.vertices @ point.forces - self.spread(point.level),
             point.x[self.members] - self.transposed @ point.mixture,
             1.0 - self.total(point.mixture),
@@ -117,8 +137,9 @@ class Lifted:
         """Average each coordinate over the mixtures of its groups; returns how far these differ, too."""
         mixture = np.maximum(point.mixture, 0.0)
         local = self.transposed @ (mixture / self.spread(self.total(mixture)))
-        count = np.bincount(self.members, minlength=len(self.center))
-        x = np.divide(self.pull(local), count, out=np.clip(self.center, 0.0, 1.0), where=count > 0)
+        apart = self.bowl.point  # of coordinates in no group
+        count = np.bincount(self.members, minlength=len(apart))
+        x = np.divide(self.pull(local), count, out=np.clip(apart, 0.0, 1.0), where=count > 0)
         return np.clip(x, 0.0, 1.0), float(np.max(np.abs(local - x[self.members]), initial=0.0))
 
 
@@ -140,7 +161,7 @@ class Point:
         return Point(*(getattr(self, name) + length * getattr(step, name) for name in self.__slots__))
 
 
-def lift(weight: Vector, center: Vector, groups: Groups) -> Lifted:
+def lift(bowl: Bowl, groups: Groups) -> Lifted:
     """Pose the problem in mixtures."""
     sizes = np.array([len(vertices) for vertices in groups.patterns], np.int64)[groups.pattern]
     starts = np.cumsum(sizes) - sizes
@@ -151,8 +172,7 @@ def lift(weight: Vector, center: Vector, groups: Groups) -> Lifted:
     parts = [(vertices, rows, slots) for vertices, slots, rows in blocks]
     vertices = _assemble(parts, int(sizes.sum()), len(groups.members))
     return Lifted(
-        2.0 * weight,
-        center,
+        bowl,
         groups.members,
         blocks,
         starts,
@@ -178,7 +198,7 @@ class System:
 
     What remains is positive definite in the coordinates. With h = 1 / give, up to proximal terms:
 
-        curvature dx - pull(df) = ..,   vertices df + dlevel + h dmixture = ..,
+        bend dx - pull(df) = ..,   vertices df + dlevel + h dmixture = ..,
         vertices^T dmixture - dx[members] = ..,   total(dmixture) = ..
 
     Where `give` is 0 the mixture stays as it is and the equation of its vertex is left out.
@@ -191,7 +211,7 @@ class System:
     #     third:   V' m0 - C df - e df - dx = c,   C = V' (G - G 1 1' G / 1' G 1) V,
     #              which is the covariance of the vertices under the masses G;
     #     so       df = (C + e)^-1 (V' m0 - c - dx),
-    #     first:   (k + sum over groups of P' (C + e)^-1 P) dx = a + P' (C + e)^-1 (V' m0 - c).
+    #     first:   (K + sum over groups of P' (C + e)^-1 P) dx = a + P' (C + e)^-1 (V' m0 - c).
     #
     # The last matrix, `schur`, is as sparse as coordinates share groups. dx gives df, and df gives dm and dl.
 
@@ -200,22 +220,22 @@ class System:
         from scipy.sparse.linalg import splu
 
         self.problem, self.give = problem, give
-        self.curvature = problem.curvature + TUNING.proximal_x
+        count, members = len(problem.bowl.point), len(problem.members)
+        self.bend = problem.bowl.bend + diags_array(np.full(count, TUNING.proximal_x))
         self.total_give = problem.total(give)
         inverses = [_inverse(vertices, give[rows]) for vertices, _, rows in problem.blocks]
         slots = [at for _, at, _ in problem.blocks]
         at_forces = [(h, at, at) for h, at in zip(inverses, slots, strict=True)]
         at_x = [(h, problem.members[at], problem.members[at]) for h, at in zip(inverses, slots, strict=True)]
-        count, members = len(problem.center), len(problem.members)
         self.inverse = _assemble(at_forces, members, members)
-        schur = _assemble(at_x, count, count) + diags_array(self.curvature)
+        schur = _assemble(at_x, count, count) + self.bend
         self.factor = splu(csc_array(schur), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
     def apply(self, step: Point) -> Residuals:
         """The left sides, where every `give` is positive."""
         problem = self.problem
         return (
-            self.curvature * step.x - problem.pull(step.forces),
+            self.bend @ step.x - problem.pull(step.forces),
             problem.vertices @ step.forces + problem.spread(step.level) + step.mixture / self.give,
             problem.transposed @ step.mixture - step.x[problem.members] - TUNING.proximal_force * step.forces,
             problem.total(step.mixture),

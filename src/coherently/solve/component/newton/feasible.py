@@ -72,7 +72,7 @@ def _keep_pins(engine: _core.RowEngine, pins: PinRows, oracle: Oracle, budget: B
     idle, before = 0, np.inf
     while not engine.is_feasible() and not budget.is_over() and idle <= IDLE + len(pins):
         seconds = budget.slice()
-        done = engine.eliminate(seconds, 0.0) if oracle.is_exact else engine.search(seconds, 1, 0.0, 0.0)
+        done = engine.eliminate(seconds, 0.0) if oracle.is_exact else engine.search(seconds, 0.0, 1)
         if not done or engine.is_feasible():
             continue
         coefficients, fixed = pins.coefficients(engine.prices())

@@ -32,10 +32,10 @@ from coherently.solve.component.newton.feasible import make_engine, require_pins
 from coherently.solve.component.newton.finishing import finish
 from coherently.solve.component.newton.incumbent import Incumbent
 from coherently.solve.component.newton.limits import pin_rows
+from coherently.solve.component.newton.relaxing import reach
 from coherently.solve.component.newton.settling import settle_terms
-from coherently.solve.component.newton.stepping import STEADY, slope_towards, step_length
+from coherently.solve.component.newton.stepping import HASTY, STEADY, SearchPlan, slope_towards, step_length
 from coherently.solve.component.newton.support import Blend, blend_of
-from coherently.solve.component.objective import Model
 from coherently.solve.component.proving import plane_below
 from coherently.solve.facts import Proof
 from coherently.solve.worlds.examples import example_worlds
@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
-    from coherently.solve.component.objective import Objective, Planes
+    from coherently.solve.component.objective import Model, Objective, Planes
+    from coherently.solve.component.proving import PlaneBelow
 
     Vector: TypeAlias = "NDArray[np.float64]"
     Truth: TypeAlias = "NDArray[np.uint8]"
@@ -116,7 +117,7 @@ class Newton:
         ended = Ended.ROUNDING
         if self.budget.is_over():
             ended = Ended.INTERRUPTED if self.budget.is_stopped else Ended.TIME
-        if math.isfinite(self.best.value) and self.budget.is_enough(self._gap(), self.best.value):
+        if math.isfinite(self.best.value) and self.budget.is_enough(self.gap, self.best.value):
             ended = Ended.PROVED
         return finish(self, ended)
 
@@ -130,20 +131,19 @@ class Newton:
         else:
             self._approach(blend)
 
-    def _gap(self) -> float:
+    @property
+    def gap(self) -> float:
+        """How much the best answer loses at most beyond the least."""
         return self.best.value - self.bound
 
-    def _minimise(self, model: Model, budget: Budget, enough: float, effort: int = 0, worth: float = 0.0) -> Blend:
+    def minimise(self, model: Model, budget: Budget, enough: float, search: SearchPlan = HASTY) -> Blend:
         """The best mixture for a model that the time allows."""
         engine = self.engine
         engine.set(*model)
         done, seconds = False, TUNING.first_seconds if self.first is None else 0.0
         while not done and (seconds := max(seconds, budget.slice())) > 0:
-            done = (
-                engine.eliminate(seconds, enough)
-                if self.oracle.is_exact
-                else engine.search(seconds, effort, enough, worth)
-            )
+            exact = self.oracle.is_exact
+            done = engine.eliminate(seconds, enough) if exact else engine.search(seconds, enough, *search)
             seconds = 0.0
         share, worlds = engine.worlds()
         if abs(share.sum() - 1.0) > TUNING.whole:
@@ -152,14 +152,15 @@ class Newton:
 
     def _start(self, start: Truth | None) -> Blend:
         """The best mixture for the model at the forecasts, with a small share of worlds that show every event."""
-        objective, floor, worth = self.objective, self.budget.floor, TUNING.first_worth * self.objective.total
+        objective, floor = self.objective, self.budget.floor
+        search = SearchPlan(0, TUNING.first_worth * self.objective.total)
         if start is not None:
             self.engine.include(np.ascontiguousarray(start, np.uint8))
-        blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, worth)
+        blend = self.minimise(objective.first_model(), self.budget, 1e-3 * floor, search)
         if not self.engine.is_feasible():
             # Pins must be satisfied whatever the time: only a stop ends this.
             require_pins(self.engine, self.part, self.oracle, self.pins, replace(self.budget, deadline=math.inf))
-            blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, 0, worth)
+            blend = self.minimise(objective.first_model(), self.budget, 1e-3 * floor, search)
         self.first = blend  # its conditions may be impossible without need
         if not objective.is_steep and objective.certain.all():
             return blend
@@ -172,15 +173,8 @@ class Newton:
                 self.part, objective, self.engine, examples, is_exact=self.oracle.is_exact
             )
         if len(self.pins):
-            return blend.towards(self._even(), TUNING.spread)
+            return blend.towards(self.minimise(objective.even_model(), self.budget, 1e-3), TUNING.spread)
         return blend.towards(blend_of(self.part, np.full(len(worlds), 1.0 / len(worlds)), worlds), TUNING.spread)
-
-    def _even(self) -> Blend:
-        """The mixture that makes every event as likely as not, as nearly as the pins allow."""
-        objective, half = self.objective, np.full(len(self.objective), 0.5)
-        rows = objective.layout.sums(half, -half * objective.certain)
-        model = Model(np.zeros(objective.size), rows, np.ones(len(half)))
-        return self._minimise(model, self.budget, 1e-3)
 
     def _converge(self, blend: Blend) -> None:
         """Steps with the best world known for certain, each followed by a bound, until nothing is left to gain."""
@@ -194,15 +188,15 @@ class Newton:
             planes, smooth = objective.planes(blend.sides, mass), objective.smoothed_value(blend.sides, mass)
             gap = self._certify(planes, mass, smooth)
             goal = TUNING.finished * self.best.scale
-            if self._gap() <= goal:
+            if self.gap <= goal:
                 self._polish(blend, planes, mass, smooth)
                 return
-            if mass > TUNING.least_mass and gap <= 0.1 * max(self._gap(), goal):
+            if mass > TUNING.least_mass and gap <= 0.1 * max(self.gap, goal):
                 mass = _smaller(mass, objective, blend)
                 continue
-            aim = self._minimise(objective.model(planes, mass, tied=tied), budget, TUNING.closer * gap)
+            aim = self.minimise(objective.model(planes, mass, tied=tied), budget, TUNING.closer * gap)
             slope = slope_towards(objective, blend, aim, planes)
-            now = (gap, self._gap(), -slope)
+            now = (gap, self.gap, -slope)
             halved = any(new <= 0.5 * old and old > steady for new, old in zip(now, last, strict=True))
             last = (min(now[0], last[0]), min(now[1], last[1]), min(now[2], last[2])) if halved else last
             idle = 0 if halved or smooth < (1.0 - TUNING.fallen) * before else idle + 1
@@ -219,7 +213,7 @@ class Newton:
     def _polish(self, blend: Blend, planes: Planes, mass: float, smooth: float) -> None:
         """Take one more step: a gap g leaves errors of sqrt(g) in probabilities, which the step squares."""
         objective = self.objective
-        aim = self._minimise(objective.model(planes, mass, tied=False), self.budget, 0.0)
+        aim = self.minimise(objective.model(planes, mass, tied=False), self.budget, 0.0)
         if step_length(objective, blend, aim, 0.0, mass, smooth) == 1:
             self.best.take(objective, aim, STEADY * objective.total)
             self._certify(objective.planes(aim.sides, mass), mass, objective.smoothed_value(aim.sides, mass))
@@ -227,16 +221,19 @@ class Newton:
     def _approach(self, blend: Blend) -> None:
         """Steps with worlds from local search, of rising effort; a bound once they gain no more."""
         objective, budget, steps = self.objective, self.budget, self.budget.share(1.0 - TUNING.kept_time)
+        blend = reach(self, blend, steps)
+        if budget.is_enough(self.gap, self.best.value):
+            return
         mass = TUNING.first_mass if objective.called_off.any() else 0.0
         tied = len(objective.wide) > 0
-        fall, effort, failed, before = 0.1 * self.best.value, 0, 0, math.inf
+        fall, effort, failed, before = min(0.1 * self.best.value, self.gap), 0, 0, math.inf
         for self.steps in range(1, TUNING.most_steps + 1):
             if steps.is_over():
                 break
             planes = objective.planes(blend.sides, mass)
             goal = 0.1 * budget.tolerance * self.best.scale
             worth = TUNING.rough * fall
-            aim = self._minimise(objective.model(planes, mass, tied=tied), steps, goal, effort, worth)
+            aim = self.minimise(objective.model(planes, mass, tied=tied), steps, goal, SearchPlan(effort, worth))
             slope, smooth = slope_towards(objective, blend, aim, planes), objective.smoothed_value(blend.sides, mass)
             fall, length = -slope, step_length(objective, blend, aim, slope, mass, smooth)
             blend = blend.towards(aim, length) if length > 0 else blend
@@ -247,7 +244,7 @@ class Newton:
                 fall, effort = goal if effort < TUNING.thorough else 0.0, max(effort, TUNING.thorough)
                 continue
             gap = self._certify_at(blend, mass, surely=False)
-            if budget.is_enough(self._gap(), self.best.value):
+            if budget.is_enough(self.gap, self.best.value):
                 return
             if mass > TUNING.least_mass and gap <= 0.5 * budget.tolerance * self.best.scale:
                 mass = _smaller(mass, objective, blend)
@@ -278,25 +275,27 @@ class Newton:
             known, least = self.oracle.search(plane.coefficients, self.budget)
             self.engine.include(known[None])
         if self.budget.is_enough(self.best.value - plane.bound(least), self.best.value):
-            least = self._least(plane.coefficients, known)
-            self.proved = plane.coefficients, least
-            if self.is_bounded:
-                self.bound = max(self.bound, plane.bound(least))
+            least, proof = self._least(plane.coefficients, known)
+            self.prove(plane, least, proof)
         return max(0.0, smooth - (least + plane.constant + self.objective.smoothing(planes, mass)))
 
-    def _least(self, coefficients: Vector, known: Truth | None) -> float:
+    def prove(self, plane: PlaneBelow, least: float, proof: Proof) -> None:
+        """Keep a plane below the objective, and that no world's sum of its coefficients is below `least`."""
+        self.proved = plane.coefficients, least
+        if self.is_bounded and (plane.bound(least) > self.bound or self.proof is Proof.NOTHING):
+            self.bound, self.proof = max(self.bound, plane.bound(least)), proof
+
+    def _least(self, coefficients: Vector, known: Truth | None) -> tuple[float, Proof]:
         """A lower bound on a sum over all worlds; if it is not exact, the best world found joins the engine's."""
         if self.oracle.is_exact:
-            self.proof = Proof.ALL_WORLDS
-            return self.engine.minimise(coefficients)[0]
+            return self.engine.minimise(coefficients)[0], Proof.ALL_WORLDS
         allowed = 0.25 * self.budget.tolerance * self.best.scale
         try:
             found = self.oracle.least(coefficients, self.budget, allowed, known)
         except MethodError:  # an event is about too many variables, or there are too many clusters
-            return -math.inf
-        self.proof = found.proof
+            return -math.inf, Proof.NOTHING
         self.engine.include(found.world[None])
-        return found.bound
+        return found.bound, found.proof
 
 
 def _smaller(mass: float, objective: Objective, blend: Blend) -> float:

@@ -1,8 +1,9 @@
-"""Steps of Newton's method: the slope of the terms towards an aim, and the length of the step."""
+"""Steps of Newton's method: how long its aim is searched for, the slope towards it, and the length of the step."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from coherently.solve.component.newton.support import Blend
@@ -14,6 +15,20 @@ SHORTEST = 1e-10
 """Shortest step, as a part of the way."""
 STEADY = 1e-15
 """Increases below this, relative to the weights, are rounding."""
+
+
+class SearchPlan(NamedTuple):
+    """How long worlds are searched for: how often the length of a search is doubled, and what ends it sooner.
+
+    That is a round which gains less than it is worth, or the model's goal.
+    """
+
+    effort: int
+    worth: float = 0.0
+    goal: float = -math.inf
+
+
+HASTY = SearchPlan(0)
 
 
 def slope_towards(objective: Objective, here: Blend, aim: Blend, planes: Planes) -> float:

@@ -1,0 +1,124 @@
+"""The objective over the clusters of a component: a bound for every coherent answer, and where Newton's method aims.
+
+Clusters allow more than mixtures of worlds do, so their least objective is a bound. On most panels that people make, it
+is that of coherent forecasts. Then one model, at the answer over clusters, is enough: its least value is known, and
+search can end once it is reached.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from coherently.solve.component.newton.stepping import SearchPlan, step_length
+from coherently.solve.component.proving import PlaneBelow, plane_below
+from coherently.solve.facts import Proof
+from coherently.solve.relaxed.certificate import least_sum
+from coherently.solve.relaxed.interior import minimise_relaxed
+from coherently.solve.relaxed.lifted import Bowl
+from coherently.solve.worlds.oracle import rounding_of
+
+if TYPE_CHECKING:
+    from coherently.arrays import Vector
+    from coherently.problem.groups.simple import Groups
+    from coherently.solve.budget import Budget
+    from coherently.solve.component.newton.limits import PinRows
+    from coherently.solve.component.newton.newton import Newton
+    from coherently.solve.component.newton.support import Blend
+    from coherently.solve.component.objective import Objective
+
+CLOSE = 1e-10
+"""The gap, relative to the objective, to which the problem over clusters is solved."""
+REACHED = 1e-10
+"""The same for the mixture of worlds that comes near to that answer."""
+EFFORT = 5
+"""How often the length of searches for that mixture is doubled."""
+NEAR = 1e-3
+"""The gap, relative to the objective, up to which worlds that search missed are looked for by other means."""
+WIDE = 64.0
+"""Rounding errors of sums over the members of a group, in those of single terms."""
+
+
+class RelaxedAnswer(NamedTuple):
+    """The probabilities of sides at which clusters lose least, the plane there, and its least sum over clusters."""
+
+    sides: Vector
+    plane: PlaneBelow
+    least: float
+
+
+class TermsOverGroups:
+    """The objective as a function of the coordinates of groups: the events, then auxiliary ones."""
+
+    def __init__(self, objective: Objective, pins: PinRows, groups: Groups) -> None:
+        self.objective, self.pins, self.groups = objective, pins, groups
+        self.scale = float(objective.weight.max(initial=0.0)) or 1.0
+        self.center = np.full(objective.size + groups.auxiliary, 0.5)
+
+    def sides(self, x: Vector) -> Vector:
+        """The probabilities of events, then of their complements, then of certainty."""
+        own = x[: self.objective.size]
+        return np.concatenate([own, 1.0 - own, [1.0]])
+
+    def plane(self, sides: Vector) -> PlaneBelow:
+        """The plane below the objective that touches it there."""
+        return plane_below(self.objective, self.objective.planes(sides, 0.0), self.pins, np.zeros(0))
+
+    def bowl(self, x: Vector) -> Bowl:
+        """The model of `Objective` at x, divided by the scale."""
+        from scipy.sparse import csr_array, diags_array
+
+        objective = self.objective
+        planes = objective.planes(self.sides(x), 0.0)
+        starts, coordinates, turned, factors, _ = objective.layout.sums(planes.bent, planes.ratio)
+        signed = np.where(turned == 1, -factors, factors)
+        rows = csr_array((signed, coordinates, starts), shape=(len(objective), len(x)))
+        slope = np.zeros(len(x))
+        slope[: objective.size] = objective.coefficients(planes.by_joint, planes.by_condition)[0]
+        bend = rows.T @ diags_array(planes.curvature / self.scale) @ rows
+        return Bowl(x, slope / self.scale, bend)
+
+    def gap(self, x: Vector, forces: Vector) -> tuple[float, float]:
+        """The objective at x minus the lower bound that forces prove, and that bound."""
+        sides = self.sides(x)
+        plane = self.plane(sides)
+        bound = plane.bound(self.least(plane, forces))
+        return self.objective.value(sides) - bound, bound
+
+    def least(self, plane: PlaneBelow, forces: Vector) -> float:
+        """A lower bound on the sum of the plane's coefficients in any world."""
+        coefficients = np.concatenate([plane.coefficients, np.zeros(self.groups.auxiliary)])
+        return least_sum(coefficients, self.groups, forces) - WIDE * rounding_of(coefficients, forces)
+
+
+def relax(objective: Objective, pins: PinRows, groups: Groups, budget: Budget) -> RelaxedAnswer:
+    """Minimise the objective over clusters."""
+    task = TermsOverGroups(objective, pins, groups)
+    inner = minimise_relaxed(task, groups, budget, CLOSE)
+    sides = task.sides(inner.x)
+    plane = task.plane(sides)
+    return RelaxedAnswer(sides, plane, task.least(plane, inner.forces))
+
+
+def reach(work: Newton, blend: Blend, budget: Budget) -> Blend:
+    """Come near to the answer over clusters, if there are clusters and no pins; its bound is proved from then on."""
+    objective, grounds = work.objective, work.oracle.grounds
+    if len(work.pins) or grounds.is_dense or grounds.relaxation is None:
+        return blend
+    work.steps = 1
+    relaxed = relax(objective, work.pins, grounds.relaxation.groups, budget)
+    work.prove(relaxed.plane, relaxed.least, Proof.CLUSTERS)
+    model = objective.model(objective.planes(relaxed.sides, 0.0), 0.0, tied=False)
+    goal = model.value(relaxed.sides) + REACHED * work.best.scale
+    while True:
+        aim = work.minimise(model, budget, 0.0, SearchPlan(EFFORT, goal=goal))
+        work.best.take(objective, aim)
+        length = step_length(objective, blend, aim, 0.0, 0.0, objective.value(blend.sides))
+        blend = blend.towards(aim, length) if length > 0 else blend
+        if budget.is_enough(work.gap, work.best.value) or work.gap > NEAR * work.best.scale or budget.is_over():
+            return blend
+        found = work.oracle.least(work.engine.gradient(), budget, 0.1 * work.gap)
+        if work.engine.level() - found.value <= 0.1 * work.gap:
+            return blend
+        work.engine.include(found.world[None])

@@ -1,0 +1,114 @@
+"""The objective over clusters: its bound, and the mixture of worlds that comes near to its answer."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import coherently as co
+from coherently.problem import find_loss, pose, split
+from coherently.solve.budget import NO_TIME, Budget
+from coherently.solve.component.newton.limits import pin_rows
+from coherently.solve.component.newton.relaxing import TermsOverGroups, relax
+from coherently.solve.component.objective import objective_of
+from coherently.solve.facts import Proof
+from coherently.solve.relaxed.certificate import least_sum
+from coherently.solve.worlds.grounds import Grounds
+from tests.problem.test_terms import worlds_of
+from tests.solve.exact_checks import without_elimination
+from tests.solve.test_bound import draw
+from tests.truth import holds
+
+LOSSES = ("brier", "log", "spherical")
+
+
+def largest(panel, loss):
+    """The largest component, its objective and its clusters."""
+    measure = find_loss(loss)
+    part = max((one.merged for one in split(pose(panel, measure).merged)), key=len)
+    return part, objective_of(part, measure), Grounds(part).required_relaxation.groups
+
+
+def chain(seed, size=12):
+    """Forecasts along a chain, where clusters allow no more than worlds do; a third are conditional."""
+    rng = np.random.default_rng(seed)
+    rows = [("A", f"x{i}", float(rng.uniform(0.1, 0.9))) for i in range(size)]
+    for i in range(size - 1):
+        sign = "given" if rng.random() < 1 / 3 else rng.choice(["&", "|", "& ~"])
+        rows.append(("A", f"x{i} {sign} x{i + 1}", float(rng.uniform(0.05, 0.95))))
+    return co.Panel.from_records(rows)
+
+
+def ring(seed, size=7):
+    """Neighbours that mostly differ, on a cycle of odd length: clusters of pairs do not see that this is impossible."""
+    rng = np.random.default_rng(seed)
+    rows = [("A", f"x{i} ^ x{(i + 1) % size}", float(rng.uniform(0.93, 0.99))) for i in range(size)]
+    rows += [("A", f"x{i}", 0.5) for i in range(size)]
+    return co.Panel.from_records(rows)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.1, 1.0, 100.0]))
+def test_no_forces_lift_a_sum_above_that_of_a_world(seed, strength):
+    _, _, groups, truth = draw(seed, "flat")
+    rng = np.random.default_rng(seed + 1)
+    coefficients = rng.normal(size=truth.shape[1])
+    forces = strength * rng.normal(size=len(groups.members))
+    least = (truth @ coefficients).min()
+    assert least_sum(coefficients, groups, forces) <= least + 1e-12 * (1 + np.abs(forces).sum())
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("make", [chain, ring])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bound_lies_below_every_coherent_answer_and_what_it_claims_below_every_world(seed, make, loss):
+    panel = make(seed)
+    part, objective, groups = largest(panel, loss)
+    task = TermsOverGroups(objective, pin_rows(part.terms.limits, len(part)), groups)
+    truth = holds(part, worlds_of(part.n_variables)).astype(float)
+    exact = co.aggregate(panel, "exact", loss)
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        forces = rng.normal(size=len(groups.members))
+        inside = rng.dirichlet(np.ones(len(truth))) @ truth
+        plane = task.plane(task.sides(np.concatenate([inside, np.full(groups.auxiliary, 0.5)])))
+        assert task.least(plane, forces) <= (truth @ plane.coefficients).min()
+        assert plane.bound(task.least(plane, forces)) <= exact.objective
+    found = relax(objective, task.pins, groups, Budget())
+    assert found.plane.bound(found.least) <= exact.objective
+    assert found.least <= (truth @ found.plane.coefficients).min()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(6))
+def test_on_a_chain_the_answer_over_clusters_is_the_coherent_one(seed, loss):
+    panel = chain(seed)
+    part, objective, groups = largest(panel, loss)
+    found = relax(objective, pin_rows(part.terms.limits, len(part)), groups, Budget())
+    exact = co.aggregate(panel, "exact", loss)
+    assert found.plane.bound(found.least) == pytest.approx(exact.objective, abs=1e-7)
+    assert objective.value(found.sides) == pytest.approx(exact.objective, abs=1e-7)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("make", [chain, ring])
+@pytest.mark.parametrize("seed", range(3))
+def test_by_search_the_same_answer_is_proved(monkeypatch, seed, make, loss):
+    panel = make(seed)
+    exact = co.aggregate(panel, "exact", loss)
+    monkeypatch.setattr(Grounds, "is_branchable", False)
+    with without_elimination():
+        found = co.aggregate(panel, "exact", loss)
+    assert found.status == "optimal"
+    assert found.lower_bound <= exact.objective <= found.objective + 1e-12
+    assert found.objective == pytest.approx(exact.objective, abs=1e-6)
+    if make is chain:
+        assert found.gap <= 1e-7
+    if make is chain and loss != "brier":
+        assert {part.proof for part in found.solution.components} == {Proof.CLUSTERS}
+
+
+def test_without_time_the_bound_is_still_one():
+    panel = chain(0)
+    part, objective, groups = largest(panel, "log")
+    found = relax(objective, pin_rows(part.terms.limits, len(part)), groups, NO_TIME)
+    assert found.plane.bound(found.least) <= co.aggregate(panel, "exact", "log").objective
