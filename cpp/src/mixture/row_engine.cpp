@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t batch = 8;  // worlds to take in at a time
 constexpr std::size_t many = 64;  // the same if each costs nothing to find
-constexpr std::size_t round = 8;  // searches before their worlds are taken in
+constexpr std::size_t round = 4;  // searches before their worlds are taken in
 constexpr std::size_t least_sweeps = 16;
 constexpr std::size_t most_idle = 20;  // maximum number of idle rounds, in addition to one per pin
 constexpr int refinements = 2;

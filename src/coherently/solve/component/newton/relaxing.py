@@ -32,7 +32,7 @@ CLOSE = 1e-10
 """The gap, relative to the objective, to which the problem over clusters is solved."""
 REACHED = 1e-10
 """The same for the mixture of worlds that comes near to that answer."""
-EFFORT = 5
+EFFORT = 2
 """How often the length of searches for that mixture is doubled."""
 NEAR = 1e-3
 """The gap, relative to the objective, up to which worlds that search missed are looked for by other means."""
@@ -118,7 +118,9 @@ def reach(work: Newton, blend: Blend, budget: Budget) -> Blend:
         blend = blend.towards(aim, length) if length > 0 else blend
         if budget.is_enough(work.gap, work.best.value) or work.gap > NEAR * work.best.scale or budget.is_over():
             return blend
-        found = work.oracle.least(work.engine.gradient(), budget, 0.1 * work.gap)
-        if work.engine.level() - found.value <= 0.1 * work.gap:
+        gradient = work.engine.gradient()
+        known, value = work.oracle.search(gradient, budget)
+        found = work.oracle.least(gradient, budget, 0.5 * max(0.0, work.engine.level() - value), known)
+        if not found.value < value:
             return blend
         work.engine.include(found.world[None])
