@@ -7,9 +7,10 @@
 namespace coherently {
 namespace {
 
-constexpr std::size_t batch = 8;  // worlds to take in at a time
-constexpr std::size_t many = 64;  // the same if each costs nothing to find
-constexpr std::size_t round = 4;  // searches before their worlds are taken in
+constexpr std::size_t batch = 8;        // worlds to take in at a time
+constexpr std::size_t many = 64;        // the same if each costs nothing to find
+constexpr std::size_t round = 8;        // searches before their worlds are taken in
+constexpr std::size_t short_round = 4;  // the same on the way to a goal
 constexpr std::size_t least_sweeps = 16;
 constexpr std::size_t most_idle = 20;  // maximum number of idle rounds, in addition to one per pin
 constexpr int refinements = 2;
@@ -101,7 +102,8 @@ bool RowEngine::search(Deadline deadline, double enough, int effort, double wort
         if (has_passed(deadline)) return false;
         threshold_ = mixture_.level() - slack(enough);
         attempt();
-        if (++attempt_ < round && (oracle_.search().is_sparse() || found_.size() < batch)) continue;
+        const std::size_t searches = std::isfinite(goal) ? short_round : round;
+        if (++attempt_ < searches && (oracle_.search().is_sparse() || found_.size() < batch)) continue;
         attempt_ = 0;
         const std::size_t found = found_.size();
         const double before = mixture_.objective();
@@ -115,7 +117,7 @@ bool RowEngine::search(Deadline deadline, double enough, int effort, double wort
             better = before - mixture_.objective() >= due;
         }
         found_.clear();
-        if (!better || (found < round / 2 && effort_ < effort)) ++effort_;
+        if (!better || (found < searches / 2 && effort_ < effort)) ++effort_;
     }
     mixture_.settle(refinements);
     update();

@@ -15,16 +15,13 @@ import numpy as np
 from coherently.problem import FREE
 from coherently.solve.facts import Proof
 from coherently.solve.lower_bounds.semidefinite import SpectralBound
-from coherently.solve.relaxed.cycles import bound_by_cycles
+from coherently.solve.relaxed.cycles import LINKED_VARIABLES, bound_by_cycles
 from coherently.solve.relaxed.pairs import fits, solve_pairwise
 from coherently.solve.worlds.grounds import DENSE_VARIABLES
 
 if TYPE_CHECKING:
     from coherently.solve.budget import Budget
     from coherently.solve.worlds.grounds import Grounds
-
-LINKED_VARIABLES = 1_000
-"""Maximum number of variables for which broken cycles are looked for."""
 
 
 class LowerBound(NamedTuple):

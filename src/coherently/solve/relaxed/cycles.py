@@ -21,8 +21,11 @@ from coherently.solve.relaxed.certificate import relaxed_bound
 from coherently.solve.relaxed.interior import interior_point
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from coherently.arrays import Indices, Vector
     from coherently.problem import Merged
+    from coherently.problem.groups.simple import Groups
     from coherently.solve.budget import Budget
 
 LONGEST = 6
@@ -33,23 +36,41 @@ ROUNDS = 8
 """Maximum number of times that broken cycles are looked for."""
 
 
+LINKED_VARIABLES = 1_000
+"""Maximum number of variables for which broken cycles are looked for."""
+
+
+def tighten(part: Merged, solve: Callable[[Groups, Merged], Vector | None]) -> None:
+    """Solve the problem relaxed to clusters, again and again with broken cycles as clusters, until none is broken.
+
+    `solve` is given the clusters and the coordinates that they share, with the events first. It returns the answer for
+    these, or None if that is enough.
+    """
+    cycles = set[tuple[int, ...]]()
+    for _ in range(ROUNDS):
+        groups, whole = wider_clusters(part, cycles)
+        x = solve(groups, whole)
+        found = broken_cycles(whole, x) if x is not None and part.n_variables <= LINKED_VARIABLES else cycles
+        if found <= cycles:
+            return
+        cycles |= found
+
+
 def bound_by_cycles(part: Merged, budget: Budget, objective: float) -> float:
     """A lower bound on the least objective: of the problem relaxed to clusters, with more of them where cycles break.
 
     It is raised until the gap to the objective of a known answer is at most the tolerance, or no cycle is broken.
     """
-    best, cycles = 0.0, set[tuple[int, ...]]()
-    for _ in range(ROUNDS):
-        groups, whole = wider_clusters(part, cycles)
+    best = 0.0
+
+    def solve(groups: Groups, whole: Merged) -> Vector | None:
+        nonlocal best
         weight, target = whole.weight, np.where(whole.weight > 0, whole.mean, 0.0)
         inner = interior_point(weight, target, groups, budget)
         best = max(best, relaxed_bound(weight, target, groups, inner.forces))
-        if budget.is_over() or budget.is_enough(objective - best, objective):
-            break
-        found = broken_cycles(whole, inner.x)
-        if found <= cycles:
-            break
-        cycles |= found
+        return None if budget.is_over() or budget.is_enough(objective - best, objective) else inner.x
+
+    tighten(part, solve)
     return best
 
 

@@ -243,7 +243,8 @@ class Newton:
             if worth > 0:  # the search may have ended too soon
                 fall, effort = goal if effort < TUNING.thorough else 0.0, max(effort, TUNING.thorough)
                 continue
-            gap = self._certify_at(blend, mass, surely=False)
+            if not budget.is_enough(self.gap, self.best.value):
+                gap = self._certify_at(blend, mass, surely=False)
             if budget.is_enough(self.gap, self.best.value):
                 return
             if mass > TUNING.least_mass and gap <= 0.5 * budget.tolerance * self.best.scale:

@@ -15,12 +15,14 @@ from coherently.solve.component.newton.stepping import SearchPlan, step_length
 from coherently.solve.component.proving import PlaneBelow, plane_below
 from coherently.solve.facts import Proof
 from coherently.solve.relaxed.certificate import least_sum
+from coherently.solve.relaxed.cycles import tighten
 from coherently.solve.relaxed.interior import minimise_relaxed
 from coherently.solve.relaxed.lifted import Bowl
 from coherently.solve.worlds.oracle import rounding_of
 
 if TYPE_CHECKING:
     from coherently.arrays import Vector
+    from coherently.problem import Merged
     from coherently.problem.groups.simple import Groups
     from coherently.solve.budget import Budget
     from coherently.solve.component.newton.limits import PinRows
@@ -36,16 +38,23 @@ EFFORT = 2
 """How often the length of searches for that mixture is doubled."""
 NEAR = 1e-3
 """The gap, relative to the objective, up to which worlds that search missed are looked for by other means."""
+FALLEN = 0.5
+"""The part of the distance to the goal that must be gone after such worlds were taken in."""
 WIDE = 64.0
 """Rounding errors of sums over the members of a group, in those of single terms."""
 
 
 class RelaxedAnswer(NamedTuple):
-    """The probabilities of sides at which clusters lose least, the plane there, and its least sum over clusters."""
+    """Where clusters lose least: coordinates, probabilities of sides, the plane below, its least sum over clusters."""
 
+    x: Vector
     sides: Vector
     plane: PlaneBelow
     least: float
+
+    def bound(self) -> float:
+        """A lower bound for every coherent answer."""
+        return self.plane.bound(self.least)
 
 
 class TermsOverGroups:
@@ -91,14 +100,24 @@ class TermsOverGroups:
         coefficients = np.concatenate([plane.coefficients, np.zeros(self.groups.auxiliary)])
         return least_sum(coefficients, self.groups, forces) - WIDE * rounding_of(coefficients, forces)
 
+    def minimise(self, budget: Budget) -> RelaxedAnswer:
+        """The answer over clusters."""
+        inner = minimise_relaxed(self, self.groups, budget, CLOSE)
+        sides = self.sides(inner.x)
+        plane = self.plane(sides)
+        return RelaxedAnswer(inner.x, sides, plane, self.least(plane, inner.forces))
 
-def relax(objective: Objective, pins: PinRows, groups: Groups, budget: Budget) -> RelaxedAnswer:
-    """Minimise the objective over clusters."""
-    task = TermsOverGroups(objective, pins, groups)
-    inner = minimise_relaxed(task, groups, budget, CLOSE)
-    sides = task.sides(inner.x)
-    plane = task.plane(sides)
-    return RelaxedAnswer(sides, plane, task.least(plane, inner.forces))
+
+def relax(part: Merged, objective: Objective, pins: PinRows, budget: Budget) -> RelaxedAnswer:
+    """Minimise the objective over clusters, and over more of them where the answer is not coherent on a cycle."""
+    answers: list[RelaxedAnswer] = []
+
+    def solve(groups: Groups, _: Merged) -> Vector | None:
+        answers.append(TermsOverGroups(objective, pins, groups).minimise(budget))
+        return None if budget.is_over() else answers[-1].x
+
+    tighten(part, solve)
+    return max(answers, key=RelaxedAnswer.bound)
 
 
 def reach(work: Newton, blend: Blend, budget: Budget) -> Blend:
@@ -107,20 +126,22 @@ def reach(work: Newton, blend: Blend, budget: Budget) -> Blend:
     if len(work.pins) or grounds.is_dense or grounds.relaxation is None:
         return blend
     work.steps = 1
-    relaxed = relax(objective, work.pins, grounds.relaxation.groups, budget)
+    relaxed = relax(work.part, objective, work.pins, budget)
     work.prove(relaxed.plane, relaxed.least, Proof.CLUSTERS)
     model = objective.model(objective.planes(relaxed.sides, 0.0), 0.0, tied=False)
     goal = model.value(relaxed.sides) + REACHED * work.best.scale
+    left = np.inf
     while True:
         aim = work.minimise(model, budget, 0.0, SearchPlan(EFFORT, goal=goal))
         work.best.take(objective, aim)
         length = step_length(objective, blend, aim, 0.0, 0.0, objective.value(blend.sides))
         blend = blend.towards(aim, length) if length > 0 else blend
-        if budget.is_enough(work.gap, work.best.value) or work.gap > NEAR * work.best.scale or budget.is_over():
+        before, left = left, work.engine.objective() - goal
+        if budget.is_enough(work.gap, work.best.value) or work.gap > NEAR * work.best.scale:
+            return blend
+        if budget.is_over() or left > FALLEN * before:
             return blend
         gradient = work.engine.gradient()
         known, value = work.oracle.search(gradient, budget)
         found = work.oracle.least(gradient, budget, 0.5 * max(0.0, work.engine.level() - value), known)
-        if not found.value < value:
-            return blend
-        work.engine.include(found.world[None])
+        work.engine.include(np.vstack([known, found.world]))
