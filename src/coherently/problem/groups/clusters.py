@@ -15,7 +15,7 @@ from coherently.problem.groups.simple import Groups
 from coherently.problem.spaces.states import States, truths
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -67,7 +67,7 @@ def _gathered(merged: Merged, sets: Sequence[Variables], pairs: Iterable[Variabl
     whole = _extend(merged, missing)
     maker = _Maker(whole, States(space, merged.n_variables))
     for coordinate in np.flatnonzero(merged.sizes() == 0).tolist():
-        maker.add([coordinate], np.zeros((1, 1)))
+        maker.add([coordinate], maker.number(np.zeros((1, 1), np.uint8)))
     for block in space.blocks:
         maker.add_block(block)
     for variables in sets:
@@ -104,6 +104,8 @@ def _sets(merged: Merged, states: States) -> list[Variables]:
 
 def _widened(states: States, variables: Variables) -> Variables:
     """The same with the rest of the small blocks that it overlaps, if that is not too much."""
+    if not states.space.blocks:
+        return variables
     blocks = (states.space.blocks[h].variables.tolist() for h in np.unique(states.block[list(variables)]) if h >= 0)
     more = tuple(sorted(set(variables).union(*(own for own in blocks if len(own) <= SMALL_BLOCK))))
     return more if states.count(more) <= MOST_STATES else variables
@@ -127,20 +129,27 @@ class _Maker:
         for i, variables in enumerate(self.own):
             if variables:
                 self.first[variables[0]].append(i)
+        tables = [merged.functions.words(i).tobytes() for i in range(len(merged))]
+        self.kind = [(len(own), table) for own, table in zip(self.own, tables, strict=True)]
         self.numbers: dict[tuple[tuple[int, ...], bytes], int] = {}
+        self.known: dict[Hashable, int] = {}
         self.patterns: list[NDArray[np.float64]] = []
         self.members: list[Sequence[int]] = []
         self.pattern: list[int] = []
 
-    def add(self, members: Sequence[int], rows: NDArray[np.float64]) -> None:
-        """Add a group by its pattern."""
+    def add(self, members: Sequence[int], number: int) -> None:
+        """Add a group by the number of its pattern."""
+        self.members.append(members)
+        self.pattern.append(number)
+
+    def number(self, rows: NDArray[np.uint8]) -> int:
+        """The number of a pattern."""
         rows = np.unique(rows, axis=0)
-        key = (rows.shape, rows.astype(np.uint8).tobytes())
+        key = (rows.shape, rows.tobytes())
         if key not in self.numbers:
             self.numbers[key] = len(self.patterns)
-            self.patterns.append(rows)
-        self.members.append(members)
-        self.pattern.append(self.numbers[key])
+            self.patterns.append(rows.astype(np.float64))
+        return self.numbers[key]
 
     def add_block(self, block: Block) -> None:
         """Add a block with the events about only its variables."""
@@ -163,7 +172,12 @@ class _Maker:
         return [i for v in variables for i in self.first[v] if inside.issuperset(self.own[i])]
 
     def _add(self, variables: Variables, states: Rows, members: list[int]) -> None:
-        self.add(members, truths(self.merged, members, states, np.array(variables)).astype(np.float64))
+        place = {v: k for k, v in enumerate(variables)}
+        where = tuple((self.kind[i], *(place[v] for v in self.own[i])) for i in members)
+        key = (where, len(variables), states.tobytes())  # the same functions of the same states have the same pattern
+        if key not in self.known:
+            self.known[key] = self.number(truths(self.merged, members, states, np.array(variables)))
+        self.add(members, self.known[key])
 
     def groups(self, auxiliary: int) -> Groups:
         """All of them."""

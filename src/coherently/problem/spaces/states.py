@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,6 +57,7 @@ class States:
             for v in space.laws.of(i).tolist():
                 self.laws[v].append(i)
 
+    @cached_property
     def tied(self) -> NDArray[np.bool_]:
         """Which variables a block or a law is about."""
         found = self.block >= 0
@@ -88,6 +90,8 @@ class States:
 
     def count(self, variables: Sequence[int]) -> int:
         """The joint states that blocks allow, before laws."""
+        if not self.space.blocks:
+            return int(2 ** len(variables))
         return math.prod(len(states) for _, states in self.pieces(np.array(variables)))
 
     def inside(self, variables: NDArray[np.integer]) -> list[int]:
@@ -104,6 +108,8 @@ class States:
 
     def of(self, variables: NDArray[np.integer]) -> NDArray[np.uint8]:
         """The possible joint states of variables, ascending; one row per state and one column per variable."""
+        if not self.tied[variables].any() and len(variables) <= math.log2(MAX_STATES):
+            return _all_states(len(variables))
         laws = self.inside(variables)
         pieces = _in_order(self.pieces(variables), [set(self.space.laws.of(i).tolist()) for i in laws])
         found, own = np.zeros((1, 0), np.uint8), np.empty(0, np.int64)
@@ -119,6 +125,15 @@ class States:
             raise TooManyStatesError(len(variables))
         found = found[:, np.argsort(own)]
         return found[np.lexsort(found.T[::-1])] if found.shape[1] else found
+
+
+@cache
+def _all_states(count: int) -> NDArray[np.uint8]:
+    """The joint states of free variables, ascending."""
+    found = np.arange(2**count)[:, None] >> np.arange(count - 1, -1, -1) & 1
+    states = found.astype(np.uint8)
+    states.flags.writeable = False
+    return states
 
 
 def _in_order(

@@ -10,7 +10,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.solve.facts import Proof, Route
-from coherently.solve.lower_bounds.bounding import BOUNDS, COARSE_BOUNDS, LATE_BOUNDS
+from coherently.solve.lower_bounds.bounding import BOUNDS, COARSE_BOUNDS, HASTY_BOUNDS, LATE_BOUNDS
 from coherently.solve.worlds.grounds import Grounds
 from coherently.solve.worlds.program import best_world
 
@@ -122,7 +122,7 @@ class Nearest:
             if run.search():
                 run.eliminate()
         else:
-            run.apply(BOUNDS)
+            run.apply(HASTY_BOUNDS if hasty else BOUNDS)
             if self.grounds.is_dense:
                 run.branch()
             else:
@@ -218,10 +218,12 @@ class _Run:
 
         Where a coarse proof is enough, a better bound is sooner found than such worlds.
         """
-        nearest, core, relaxation = self.nearest, self.core, self.nearest.grounds.relaxation
+        nearest, core = self.nearest, self.core
         if self.hasty and self.search() and not nearest.is_done(self.tolerance):
             self.apply(COARSE_BOUNDS)
-        while self.search() and relaxation is not None and not nearest.is_done(self.tolerance):
+        while self.search() and not nearest.is_done(self.tolerance):
+            if (relaxation := nearest.grounds.relaxation) is None:
+                return
             nearest.proof = Proof.PROGRAM
             slack, start = self.slack * nearest.scale, nearest.mixture()[1][0]
             world, least = best_world(relaxation, core.gradient(), self.budget, slack, start)

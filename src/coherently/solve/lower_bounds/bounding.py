@@ -1,8 +1,7 @@
 """The rules that bound what coherent forecasts of a component must lose, in the order in which they are tried.
 
 A rule says whether it fits a component. One that fits gives a lower bound on the least objective under the Brier loss,
-and on what the bound rests. A new rule needs its class and a line in `BOUNDS`, in `COARSE_BOUNDS`, or in
-`LATE_BOUNDS` if it needs all the time that search has left.
+and on what the bound rests. A new rule needs its class and a line in one of the lists at the end.
 """
 
 from __future__ import annotations
@@ -12,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from coherently.errors import MethodError
 from coherently.problem import FREE
 from coherently.solve.facts import Proof
 from coherently.solve.lower_bounds.semidefinite import SpectralBound
-from coherently.solve.relaxed.cycles import LINKED_VARIABLES, bound_by_cycles
+from coherently.solve.relaxed.cycles import bound_by_cycles
 from coherently.solve.relaxed.pairs import fits, solve_pairwise
 from coherently.solve.worlds.grounds import DENSE_VARIABLES
 
@@ -74,12 +74,15 @@ class ByCycles:
     """The problem relaxed to clusters, and to more of them where the relaxed answer is not coherent on a cycle."""
 
     def fits(self, grounds: Grounds) -> bool:
-        """Whether clusters can be made, and paths between all variables are soon found."""
-        return grounds.relaxation is not None and grounds.part.n_variables <= LINKED_VARIABLES
+        """Whether the component is not dense."""
+        return not grounds.is_dense
 
     def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:
         """The lower bound of the relaxed problem, raised until it is near enough to the objective."""
-        return LowerBound(bound_by_cycles(grounds.part, budget, objective), Proof.CLUSTERS)
+        try:
+            return LowerBound(bound_by_cycles(grounds.part, budget, objective), Proof.CLUSTERS)
+        except MethodError:  # an event is about too many variables, or there are too many clusters
+            return LowerBound(0.0, Proof.NOTHING)
 
 
 class BySemidefinite:
@@ -94,8 +97,10 @@ class BySemidefinite:
         return LowerBound(SpectralBound(grounds.part).raise_within(budget, objective), Proof.SEMIDEFINITE)
 
 
-BOUNDS: tuple[BoundingRule, ...] = (ByPairs(), ByClusters())
+BOUNDS: tuple[BoundingRule, ...] = (ByPairs(), ByCycles())
 """The rules that are tried before search."""
+HASTY_BOUNDS: tuple[BoundingRule, ...] = (ByPairs(), ByClusters())
+"""The same if a coarse proof is enough."""
 COARSE_BOUNDS: tuple[BoundingRule, ...] = (ByCycles(),)
 """The rules for a coarse proof, if neither search nor the rules before it came near enough."""
 LATE_BOUNDS: tuple[BoundingRule, ...] = (BySemidefinite(),)

@@ -76,7 +76,7 @@ def plan(merged: Merged, columns: int, seed: int) -> Sets:
             _refuse()
         sets.append((scope, rows))
         worlds[:, scope] = rows[random.integers(0, len(rows), columns)]
-    loose = np.setdiff1d(_matters(merged), np.flatnonzero(enumerated.tied()))
+    loose = np.setdiff1d(_matters(merged), np.flatnonzero(enumerated.tied))
     sets += [(np.array([v]), np.array([[0], [1]], np.uint8)) for v in loose.tolist()]
     laws_left = merged.space.laws.take(np.array(kept, np.int64))
     return Sets([own for own, _ in sets], [rows for _, rows in sets], laws_left, worlds)
