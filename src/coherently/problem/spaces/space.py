@@ -42,7 +42,7 @@ class Block(Value):
 
     def renumbered(self, variables: NDArray[np.integer]) -> Block:
         """The same with other variables in their places."""
-        return replace(self, variables=variables.astype(np.int32))
+        return Block(variables.astype(np.int32), self.states, self.unnamed)
 
     @staticmethod
     def chain(variables: NDArray[np.integer]) -> Block:
@@ -102,7 +102,7 @@ class Space(Value):
         for mine, some in zip(own, rows, strict=True):
             first, end = end, end + len(some)
             kept = tuple(self.blocks[i].renumbered(number[self.blocks[i].variables]) for i in mine.tolist())
-            yield Space(kept, laws.part(first, end)) if len(mine) or len(some) else FREE
+            yield Space(kept, laws.part(first, end) if len(some) else FREE.laws) if len(mine) or len(some) else FREE
 
 
 FREE = Space()

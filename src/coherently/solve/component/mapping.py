@@ -118,6 +118,7 @@ class FairTime:
     waiting: int
     workers: int
     _lock: Lock = field(default_factory=Lock)
+    _usual: Budget | None = None  # what all have as long as time is plenty
 
     def next(self) -> Budget:
         """The budget of the component that begins now."""
@@ -130,4 +131,9 @@ class FairTime:
         now = time.monotonic()
         fair = now + (budget.deadline - now) * self.workers / waiting
         part = min(1.0, max(1.0 - RESERVE, (fair - budget.begun) / whole))
-        return replace(budget, deadline=budget.begun + part * whole, progress=lambda gone: budget.tell(gone * part))
+        if part > 1.0 - RESERVE or self._usual is None:
+            told = replace(budget, deadline=budget.begun + part * whole, progress=lambda gone: budget.tell(gone * part))
+            if part > 1.0 - RESERVE:
+                return told
+            self._usual = told
+        return self._usual
