@@ -72,6 +72,10 @@ def losses_agree_by_search(part):
     return str(loss_checks.check_losses_by_search(3_000_000 + part * 1_000, 10_000 // PARTS)["unproved"])
 
 
+def losses_agree_by_cliques(part):
+    return str(loss_checks.check_losses_by_cliques(4_000_000 + part * 1_000, 10_000 // PARTS)["unproved"])
+
+
 def language_agrees(part):
     language_checks.check_language(10_000 + part, 5_000 // PARTS)
 
@@ -141,6 +145,7 @@ CAMPAIGNS = {
     "5,000 panels of the whole language: worlds, proofs, JSON, bounds, checks and books": language_agrees,
     "20,000 panels of every loss and term against a conic solver (most answers unproved in a twentieth)": losses_agree,
     "10,000 of these by the methods for many worlds (most answers unproved in a twentieth)": losses_agree_by_search,
+    "10,000 of these over cliques of junction trees (most answers unproved in a twentieth)": losses_agree_by_cliques,
     "2,000 panels with bids, asks, fees and spreads: the best book against a linear program": books_agree,
     "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
     "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,

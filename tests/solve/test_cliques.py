@@ -15,6 +15,7 @@ from coherently.solve.component.answer import Ended
 from coherently.solve.component.cliques import _bound, _cliques, _from, solve_by_cliques
 from coherently.solve.component.gluing import Clique, glue, link
 from coherently.solve.component.objective import objective_of
+from coherently.solve.facts import Route
 from coherently.solve.relaxed.interior import interior_point
 from coherently.solve.worlds.oracle import Oracle
 from tests.problem.test_terms import under
@@ -180,6 +181,7 @@ def test_any_point_and_any_forces_bound_the_least_distance(seed):
     rng = np.random.default_rng(seed)
     panel, known = next((panel, known) for panel, known in drawn(seed) if known.value is not None)
     part = pose(panel).merged
+    objective = objective_of(part, BRIER)
     groups, _ = clique_tree(replace(part, terms=NO_TERMS))
     attached = attach(part, groups)
     pins = _from(attached.groups, len(groups))
@@ -188,7 +190,8 @@ def test_any_point_and_any_forces_bound_the_least_distance(seed):
     for distance in (0.01, 0.05, 0.3, 1.0) * 3:
         x = np.clip(best + distance * rng.normal(size=len(part)), 0.0, 1.0)
         force = forces * rng.choice([1.0, 1.5, 3.0]) + distance * rng.normal(size=len(forces))
-        assert _bound(part, x, Oracle(part), pins, force, Budget()) <= known.value + 1e-9
+        sides = np.concatenate([x, 1.0 - x, [1.0]])
+        assert _bound(objective, sides, Oracle(part), pins, force, Budget()) <= known.value + 1e-9
 
 
 def test_pins_that_contradict_each_other_are_named():
@@ -210,3 +213,33 @@ def test_no_time_still_gives_a_coherent_answer():
     result = co.aggregate(panel, co.Exact(time_limit=1e-3))
     assert result.coherence == "global"
     assert result.gap >= 0
+
+
+@pytest.mark.parametrize("loss", ["brier", "log"])
+def test_worlds_obey_laws_about_variables_that_nobody_forecast(loss):
+    """The worlds left such variables false, whatever the laws said."""
+    panel = chain(1_200)
+    rows = [(panel.written.text[e], float(p)) for e, p in zip(panel.event_index, panel.probability, strict=True)]
+    laws = [f"x{i} -> z{i}" for i in range(0, 600, 3)] + ["variable w: X, Y, Z", "x0 -> w = Y", "x1 -> ~(w = X)"]
+    panel = co.Panel.from_records([("A", text, p) for text, p in rows], laws=laws)
+    result = co.aggregate(panel, "exact", loss)
+    assert {one.route for one in result.solution.components} == {Route.JUNCTION_TREE}
+    assert co.verify(panel, result)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_other_losses_and_conditionals_go_by_cliques_too(monkeypatch, seed):
+    rng = np.random.default_rng(seed)
+    rows = [("A", f"x{i}", float(rng.uniform(0.1, 0.9))) for i in range(60)]
+    rows += [("A", f"x{i} given x{i + 1}", float(rng.uniform(0.05, 0.95))) for i in range(59)]
+    panel = co.Panel.from_records(rows)
+    for loss in ("brier", "log", "spherical"):
+        usual = co.aggregate(panel, "exact", loss)
+        with monkeypatch.context() as patched:
+            patched.setattr(solving, "LARGE", 0)
+            other = co.aggregate(panel, "exact", loss)
+        assert other.status == usual.status == "optimal"
+        assert {one.route for one in other.solution.components} == {Route.JUNCTION_TREE}
+        assert other.objective == pytest.approx(usual.objective, rel=1e-6, abs=1e-9)
+        assert other.lower_bound <= usual.objective + 1e-9
+        np.testing.assert_allclose(other.solution.value, usual.solution.value, atol=1e-4)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently.problem import find_loss, pose, split
 from coherently.solve.budget import NO_TIME, Budget
-from coherently.solve.component.newton.limits import pin_rows
 from coherently.solve.component.newton.relaxing import TermsOverGroups, relax
 from coherently.solve.component.objective import objective_of
+from coherently.solve.component.proving import tangent
 from coherently.solve.facts import Proof
 from coherently.solve.relaxed.certificate import least_sum
 from coherently.solve.worlds.grounds import Grounds
@@ -63,17 +63,17 @@ def test_no_forces_lift_a_sum_above_that_of_a_world(seed, strength):
 def test_the_bound_lies_below_every_coherent_answer_and_what_it_claims_below_every_world(seed, make, loss):
     panel = make(seed)
     part, objective, groups = largest(panel, loss)
-    task = TermsOverGroups(objective, pin_rows(part.terms.limits, len(part)), groups)
+    task = TermsOverGroups(objective, groups)
     truth = holds(part, worlds_of(part.n_variables)).astype(float)
     exact = co.aggregate(panel, "exact", loss)
     rng = np.random.default_rng(seed)
     for _ in range(20):
         forces = rng.normal(size=len(groups.members))
         inside = rng.dirichlet(np.ones(len(truth))) @ truth
-        plane = task.plane(task.sides(np.concatenate([inside, np.full(groups.auxiliary, 0.5)])))
+        plane = tangent(objective, task.sides(np.concatenate([inside, np.full(groups.auxiliary, 0.5)])))
         assert task.least(plane, forces) <= (truth @ plane.coefficients).min()
         assert plane.bound(task.least(plane, forces)) <= exact.objective
-    for found in (task.minimise(Budget()), relax(part, objective, task.pins, Budget())):
+    for found in (task.minimise(Budget()), relax(part, objective, Budget())):
         assert found.bound() <= exact.objective
         assert found.least <= (truth @ found.plane.coefficients).min()
 
@@ -83,7 +83,7 @@ def test_the_bound_lies_below_every_coherent_answer_and_what_it_claims_below_eve
 def test_on_a_chain_the_answer_over_clusters_is_the_coherent_one(seed, loss):
     panel = chain(seed)
     part, objective, _ = largest(panel, loss)
-    found = relax(part, objective, pin_rows(part.terms.limits, len(part)), Budget())
+    found = relax(part, objective, Budget())
     exact = co.aggregate(panel, "exact", loss)
     assert found.bound() == pytest.approx(exact.objective, abs=1e-7)
     assert objective.value(found.sides) == pytest.approx(exact.objective, abs=1e-7)
@@ -110,5 +110,5 @@ def test_by_search_the_same_answer_is_proved(monkeypatch, seed, make, loss):
 def test_without_time_the_bound_is_still_one():
     panel = chain(0)
     part, objective, _ = largest(panel, "log")
-    found = relax(part, objective, pin_rows(part.terms.limits, len(part)), NO_TIME)
+    found = relax(part, objective, NO_TIME)
     assert found.bound() <= co.aggregate(panel, "exact", "log").objective

@@ -10,9 +10,11 @@ from collections import Counter
 
 import cvxpy as cp
 import numpy as np
+import pytest
 
 import coherently as co
 from coherently.problem import Log
+from coherently.solve.component import solving
 from tests.solve.exact_checks import without_elimination
 
 CLIP = Log().clip
@@ -229,6 +231,13 @@ def check_losses(first, count):
 def check_losses_by_search(first, count):
     """The same with the methods for components of very many worlds."""
     with without_elimination():
+        return check_losses(first, count)
+
+
+def check_losses_by_cliques(first, count):
+    """The same over the cliques of junction trees, which otherwise serve only components of very many events."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(solving, "LARGE", 0)
         return check_losses(first, count)
 
 

@@ -96,11 +96,20 @@ def cliques(merged: Merged) -> Groups:
     one distribution behind all of them (Lauritzen and Spiegelhalter 1988). With laws, blocks of variables are the nodes
     of the tree, and the variables of a law are in one clique.
     """
-    return clique_tree(merged)[0]
+    return _clique_tree(merged)[0]
 
 
 def clique_tree(merged: Merged) -> tuple[Groups, Merged]:
-    """The groups of `cliques`, and the problem with their auxiliary coordinates."""
+    """The groups of `cliques`, and the problem with their auxiliary coordinates.
+
+    Variables that only laws are about are coordinates, too: the truth of all coordinates determines a whole world.
+    """
+    bare = np.setdiff1d(np.arange(merged.n_variables), merged.functions.variables).tolist()
+    groups, whole = _clique_tree(_extend(merged, [(v,) for v in bare]) if bare else merged)
+    return replace(groups, auxiliary=groups.auxiliary + len(bare)), whole
+
+
+def _clique_tree(merged: Merged) -> tuple[Groups, Merged]:
     if not is_plain(merged):
         return _lawful_cliques(merged)
     check_size(np.arange(len(merged)), merged.sizes())

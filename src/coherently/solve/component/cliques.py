@@ -25,10 +25,11 @@ from coherently.problem.spaces.states import truths
 from coherently.solve.component.answer import KEPT, Answer, Ended
 from coherently.solve.component.gluing import LEAST_SHARE, Clique, glue
 from coherently.solve.component.newton.limits import pin_rows
-from coherently.solve.component.proving import savings
+from coherently.solve.component.newton.relaxing import CLOSE, TermsOverGroups
+from coherently.solve.component.proving import find_degenerate, savings, tangent
 from coherently.solve.facts import Proof, Route
 from coherently.solve.relaxed.certificate import least_on_rows
-from coherently.solve.relaxed.interior import interior_point
+from coherently.solve.relaxed.interior import interior_point, minimise_relaxed
 from coherently.solve.worlds.oracle import Oracle, rounding_of
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ MOST_BYTES = 2**29
 
 
 def solve_by_cliques(part: Merged, objective: Objective, budget: Budget) -> Answer | None:
-    """The nearest mixture by the Brier loss, under pins.
+    """The mixture that loses least, under pins.
 
     None if the cliques or the table of worlds are too large, if an event is in no clique, or if the pins are not met.
     """
@@ -60,8 +61,11 @@ def solve_by_cliques(part: Merged, objective: Objective, budget: Budget) -> Answ
     covered = np.bincount(groups.members, minlength=len(part))[: len(part)].all()
     if not covered or max(map(len, groups.patterns)) > MOST_ROWS:
         return None
-    attached = attach(part, groups)
-    inner = interior_point(attached.weight, attached.target, attached.groups, budget)
+    attached = attach(replace(part, terms=replace(NO_TERMS, limits=part.terms.limits)), groups)
+    if objective.is_quadratic:
+        inner = interior_point(attached.weight, attached.target, attached.groups, budget)
+    else:
+        inner = minimise_relaxed(TermsOverGroups(objective, attached.groups), attached.groups, budget, CLOSE)
     cliques = _cliques(groups, inner.mixture)
     glued = glue(cliques)
     sides = _sides(cliques, glued, len(part))
@@ -69,24 +73,27 @@ def solve_by_cliques(part: Merged, objective: Objective, budget: Budget) -> Answ
     ends = _ends(glued)
     if violation > KEPT or len(ends) * part.n_variables > MOST_BYTES:
         return None
-    value, plane = objective.value(sides), savings(objective, sides)
-    bound = _bound(
-        part, sides, oracle, _from(attached.groups, len(groups)), inner.forces[len(groups.members) :], budget
-    )
+    value, x = objective.value(sides), np.clip(sides[: len(part)], 0.0, 1.0)
+    pins = _from(attached.groups, len(groups))
+    bound = _bound(objective, sides, oracle, pins, inner.forces[len(groups.members) :], budget)
     proved = budget.is_enough(value - bound, value)
+    plane = savings(objective, sides)
+    saved = (
+        plane.constant + oracle.least(plane.coefficients, budget).bound if objective.loss.is_quadratic else -math.inf
+    )
     return Answer(
         np.diff(ends, prepend=0.0) / ends[-1],
         _worlds(whole, cliques, glued, ends),
-        np.clip(sides[: len(part)], 0.0, 1.0),
+        x,
         value,
         min(value, bound),
         Route.JUNCTION_TREE,
         Proof.ALL_WORLDS,
         Ended.PROVED if proved else Ended.TIME if budget.is_over() else Ended.ROUNDING,
         violation,
-        plane.constant + oracle.least(plane.coefficients, budget).bound,
+        saved,
         math.nan,
-        np.empty(0, np.int64),
+        _degenerate(part, x, oracle, budget),
         inner.iterations,
     )
 
@@ -159,13 +166,19 @@ def _from(groups: Groups, first: int) -> Groups:
     )
 
 
-def _bound(part: Merged, sides: Vector, oracle: Oracle, pins: Groups, forces: Vector, budget: Budget) -> float:
-    """A lower bound on what any coherent forecasts that satisfy the pins lose, for any x and forces on pins."""
-    x, known = sides[: len(part)], part.weight > 0
-    weight, away = part.weight[known], (x - part.mean)[known]
-    slope = np.zeros(len(part))
-    slope[known] = 2.0 * weight * away
-    pull = np.bincount(pins.members, forces, len(part))
-    least = oracle.least(slope - pull, budget).bound
-    constant = float(np.sum(weight * away**2)) - float(slope @ x) + least_on_rows(pins, forces)
-    return least + constant - rounding_of(slope, slope, forces, forces, slope - pull)
+def _bound(objective: Objective, sides: Vector, oracle: Oracle, pins: Groups, forces: Vector, budget: Budget) -> float:
+    """A lower bound on what any coherent forecasts that satisfy the pins lose, for any sides and forces on pins."""
+    plane = tangent(objective, sides)
+    rest = plane.coefficients - np.bincount(pins.members, forces, objective.size)
+    least = oracle.least(rest, budget).bound + least_on_rows(pins, forces)
+    return plane.bound(least) - rounding_of(forces, forces, rest)
+
+
+def _degenerate(part: Merged, x: Vector, oracle: Oracle, budget: Budget) -> Indices:
+    """The conditionals whose condition x makes impossible or certain, though it varies and no forecast says so."""
+    found = find_degenerate(part, np.ones(len(part), np.bool_), x)
+    varies = []
+    for i in part.terms.conditionals.condition.coordinate[found].tolist():
+        one = (np.arange(len(part)) == i).astype(np.float64)
+        varies.append(oracle.least(one, budget).value < 0.5 < -oracle.least(-one, budget).value)
+    return found[np.array(varies, np.bool_)]

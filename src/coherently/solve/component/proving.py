@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from coherently.problem import ABSENT
+from coherently.problem import ABSENT, NO_TERMS
+from coherently.solve.component.newton.limits import pin_rows
 from coherently.solve.worlds.oracle import rounding_of
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ def plane_below(objective: Objective, planes: Planes, pins: PinRows, prices: Vec
         coefficients, constant = coefficients - by_pins, constant - fixed
         rounding += 2.0 * rounding_of(limited)
     return PlaneBelow(coefficients, constant, rounding + rounding_of(coefficients))
+
+
+def tangent(objective: Objective, sides: Vector) -> PlaneBelow:
+    """The plane below an objective that touches it at some sides."""
+    return plane_below(objective, objective.planes(sides, 0.0), pin_rows(NO_TERMS.limits, objective.size), np.zeros(0))
 
 
 def savings(objective: Objective, sides: Vector) -> PlaneBelow:

@@ -66,9 +66,8 @@ def _alone(part: Merged, objective: Objective | Squares) -> Answer | None:
 
 
 def _by_cliques(part: Merged, objective: Objective | Squares, budget: Budget) -> Answer | None:
-    """The nearest mixture over the cliques of a junction tree, if that is quicker and ends with a proof."""
-    terms = part.terms
-    if not objective.is_quadratic or len(terms.intervals) or max(len(part), len(part) * len(terms.limits)) < LARGE:
+    """The best mixture over the cliques of a junction tree, if that is quicker and ends with a proof."""
+    if max(len(part), len(part) * len(part.terms.limits)) < LARGE:
         return None
     from coherently.solve.component.cliques import solve_by_cliques
 

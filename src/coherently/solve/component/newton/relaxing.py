@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from coherently.errors import MethodError
 from coherently.solve.component.newton.stepping import SearchPlan, step_length
-from coherently.solve.component.proving import PlaneBelow, plane_below
+from coherently.solve.component.proving import PlaneBelow, tangent
 from coherently.solve.facts import Proof
 from coherently.solve.relaxed.certificate import least_sum
 from coherently.solve.relaxed.cycles import tighten
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from coherently.problem import Merged
     from coherently.problem.groups.simple import Groups
     from coherently.solve.budget import Budget
-    from coherently.solve.component.newton.limits import PinRows
     from coherently.solve.component.newton.newton import Newton
     from coherently.solve.component.newton.support import Blend
     from coherently.solve.component.objective import Objective
@@ -40,6 +40,8 @@ NEAR = 1e-3
 """The gap, relative to the objective, up to which worlds that search missed are looked for by other means."""
 FALLEN = 0.5
 """The part of the distance to the goal that must be gone after such worlds were taken in."""
+MOST_OF_IT = 0.98
+"""Longest step towards that mixture."""
 WIDE = 64.0
 """Rounding errors of sums over the members of a group, in those of single terms."""
 
@@ -60,8 +62,8 @@ class RelaxedAnswer(NamedTuple):
 class TermsOverGroups:
     """The objective as a function of the coordinates of groups: the events, then auxiliary ones."""
 
-    def __init__(self, objective: Objective, pins: PinRows, groups: Groups) -> None:
-        self.objective, self.pins, self.groups = objective, pins, groups
+    def __init__(self, objective: Objective, groups: Groups) -> None:
+        self.objective, self.groups = objective, groups
         self.scale = float(objective.weight.max(initial=0.0)) or 1.0
         self.center = np.full(objective.size + groups.auxiliary, 0.5)
 
@@ -69,10 +71,6 @@ class TermsOverGroups:
         """The probabilities of events, then of their complements, then of certainty."""
         own = x[: self.objective.size]
         return np.concatenate([own, 1.0 - own, [1.0]])
-
-    def plane(self, sides: Vector) -> PlaneBelow:
-        """The plane below the objective that touches it there."""
-        return plane_below(self.objective, self.objective.planes(sides, 0.0), self.pins, np.zeros(0))
 
     def bowl(self, x: Vector) -> Bowl:
         """The model of `Objective` at x, divided by the scale."""
@@ -91,7 +89,7 @@ class TermsOverGroups:
     def gap(self, x: Vector, forces: Vector) -> tuple[float, float]:
         """The objective at x minus the lower bound that forces prove, and that bound."""
         sides = self.sides(x)
-        plane = self.plane(sides)
+        plane = tangent(self.objective, sides)
         bound = plane.bound(self.least(plane, forces))
         return self.objective.value(sides) - bound, bound
 
@@ -104,44 +102,54 @@ class TermsOverGroups:
         """The answer over clusters."""
         inner = minimise_relaxed(self, self.groups, budget, CLOSE)
         sides = self.sides(inner.x)
-        plane = self.plane(sides)
+        plane = tangent(self.objective, sides)
         return RelaxedAnswer(inner.x, sides, plane, self.least(plane, inner.forces))
 
 
-def relax(part: Merged, objective: Objective, pins: PinRows, budget: Budget) -> RelaxedAnswer:
+def relax(part: Merged, objective: Objective, budget: Budget) -> RelaxedAnswer:
     """Minimise the objective over clusters, and over more of them where the answer is not coherent on a cycle."""
     answers: list[RelaxedAnswer] = []
 
     def solve(groups: Groups, _: Merged) -> Vector | None:
-        answers.append(TermsOverGroups(objective, pins, groups).minimise(budget))
+        answers.append(TermsOverGroups(objective, groups).minimise(budget))
         return None if budget.is_over() else answers[-1].x
 
     tighten(part, solve)
     return max(answers, key=RelaxedAnswer.bound)
 
 
-def reach(work: Newton, blend: Blend, budget: Budget) -> Blend:
-    """Come near to the answer over clusters, if there are clusters and no pins; its bound is proved from then on."""
-    objective, grounds = work.objective, work.oracle.grounds
-    if len(work.pins) or grounds.is_dense or grounds.relaxation is None:
-        return blend
+def reach(work: Newton, start: Blend, budget: Budget) -> Blend:
+    """Come near to the answer over clusters, if there are clusters and no pins; its bound is proved from then on.
+
+    What is returned keeps a part of the start: conditions that vanish have no slope, and steps would leave them so.
+    """
+    objective = work.objective
+    if len(work.pins) or work.oracle.grounds.is_dense:
+        return start
+    try:
+        relaxed = relax(work.part, objective, budget)
+    except MethodError:  # an event is about too many variables, or there are too many clusters
+        return start
     work.steps = 1
-    relaxed = relax(work.part, objective, work.pins, budget)
     work.prove(relaxed.plane, relaxed.least, Proof.CLUSTERS)
     model = objective.model(objective.planes(relaxed.sides, 0.0), 0.0, tied=False)
     goal = model.value(relaxed.sides) + REACHED * work.best.scale
-    left = np.inf
-    while True:
+    before, left = np.inf, np.inf
+    while 0.0 < left <= FALLEN * before and not budget.is_over():
+        if np.isfinite(left):
+            _include_missed(work, budget)
         aim = work.minimise(model, budget, 0.0, SearchPlan(EFFORT, goal=goal))
         work.best.take(objective, aim)
-        length = step_length(objective, blend, aim, 0.0, 0.0, objective.value(blend.sides))
-        blend = blend.towards(aim, length) if length > 0 else blend
         before, left = left, work.engine.objective() - goal
         if budget.is_enough(work.gap, work.best.value) or work.gap > NEAR * work.best.scale:
-            return blend
-        if budget.is_over() or left > FALLEN * before:
-            return blend
-        gradient = work.engine.gradient()
-        known, value = work.oracle.search(gradient, budget)
-        found = work.oracle.least(gradient, budget, 0.5 * max(0.0, work.engine.level() - value), known)
-        work.engine.include(np.vstack([known, found.world]))
+            break
+    length = step_length(objective, start, aim, 0.0, 0.0, objective.value(start.sides))
+    return start.towards(aim, MOST_OF_IT * length) if length > 0 else start
+
+
+def _include_missed(work: Newton, budget: Budget) -> None:
+    """Take in the best world that search finds, and the best of all, more or less."""
+    gradient = work.engine.gradient()
+    known, value = work.oracle.search(gradient, budget)
+    found = work.oracle.least(gradient, budget, 0.5 * max(0.0, work.engine.level() - value), known)
+    work.engine.include(np.vstack([known, found.world]))
