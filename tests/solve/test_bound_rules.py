@@ -522,3 +522,17 @@ def test_slopes_with_conditionals_and_intervals_are_those_of_the_scores(seed, lo
             way, step = other - x, 1e-6
             rise = (objective.value(x + step * way) - objective.value(x - step * way)) / (2 * step)
             assert slope @ way[: len(part)] == pytest.approx(rise, abs=1e-6 * max(1.0, abs(rise)))
+
+
+def test_a_law_that_no_event_is_about_costs_something_to_break(monkeypatch):
+    """a needs b, and no forecast is about b, which must be false: fines that are only raised by a factor stay 0."""
+    monkeypatch.setattr(grounds_module, "MOST_STATES", 0)
+    panel = under(co.Panel.from_records([("A", "a", 0.5), ("A", "a & c", 0.5)]), ["a -> b", "~b | d", "~d | e", "~e"])
+    part = max((one.merged for one in split(pose(panel).merged)), key=len)
+    oracle, rounds = Oracle(part), []
+    asked = Oracle._best
+    monkeypatch.setattr(Oracle, "_best", lambda self, *some: rounds.append(0) or asked(self, *some))
+    found = oracle.least(np.full(len(part), -1.0), soon(2.0))
+    assert found.value == 0.0
+    assert found.bound >= -1e-5
+    assert len(rounds) <= 20

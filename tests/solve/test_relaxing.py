@@ -34,7 +34,7 @@ def chain(seed, size=12):
     rng = np.random.default_rng(seed)
     rows = [("A", f"x{i}", float(rng.uniform(0.1, 0.9))) for i in range(size)]
     for i in range(size - 1):
-        sign = "given" if rng.random() < 1 / 3 else rng.choice(["&", "|", "& ~"])
+        sign = rng.choice(["given", "given ~"]) if rng.random() < 1 / 3 else rng.choice(["&", "|", "& ~"])
         rows.append(("A", f"x{i} {sign} x{i + 1}", float(rng.uniform(0.05, 0.95))))
     return co.Panel.from_records(rows)
 
