@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently.problem import find_loss, pose, split
 from coherently.solve.budget import NO_TIME, Budget
+from coherently.solve.component.newton import relaxing
 from coherently.solve.component.newton.relaxing import TermsOverGroups, relax
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.proving import tangent
@@ -112,3 +113,28 @@ def test_without_time_the_bound_is_still_one():
     part, objective, _ = largest(panel, "log")
     found = relax(part, objective, NO_TIME)
     assert found.bound() <= co.aggregate(panel, "exact", "log").objective
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 1e-3, 5e-3, 0.02, 0.1])
+@pytest.mark.parametrize("make", [chain, ring])
+def test_whenever_time_ends_the_answer_is_coherent_and_its_bound_holds(monkeypatch, make, seconds):
+    panel = make(0)
+    exact = co.aggregate(panel, "exact", "log")
+    monkeypatch.setattr(Grounds, "is_branchable", False)
+    with without_elimination():
+        found = co.aggregate(panel, co.Exact(time_limit=seconds), "log")
+    assert found.lower_bound <= exact.objective <= found.objective + 1e-12
+    assert co.verify(panel, found)
+
+
+def test_a_stop_after_the_problem_over_clusters_leaves_the_start(monkeypatch):
+    """Nothing was aimed at yet when the time ended."""
+    panel, over = chain(0), []
+    monkeypatch.setattr(Grounds, "is_branchable", False)
+    asked, found = Budget.is_over, relaxing.relax
+    monkeypatch.setattr(Budget, "is_over", lambda self: bool(over) or asked(self))
+    monkeypatch.setattr(relaxing, "relax", lambda *some: (found(*some), over.append(True))[0])
+    with without_elimination():
+        result = co.aggregate(panel, "exact", "log")
+    assert over
+    assert co.verify(panel, result)

@@ -7,6 +7,7 @@ search can end once it is reached.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -134,7 +135,7 @@ def reach(work: Newton, start: Blend, budget: Budget) -> Blend:
     work.prove(relaxed.plane, relaxed.least, Proof.CLUSTERS)
     model = objective.model(objective.planes(relaxed.sides, 0.0), 0.0, tied=False)
     goal = model.value(relaxed.sides) + REACHED * work.best.scale
-    before, left = np.inf, np.inf
+    aim, before, left = start, np.inf, np.inf
     while 0.0 < left <= FALLEN * before and not budget.is_over():
         if np.isfinite(left):
             _include_missed(work, budget)
@@ -151,5 +152,7 @@ def _include_missed(work: Newton, budget: Budget) -> None:
     """Take in the best world that search finds, and the best of all, more or less."""
     gradient = work.engine.gradient()
     known, value = work.oracle.search(gradient, budget)
-    found = work.oracle.least(gradient, budget, 0.5 * max(0.0, work.engine.level() - value), known)
-    work.engine.include(np.vstack([known, found.world]))
+    worlds = [known]
+    with suppress(MethodError):  # there are too many clusters for a program
+        worlds.append(work.oracle.least(gradient, budget, 0.5 * max(0.0, work.engine.level() - value), known).world)
+    work.engine.include(np.vstack(worlds))
