@@ -36,21 +36,25 @@ ROUNDS = 8
 """Maximum number of times that broken cycles are looked for."""
 
 
-LINKED_VARIABLES = 1_000
-"""Maximum number of variables for which broken cycles are looked for."""
+LINKED_VARIABLES = 500
+"""Maximum number of variables for which broken cycles are looked for: beyond, search is a better use of the time."""
+SHARE = 0.3
+"""The part of the time after which they are not looked for any more."""
 
 
-def tighten(part: Merged, solve: Callable[[Groups, Merged], Vector | None]) -> None:
+def tighten(part: Merged, solve: Callable[[Groups, Merged], Vector | None], budget: Budget) -> None:
     """Solve the problem relaxed to clusters, again and again with broken cycles as clusters, until none is broken.
 
     `solve` is given the clusters and the coordinates that they share, with the events first. It returns the answer for
     these, or None if that is enough.
     """
-    cycles = set[tuple[int, ...]]()
+    cycles, looking = set[tuple[int, ...]](), budget.share(SHARE)
     for _ in range(ROUNDS):
         groups, whole = wider_clusters(part, cycles)
         x = solve(groups, whole)
-        found = broken_cycles(whole, x) if x is not None and part.n_variables <= LINKED_VARIABLES else cycles
+        if x is None or part.n_variables > LINKED_VARIABLES or looking.is_over():
+            return
+        found = broken_cycles(whole, x)
         if found <= cycles:
             return
         cycles |= found
@@ -70,7 +74,7 @@ def bound_by_cycles(part: Merged, budget: Budget, objective: float) -> float:
         best = max(best, relaxed_bound(weight, target, groups, inner.forces))
         return None if budget.is_over() or budget.is_enough(objective - best, objective) else inner.x
 
-    tighten(part, solve)
+    tighten(part, solve, budget)
     return best
 
 

@@ -115,7 +115,7 @@ def relax(part: Merged, objective: Objective, budget: Budget) -> RelaxedAnswer:
         answers.append(TermsOverGroups(objective, groups).minimise(budget))
         return None if budget.is_over() else answers[-1].x
 
-    tighten(part, solve)
+    tighten(part, solve, budget)
     return max(answers, key=RelaxedAnswer.bound)
 
 
