@@ -131,7 +131,7 @@ def _classes(texts: Iterable[str]) -> dict[int, int]:
 def reading_of(
     sides: NDArray[np.int32], rows: Sequence[_FaultRow], texts: Sequence[str], unreadable: list[int]
 ) -> Reading:
-    """The meaning of each text, from the rows of the compiled table; a text that is not valid Unicode has no event."""
+    """The meaning of each text, from the rows of the compiled table. A text that is not valid Unicode means nothing."""
     sides[unreadable] = -1
     return Reading(sides, faults_of(rows, texts, unreadable))
 

@@ -278,6 +278,11 @@ def _joined(first: Sums, second: Sums) -> Sums:
     )
 
 
+def sides_at(x: Vector) -> Vector:
+    """The probabilities of events, then of their complements, then of certainty."""
+    return np.concatenate([x, 1.0 - x, [1.0]])
+
+
 def place_sides(sides: Sides, size: int) -> Index:
     """The places of sides among the events, then their complements, then certainty."""
     coordinate = sides.coordinate.astype(np.int64)

@@ -13,7 +13,7 @@ from coherently.problem import drawn_together, is_level, split
 from coherently.solve.budget import Budget
 from coherently.solve.component.answer import KEPT, Answer, Ended
 from coherently.solve.component.mapping import Task, solve_all
-from coherently.solve.component.objective import goal_of, objective_of
+from coherently.solve.component.objective import goal_of, objective_of, sides_at
 from coherently.solve.facts import Coherence, Status
 from coherently.solve.measure import UNMOVED
 from coherently.solve.solution import Component, Global, Worlds, promised
@@ -138,9 +138,8 @@ class Exact:
         """What was done; the objective is that of the weights as given."""
         answer, objective = one.answer, one.answer.objective
         if one.is_drawn:
-            sides = np.concatenate([answer.x, 1.0 - answer.x, [1.0]])
             linearised = self.conditionals == "linearised"
-            objective = objective_of(one.part.merged, loss, linearised=linearised).value(sides)
+            objective = objective_of(one.part.merged, loss, linearised=linearised).value(sides_at(answer.x))
         size = one.merged.n_variables, len(one.merged)
         return Component(*size, Coherence.GLOBAL, answer.route, answer.proof, objective, min(objective, answer.bound))
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.solve.component.newton.stepping import SearchPlan, step_length
+from coherently.solve.component.objective import sides_at
 from coherently.solve.component.proving import PlaneBelow, tangent
 from coherently.solve.facts import Proof
 from coherently.solve.relaxed.certificate import least_sum
@@ -38,7 +39,7 @@ REACHED = 1e-10
 EFFORT = 2
 """How often the length of searches for that mixture is doubled."""
 NEAR = 1e-3
-"""The gap, relative to the objective, up to which worlds that search missed are looked for by other means."""
+"""If search leaves a gap of at most this, relative to the objective, a program looks for the worlds that it missed."""
 FALLEN = 0.5
 """The part of the distance to the goal that must be gone after such worlds were taken in."""
 MOST_OF_IT = 0.98
@@ -69,9 +70,8 @@ class TermsOverGroups:
         self.center = np.full(objective.size + groups.auxiliary, 0.5)
 
     def sides(self, x: Vector) -> Vector:
-        """The probabilities of events, then of their complements, then of certainty."""
-        own = x[: self.objective.size]
-        return np.concatenate([own, 1.0 - own, [1.0]])
+        """The probabilities of sides at coordinates."""
+        return sides_at(x[: self.objective.size])
 
     def bowl(self, x: Vector) -> Bowl:
         """The model of `Objective` at x, divided by the scale."""
