@@ -28,6 +28,15 @@ def random_panel(rng, n_variables, n_rows, most=4, weighted=True):
     return co.Panel.from_records(rows)
 
 
+def sparse_panel(rng, variables):
+    """One forecast at random of every variable, and of about twice as many conjunctions of two."""
+    first = rng.integers(variables, size=2 * variables)
+    second = (first + rng.integers(1, variables, size=2 * variables)) % variables
+    pairs = {f"v{a} & v{b}" for a, b in zip(first.tolist(), second.tolist(), strict=True)}
+    texts = [*(f"v{i}" for i in range(variables)), *sorted(pairs)]
+    return co.Panel.from_records([("A", text, p) for text, p in zip(texts, rng.random(len(texts)), strict=True)])
+
+
 def by_nnls(panel):
     """The nearest mixture of all worlds: the x of each merged event."""
     merged = pose(panel).merged
@@ -111,8 +120,11 @@ def check_time_limits(seed, count):
     rng = np.random.default_rng(seed)
     longest = 0.0
     for _ in range(count):
-        shape = [(50, 100), (100, 300), (60, 150), (150, 700)][int(rng.integers(4))]
-        panel = co.simulate(variables=shape[0], judges=shape[1], seed=int(rng.integers(1000)))
+        shape = [(50, 100), (100, 300), (60, 150), (150, 700), None][int(rng.integers(5))]
+        if shape is None:
+            panel = sparse_panel(rng, 1500)
+        else:
+            panel = co.simulate(variables=shape[0], judges=shape[1], seed=int(rng.integers(1000)))
         limit = float(rng.choice([0.0, 0.05, 0.2, 0.5, 1.0]))
         begun = time.perf_counter()
         result = co.aggregate(panel, co.Exact(time_limit=limit))

@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 
 import coherently as co
 from coherently import _core
-from coherently.problem import find_design, pose
-from coherently.solve.relaxed.pairs import fits
+from coherently.problem import find_design, pose, split
+from coherently.solve.lower_bounds.bounding import ByPairs
+from coherently.solve.relaxed.pairs import fits, solve_pairwise
+from coherently.solve.worlds.grounds import Grounds
+from tests.solve.exact_checks import sparse_panel
 from tests.solve.reference import (
     by_clarabel,
     check_relaxed,
@@ -236,3 +239,26 @@ def test_crowds(size, groups, flat):
         other = by_clarabel(merged, design)
         assert abs(solution.objective - objective(merged, other)) <= 1e-9 * unit
         assert np.sum(merged.weight * (x - other) ** 2) <= 1e-9 * unit
+
+
+def test_many_variables_can_be_stopped():
+    """It took 13 s for 2,000 variables, whatever the time limit."""
+
+    class Impatient:
+        def watch(self, work, stop):
+            stop()
+            return work()
+
+    merged = pose(sparse_panel(np.random.default_rng(0), 400)).merged
+    whole, stopped = solve_pairwise(merged, "pairs", 1e-9), solve_pairwise(merged, "pairs", 1e-9, budget=Impatient())
+    assert stopped.sweeps < whole.sweeps
+    assert stopped.lower_bound <= whole.objective
+
+
+def test_pairs_bound_large_components_only_if_clusters_do_not():
+    """Clusters prove more, and sooner."""
+    parts = [part.merged for part in split(pose(sparse_panel(np.random.default_rng(0), 400)).merged)]
+    grounds = Grounds(max(parts, key=len))
+    assert not ByPairs().fits(grounds)
+    grounds.relaxation = None
+    assert ByPairs().fits(grounds)

@@ -37,6 +37,8 @@ class NearestTuning:
     """No limit of nodes."""
     coarse: float = 1e-2
     """Relative gap of the coarse proof."""
+    bound_share: float = 0.5
+    """The part of the time that bounds may take before there is a search."""
     search_share: float = 0.8
     """The part of the time that search may take before the rest goes to the bound."""
     finished: float = 1e-12
@@ -122,7 +124,7 @@ class Nearest:
             if run.search():
                 run.eliminate()
         else:
-            run.apply(HASTY_BOUNDS if hasty else BOUNDS)
+            run.apply(HASTY_BOUNDS if hasty else BOUNDS, TUNING.bound_share)
             if self.grounds.is_dense:
                 run.branch()
             else:
@@ -166,12 +168,12 @@ class _Run:
                 self.nearest.eliminated = True
                 return
 
-    def apply(self, rules: Sequence[BoundingRule]) -> None:
-        """Bound by the rules that fit."""
-        nearest = self.nearest
+    def apply(self, rules: Sequence[BoundingRule], share: float = 1.0) -> None:
+        """Bound by the rules that fit, within a share of the time."""
+        nearest, budget = self.nearest, self.budget.share(share)
         for rule in rules:
             if rule.fits(nearest.grounds):
-                found = rule.bound(nearest.grounds, self.budget, self.core.objective())
+                found = rule.bound(nearest.grounds, budget, self.core.objective())
                 if found.value > nearest.relaxed or nearest.proof is Proof.NOTHING:
                     nearest.relaxed, nearest.proof = max(nearest.relaxed, found.value), found.proof
 

@@ -45,11 +45,14 @@ class ByPairs:
     """The problem relaxed to pairs of variables, where that is quick; laws only raise the least objective."""
 
     def fits(self, grounds: Grounds) -> bool:
-        """Whether events have at most two variables, and variables are few or each forecast by itself."""
+        """Whether events have at most two variables, and variables are few, or clusters too many.
+
+        Where many variables are not all forecast by themselves, the relaxed problem takes too long.
+        """
         part = replace(grounds.part, space=FREE)
-        # Where a variable is not forecast by itself, the relaxed problem may take long.
-        alone = int(np.count_nonzero(part.sizes() == 1))
-        return fits(part, "pairs") and (part.n_variables <= DENSE_VARIABLES or alone == part.n_variables)
+        if not fits(part, "pairs") or part.n_variables <= DENSE_VARIABLES:
+            return fits(part, "pairs")
+        return int(np.count_nonzero(part.sizes() == 1)) == part.n_variables and grounds.relaxation is None
 
     def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:  # noqa: ARG002
         """The lower bound of the relaxed problem."""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 MAX_ITERATIONS = 1000
 """Maximum number of steps of the compiled Newton method."""
-QUICK = 200_000
-"""Up to this many events the work is not interruptible: it takes a few hundredths of a second."""
+QUICK, QUICK_VARIABLES = 200_000, 300
+"""Up to this many events and variables the work is not interruptible: it takes a few hundredths of a second."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,4 +66,5 @@ def solve_pairwise(
         threads,
         stop,
     )
-    return Relaxed(*(work() if budget is None or len(merged) <= QUICK else budget.watch(work, stop.set)))
+    quick = len(merged) <= QUICK and merged.n_variables <= QUICK_VARIABLES
+    return Relaxed(*(work() if budget is None or quick else budget.watch(work, stop.set)))
