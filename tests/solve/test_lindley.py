@@ -1,6 +1,7 @@
 """Lindley, Tversky and Brown against weighted means, the exact method and another solver."""
 
 import math
+import time
 from dataclasses import replace
 
 import cvxpy as cp
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import coherently as co
+from coherently.solve.budget import Budget
+from coherently.solve.component.metric import Metric, NearestByMetric
 from coherently.solve.methods import lindley
+from coherently.solve.worlds.oracle import Oracle
 from tests.panels import TABLE_2
 from tests.solve.reference import panels, truth
 
@@ -123,6 +127,19 @@ def test_a_full_covariance_of_events_is_solved_as_by_another_solver(panel, seed)
         scatter = found - own.objective
         assert own.lower_bound <= least - scatter + 1e-8 * max(1.0, least)
         assert own.objective - own.lower_bound <= 1e-9 * max(1.0, own.objective)
+
+
+@pytest.mark.parametrize("seconds", [0.0, math.inf])
+def test_the_bound_holds_however_early_the_work_ends(seconds):
+    """The least squared distance is 0.02: q and q & r must agree, and p goes with q."""
+    panel = co.Panel.from_records([("A", "p", 0.5), ("A", "q", 0.3), ("A", "q & r", 0.5)])
+    merged = co.aggregate(panel, "linear").problem.merged
+    precision = np.linalg.inv([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]])
+    search = NearestByMetric(merged, Oracle(merged))
+    found = search.solve(Metric.of(np.arange(3), merged.mean, precision), Budget(deadline=time.monotonic() + seconds))
+    assert found.bound <= 0.02 + 1e-15
+    assert found.objective >= 0.02 - 1e-15
+    assert (found.objective - found.bound <= 1e-9) == (seconds > 0)
 
 
 def test_correlation_moves_events_that_nobody_doubts():

@@ -30,6 +30,8 @@ STEPS = 200
 """Maximum number of steps on the log-odds scale."""
 STILL = 1e-9
 """Changes of probabilities below this count as none."""
+LEAST = 1e-6
+"""The share of the way to the next aim below which it counts as no improvement."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,34 +163,40 @@ def _by_precision(problem: Problem, found: Global) -> Global:
 
 
 def _by_log_odds(search: NearestByMetric, reports: Reports, budget: Budget) -> Nearby:
-    """Gauss-Newton: step towards the nearest coherent point of the linearised problem, as far as that improves."""
+    """Gauss-Newton: step towards the nearest coherent point of the linearised problem, as far as that improves.
+
+    A point that is proved to be nearest takes longer, and is the aim only where no other one improves.
+    """
     start = np.sqrt(np.diag(reports.precision)) if reports.precision.ndim == 2 else np.sqrt(reports.precision)
-    found = search.solve(Metric(reports.coordinates, reports.from_scale(reports.centre), start), budget)
-    lost = reports.distance(found.x)
+    found = search.approach(Metric(reports.coordinates, reports.from_scale(reports.centre), start), budget)
     for _ in range(STEPS):
-        if found.interrupted:
+        if budget.is_over():
             break
-        aim = search.solve(reports.linearised(found.x), budget)
-        share = 1.0
-        while share > 1e-6 and reports.distance((1 - share) * found.x + share * aim.x) >= lost:
-            share *= 0.5
-        if share <= 1e-6:
+        metric = reports.linearised(found.x)
+        better = _improved(reports, found, search.approach(metric, budget))
+        better = better or _improved(reports, found, search.solve(metric, budget))
+        if better is None:
             break
-        moved = share * float(np.abs(aim.x - found.x).max())
-        found = _between(found, aim, share)
-        lost = reports.distance(found.x)
-        if moved <= STILL or budget.is_over():
+        moved = float(np.abs(better.x - found.x).max())
+        found = better
+        if moved <= STILL:
             break
-    return replace(found, objective=lost, bound=0.0, proof=Proof.NOT_CONVEX)
+    lost = reports.distance(found.x)
+    return replace(found, objective=lost, bound=0.0, proof=Proof.NOT_CONVEX, interrupted=budget.is_stopped)
 
 
-def _between(one: Nearby, other: Nearby, share: float) -> Nearby:
-    """A mixture of two mixtures."""
+def _improved(reports: Reports, one: Nearby, other: Nearby) -> Nearby | None:
+    """The mixture of two mixtures with the largest of the shares 1, 1/2, 1/4 ... of the other that improves the one."""
+    lost, share = reports.distance(one.x), 1.0
+    while reports.distance(x := (1 - share) * one.x + share * other.x) >= lost:
+        share *= 0.5
+        if share <= LEAST:
+            return None
     truth, number = np.unique(np.vstack([one.truth, other.truth]), axis=0, return_inverse=True)
     shares = np.concatenate([(1 - share) * one.weight, share * other.weight])
     weight = np.bincount(number.ravel(), shares, len(truth)).astype(np.float64)
     kept = weight > 0
-    return replace(other, weight=weight[kept], truth=truth[kept], x=(1 - share) * one.x + share * other.x)
+    return replace(other, weight=weight[kept], truth=truth[kept], x=x)
 
 
 def _note(objective: float, bound: float | None) -> str:
