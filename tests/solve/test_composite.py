@@ -366,6 +366,22 @@ def test_the_shares_of_every_step_sum_to_1(monkeypatch):
     assert result.gap <= 1e-9
 
 
+def test_a_condition_that_laws_make_certain_is_not_blamed_on_the_answer():
+    rows = [("A", "x given b", 0.3), ("A", "a", 0.4), ("A", "x & a", 0.2)]
+    by_law = co.aggregate(co.Panel.from_records(rows, laws=["a | b", "~a | b"]), "exact")
+    assert by_law.solution.degenerate == ()
+    assert "although no forecast" not in by_law.note
+
+
+@pytest.mark.parametrize("laws", [(), ("b -> d",)])
+def test_a_condition_that_only_the_answer_makes_impossible_is_named(laws):
+    """Nobody says how likely b is; that x is impossible contradicts its odds given b, unless b never happens."""
+    rows = [("A", "x given b", 0.3), ("A", "y given b", 0.9), ("A", "x | y", 0.0)]
+    free = co.aggregate(co.Panel.from_records(rows, laws=laws), "exact")
+    assert free.solution.degenerate == (0, 1)
+    assert "probability of b is 0 or 1, although no forecast, law or pin says so" in free.note
+
+
 def test_options_are_checked():
     with pytest.raises(MethodError, match="called_off or linearised"):
         co.Exact(conditionals="ratio")

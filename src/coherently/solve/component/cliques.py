@@ -93,7 +93,7 @@ def solve_by_cliques(part: Merged, objective: Objective, budget: Budget) -> Answ
         violation,
         saved,
         math.nan,
-        _degenerate(part, x, oracle, budget),
+        find_degenerate(part, x, oracle, budget),
         inner.iterations,
     )
 
@@ -172,13 +172,3 @@ def _bound(objective: Objective, sides: Vector, oracle: Oracle, pins: Groups, fo
     rest = plane.coefficients - np.bincount(pins.members, forces, objective.size)
     least = oracle.least(rest, budget).bound + least_on_rows(pins, forces)
     return plane.bound(least) - rounding_of(forces, forces, rest)
-
-
-def _degenerate(part: Merged, x: Vector, oracle: Oracle, budget: Budget) -> Indices:
-    """The conditionals whose condition x makes impossible or certain, though it varies and no forecast says so."""
-    found = find_degenerate(part, np.ones(len(part), np.bool_), x)
-    varies = []
-    for i in part.terms.conditionals.condition.coordinate[found].tolist():
-        one = (np.arange(len(part)) == i).astype(np.float64)
-        varies.append(oracle.least(one, budget).value < 0.5 < -oracle.least(-one, budget).value)
-    return found[np.array(varies, np.bool_)]

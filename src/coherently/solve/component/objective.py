@@ -32,12 +32,10 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Mask, Truth, Vector
     from coherently.problem import Loss, Merged, Sides
 
-    Vector: TypeAlias = "NDArray[np.float64]"
-    Mask: TypeAlias = "NDArray[np.bool_]"
-    Index: TypeAlias = "NDArray[np.int64]"
-    Sums: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8], Vector, Vector]"
+    Sums: TypeAlias = "tuple[Indices, NDArray[np.int32], Truth, Vector, Vector]"
 
 STEEPEST = 1e12
 """Largest curvature of a term in a model, times the weight."""
@@ -82,11 +80,11 @@ class Model(NamedTuple):
 class Layout(NamedTuple):
     """The sums u - ratio h of terms without their factors; `second` has the places of conditions among these."""
 
-    starts: Index
+    starts: Indices
     coordinates: NDArray[np.int32]
-    turned: NDArray[np.uint8]
-    second: Index
-    terms: Index
+    turned: Truth
+    second: Indices
+    terms: Indices
 
     def sums(self, ratio: Vector, away: Vector) -> Sums:
         """The sums u - `ratio` h + `away`."""
@@ -106,8 +104,8 @@ class Objective:
 
     loss: Loss
     size: int
-    joint: Index
-    condition: Index
+    joint: Indices
+    condition: Indices
     weight: Vector
     low: Vector
     high: Vector
@@ -115,7 +113,7 @@ class Objective:
     certain: Mask
     linear: Mask
     called_off: Mask
-    wide: Index
+    wide: Indices
     settled: Vector
     free: Mask
     is_steep: bool
@@ -283,13 +281,13 @@ def sides_at(x: Vector) -> Vector:
     return np.concatenate([x, 1.0 - x, [1.0]])
 
 
-def place_sides(sides: Sides, size: int) -> Index:
+def place_sides(sides: Sides, size: int) -> Indices:
     """The places of sides among the events, then their complements, then certainty."""
     coordinate = sides.coordinate.astype(np.int64)
     return np.where(coordinate < 0, 2 * size, coordinate + size * sides.turned)
 
 
-def _lay_out(joint: Index, condition: Index, size: int, some: Index) -> Layout:
+def _lay_out(joint: Indices, condition: Indices, size: int, some: Indices) -> Layout:
     joint, condition = joint[some], condition[some]
     given = condition != 2 * size
     starts = np.concatenate([[0], np.cumsum(1 + given)]).astype(np.int64)

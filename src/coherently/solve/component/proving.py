@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,13 +11,12 @@ from coherently.solve.component.newton.limits import pin_rows
 from coherently.solve.worlds.oracle import rounding_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Vector
     from coherently.problem import Merged
+    from coherently.solve.budget import Budget
     from coherently.solve.component.newton.limits import PinRows
     from coherently.solve.component.objective import Objective, Planes
-
-    Vector: TypeAlias = "NDArray[np.float64]"
+    from coherently.solve.worlds.oracle import Oracle
 
 STEEPEST = 1e4
 """Largest price of a pin in a proof, relative to the slopes: a pin that leaves no choice may have any price."""
@@ -69,11 +68,18 @@ def savings(objective: Objective, sides: Vector) -> PlaneBelow:
     return PlaneBelow(*objective.coefficients(by_joint, by_condition), 0.0)
 
 
-def find_degenerate(part: Merged, varies: NDArray[np.bool_], x: Vector) -> NDArray[np.int64]:
+def find_degenerate(part: Merged, x: Vector, oracle: Oracle, budget: Budget) -> Indices:
     """The conditionals whose condition x makes impossible or certain, though it varies and no forecast says so."""
     given, limits = part.terms.conditionals, part.terms.limits
     coordinate, p = given.condition.coordinate, given.condition.probability(x)
     known = given.condition.probability(np.where(part.weight > 0, part.mean, 0.5))
     pinned = np.isin(coordinate, limits.joint.coordinate[limits.condition.coordinate < 0])
     edge = np.minimum(p, 1.0 - p) < ABSENT
-    return np.flatnonzero(edge & varies[coordinate] & (np.abs(known - p) > ABSENT) & ~pinned)
+    found = np.flatnonzero(edge & (np.abs(known - p) > ABSENT) & ~pinned)
+    if part.space.is_free:
+        return found
+    varies = []
+    for i in coordinate[found].tolist():
+        one = (np.arange(len(part)) == i).astype(np.float64)
+        varies.append(oracle.least(one, budget).value < 0.5 < -oracle.least(-one, budget).value)
+    return found[np.array(varies, np.bool_)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,13 +13,11 @@ from coherently.solve.component.nearest import Nearest
 from coherently.solve.facts import Proof, Route
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Truth
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.component.objective import Objective, Squares
 
-    Truth: TypeAlias = "NDArray[np.uint8]"
 
 LARGE = 1_000
 """Minimum number of events, or of events times pins, from which cliques are quicker than one world after the other."""

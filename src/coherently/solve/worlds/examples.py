@@ -78,15 +78,20 @@ def _shown(part: Merged, oracle: Oracle, j: int, budget: Budget, *, holds: bool)
 
 
 def _true_examples(part: Merged) -> list[Truth]:
-    """A world for each event in which it is true: events are false where all of their variables are."""
-    worlds = []
-    for j in range(len(part)):
-        own = part.functions.of(j)
-        words = part.functions.words(j)
-        world = np.zeros(part.n_variables, np.uint8)
-        if len(own):
-            world[own] = _satisfying(words, len(own))
+    """A few worlds of which one makes each event true: events are false where all of their variables are.
+
+    A world is made of true rows of events that have no variable in common, and makes others true by chance.
+    """
+    functions, worlds = part.functions, []
+    left = np.flatnonzero(part.sizes() > 0)
+    while len(left):
+        world, free = np.zeros(part.n_variables, np.uint8), np.ones(part.n_variables, np.bool_)
+        for j in left.tolist():
+            own = functions.of(j)
+            if free[own].all():
+                world[own], free[own] = _satisfying(functions.words(j), len(own)), False
         worlds.append(world)
+        left = left[~functions.hold(world[None])[0, left]]
     return worlds
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +13,10 @@ from coherently.solve.component.newton.limits import InfeasiblePinsError, PinRow
 from coherently.solve.component.newton.support import Blend
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Truth
     from coherently.problem import Merged
     from coherently.solve.worlds.oracle import Oracle
 
-    Truth: TypeAlias = "NDArray[np.uint8]"
 
 USELESS = 1e-12
 """The smallest improvement for which a world is taken in."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +16,8 @@ from coherently.solve.facts import Route
 from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.solve.component.newton.newton import Newton
-
-    Vector: TypeAlias = "NDArray[np.float64]"
 
 
 def finish(work: Newton, ended: Ended) -> Answer:
@@ -39,7 +36,7 @@ def finish(work: Newton, ended: Ended) -> Answer:
         work.pins.violation(best.sides),
         _saved(work, best.sides) if work.objective.loss.is_quadratic and work.steps else -math.inf,
         math.nan,
-        np.empty(0, np.int64) if work.varies is None else find_degenerate(work.part, work.varies, x),
+        find_degenerate(work.part, x, work.oracle, work.budget),
         work.steps,
     )
 

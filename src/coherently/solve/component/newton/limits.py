@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +13,9 @@ from coherently.solve.component.objective import place_sides
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Mask, Vector
     from coherently.problem import Limits
     from coherently.solve.component.objective import Sums
-
-    Vector: TypeAlias = "NDArray[np.float64]"
 
 
 class InfeasiblePinsError(ContradictionError):
@@ -35,11 +34,11 @@ class PinRows:
     """
 
     size: int
-    joint: NDArray[np.int64]
-    condition: NDArray[np.int64]
+    joint: Indices
+    condition: Indices
     sign: Vector
     edge: Vector
-    equal: NDArray[np.bool_]
+    equal: Mask
     pin: NDArray[np.int32]
 
     def __len__(self) -> int:

@@ -15,14 +15,15 @@ because the expression is linear in x, and x is a mixture of worlds. An oracle g
 bound on it. At the optimum the planes of the gradient and the prices of the model make both sides equal.
 
 Where conditions may vanish, the gradient may not exist. The steps then minimise f smoothed by a mass, which shrinks
-once the gap of the smoothed problem is small beside that of f itself.
+once the gap of the smoothed problem is small beside that of f itself; it is least wherever no condition is near to
+vanishing.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -42,15 +43,11 @@ from coherently.solve.worlds.examples import example_worlds
 from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Truth, Vector
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.component.objective import Model, Objective, Planes
     from coherently.solve.component.proving import PlaneBelow
-
-    Vector: TypeAlias = "NDArray[np.float64]"
-    Truth: TypeAlias = "NDArray[np.uint8]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +104,6 @@ class Newton:
         self.best = Incumbent(part, self.pins, budget.floor)
         self.first: Blend | None = None  # the answer before the first step
         self.bound, self.proof, self.steps, self.is_bounded = 0.0, Proof.NOTHING, 0, True
-        self.varies: NDArray[np.bool_] | None = None
         self.prices = np.zeros(len(self.pins))
         self.proved = (np.zeros(len(part)), -math.inf)  # coefficients, and a lower bound on their sum in any world
 
@@ -162,12 +158,10 @@ class Newton:
             require_pins(self.engine, self.part, self.oracle, self.pins, replace(self.budget, deadline=math.inf))
             blend = self.minimise(objective.first_model(), self.budget, 1e-3 * floor, search)
         self.first = blend  # its conditions may be impossible without need
-        if not objective.is_steep and objective.certain.all():
+        if not objective.is_steep and _are_likely(objective, blend):
             return blend
         examples = example_worlds(self.part, self.oracle, self.budget)
         worlds = examples.worlds
-        shown = self.part.functions.hold(worlds)
-        self.varies = np.asarray(shown.any(axis=0) & ~shown.all(axis=0))
         if objective.is_steep:
             self.objective, worlds, self.is_bounded = settle_terms(
                 self.part, objective, self.engine, examples, is_exact=self.oracle.is_exact
@@ -179,12 +173,13 @@ class Newton:
     def _converge(self, blend: Blend) -> None:
         """Steps with the best world known for certain, each followed by a bound, until nothing is left to gain."""
         objective, budget = self.objective, self.budget
-        mass = TUNING.first_mass if objective.called_off.any() else 0.0
+        most_mass = TUNING.first_mass
         idle, last, before = 0, (math.inf, math.inf, math.inf), math.inf
         tied, steady = len(objective.wide) > 0, STEADY * objective.total
         for self.steps in range(1, TUNING.most_steps + 1):
             if budget.is_over():
                 return
+            mass = _smoothing_mass(objective, blend, most_mass)
             planes, smooth = objective.planes(blend.sides, mass), objective.smoothed_value(blend.sides, mass)
             gap = self._certify(planes, mass, smooth)
             goal = TUNING.finished * self.best.scale
@@ -192,7 +187,7 @@ class Newton:
                 self._polish(blend, planes, mass, smooth)
                 return
             if mass > TUNING.least_mass and gap <= 0.1 * max(self.gap, goal):
-                mass = _smaller(mass, objective, blend)
+                most_mass *= TUNING.smaller
                 continue
             aim = self.minimise(objective.model(planes, mass, tied=tied), budget, TUNING.closer * gap)
             slope = slope_towards(objective, blend, aim, planes)
@@ -224,12 +219,12 @@ class Newton:
         blend = reach(self, blend, steps)
         if budget.is_enough(self.gap, self.best.value):
             return
-        mass = TUNING.first_mass if objective.called_off.any() else 0.0
-        tied = len(objective.wide) > 0
+        most_mass, tied = TUNING.first_mass, len(objective.wide) > 0
         fall, effort, failed, before = min(0.1 * self.best.value, self.gap), 0, 0, math.inf
         for self.steps in range(1, TUNING.most_steps + 1):
             if steps.is_over():
                 break
+            mass = _smoothing_mass(objective, blend, most_mass)
             planes = objective.planes(blend.sides, mass)
             goal = 0.1 * budget.tolerance * self.best.scale
             worth = TUNING.rough * fall
@@ -244,11 +239,11 @@ class Newton:
                 fall, effort = goal if effort < TUNING.thorough else 0.0, max(effort, TUNING.thorough)
                 continue
             if not budget.is_enough(self.gap, self.best.value):
-                gap = self._certify_at(blend, mass, surely=False)
+                gap = self._certify_at(blend, most_mass, surely=False)
             if budget.is_enough(self.gap, self.best.value):
                 return
             if mass > TUNING.least_mass and gap <= 0.5 * budget.tolerance * self.best.scale:
-                mass = _smaller(mass, objective, blend)
+                most_mass *= TUNING.smaller
                 continue
             tied, fall, effort = False, 0.0, min(effort + 1, TUNING.most_effort)
             failed = 0 if gap < TUNING.nearer * before else failed + 1
@@ -256,10 +251,10 @@ class Newton:
             if failed > TUNING.patience:
                 break
         if not budget.is_over():
-            self._certify_at(blend, mass)
+            self._certify_at(blend, most_mass)
 
-    def _certify_at(self, blend: Blend, mass: float, *, surely: bool = True) -> float:
-        objective, sides = self.objective, blend.sides
+    def _certify_at(self, blend: Blend, most_mass: float, *, surely: bool = True) -> float:
+        objective, sides, mass = self.objective, blend.sides, _smoothing_mass(self.objective, blend, most_mass)
         smooth = objective.smoothed_value(sides, mass)
         return self._certify(objective.planes(sides, mass), mass, smooth, surely=surely)
 
@@ -299,7 +294,13 @@ class Newton:
         return found.bound, found.proof
 
 
-def _smaller(mass: float, objective: Objective, blend: Blend) -> float:
-    """The next mass: the least at once if no condition is near to vanishing."""
-    likely = blend.sides[objective.condition[objective.called_off]].min(initial=1.0) >= TUNING.likely
-    return TUNING.least_mass if likely else TUNING.smaller * mass
+def _smoothing_mass(objective: Objective, blend: Blend, most: float) -> float:
+    """The most, or the least if no condition is near to vanishing, or none without conditions."""
+    if not objective.called_off.any():
+        return 0.0
+    return TUNING.least_mass if _are_likely(objective, blend) else most
+
+
+def _are_likely(objective: Objective, blend: Blend) -> bool:
+    """Whether no condition is near to vanishing."""
+    return bool(blend.sides[objective.condition[objective.called_off]].min(initial=1.0) >= TUNING.likely)

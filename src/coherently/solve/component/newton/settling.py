@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from coherently import _core
+    from coherently.arrays import Mask, Truth
     from coherently.problem import Merged
     from coherently.solve.component.objective import Objective
     from coherently.solve.worlds.examples import Examples
-
-    Mask: TypeAlias = "NDArray[np.bool_]"
-    Truth: TypeAlias = "NDArray[np.uint8]"
 
 
 class Settled(NamedTuple):

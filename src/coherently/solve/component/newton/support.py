@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherently.solve.worlds.distinct import distinct_worlds
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Truth, Vector
     from coherently.problem import Merged
 
-    Vector: TypeAlias = "NDArray[np.float64]"
-    Truth: TypeAlias = "NDArray[np.uint8]"
 
 ROUND = 1e-9
 """Entries of a direction below this are rounding."""
