@@ -76,6 +76,8 @@ class NewtonTuning:
     """The relative gap at which nothing is left to gain if the best world is known for certain."""
     patience: int = 8
     """Maximum number of idle steps: they halve neither a gap nor the possible gain of the next step."""
+    unproved: int = 20
+    """The same as long as the gap is above the tolerance, if the best world is known for certain."""
     fallen: float = 1e-3
     """A step that reduces the objective by this part is not idle, either."""
     nearer: float = 0.9
@@ -197,7 +199,8 @@ class Newton:
             idle = 0 if halved or smooth < (1.0 - TUNING.fallen) * before else idle + 1
             before = smooth
             length = step_length(objective, blend, aim, slope, mass, smooth)
-            if length == 0 or idle >= (1 if tied else TUNING.patience):
+            proved = budget.is_enough(self.gap, self.best.value)
+            if length == 0 or idle >= (1 if tied else TUNING.patience if proved else TUNING.unproved):
                 if not tied:
                     return
                 tied, idle = False, 0
