@@ -13,7 +13,7 @@ from coherently.problem import settled
 from coherently.values import Told
 from coherently.verifier.claims import check_bound, check_improvement, check_local_bound, check_objective
 from coherently.verifier.locally import check_local
-from coherently.verifier.merging import means_as_written, merge
+from coherently.verifier.merging import merge
 from coherently.verifier.mixtures import check_mixture, check_pins, check_worlds, probabilities
 from coherently.verifier.nearness import Stated, measure
 from coherently.verifier.promises import (
@@ -95,7 +95,7 @@ def verify(panel: Panel, result: Result) -> Verification:
     distinct = merge(panel, result.loss)
     problems = [
         *check_laws(panel, result.panel),
-        *check_means(panel, stated, means_as_written(panel), distinct.unit),
+        *check_means(panel, stated, distinct.unit),
         *check_probabilities(panel, result, stated["probability"], distinct),
         *check_words(result, conditional=bool(distinct.conditional.any())),
     ]
