@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from coherently.verifier.merging import first_homes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -80,10 +82,8 @@ class Enumeration:
         cells = np.bincount(component, minlength=distinct.n_components) * counts
         self.possible = (counts <= MOST_WORLDS) & (cells <= MOST_CELLS)
         self.counts = np.where(self.possible, counts, 0).astype(np.int64)
-        laws = panel.laws.side
-        starts, variables = panel.events.supports(laws // 2)
-        self.laws = laws[np.diff(starts) > 0]
-        self.law_home = self.home[variables[starts[:-1][np.diff(starts) > 0]]]
+        self.laws = panel.laws.side
+        self.law_home = first_homes(panel, self.home, self.laws)
 
     def _place_variables(self, panel: Panel) -> None:
         """The digit of each variable: j // stride % size, and whether it is true at `value`, or up to it."""

@@ -209,6 +209,15 @@ def _supports(panel: Panel, *sides: NDArray[np.int32]) -> tuple[NDArray[np.int64
     return starts[:: len(sides)], variables
 
 
+def first_homes(panel: Panel, home: NDArray[np.int64], *sides: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The home of the first variable of each law or pin, which its sides give; -1 if it has no variables."""
+    starts, variables = _supports(panel, *sides)
+    homes = np.full(len(sides[0]), -1, np.int64)
+    some = np.diff(starts) > 0
+    homes[some] = home[variables[starts[:-1][some]]]
+    return homes
+
+
 def _components(
     panel: Panel, side: NDArray[np.int32], condition: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.verifier.enumeration import mixed
-from coherently.verifier.merging import CLOSE
+from coherently.verifier.merging import CLOSE, first_homes
 from coherently.verifier.nearness import ABSENT
 from coherently.verifier.promises import cut
 
@@ -102,14 +102,12 @@ def check_possible(panel: Panel, parts: Sequence[WorldShares], variables: Sequen
     """Every world must obey the declarations and the laws about its variables."""
     events, laws = panel.events, panel.laws
     home = _homes(panel, variables)
-    starts, members = events.supports(laws.side // 2)
-    law_home = home[members[starts[:-1][np.diff(starts) > 0]]]
-    about = np.flatnonzero(np.diff(starts) > 0)
+    law_home = first_homes(panel, home, laws.side)
     problems = []
     for i, (part, own) in enumerate(zip(parts, variables, strict=True)):
         worlds = np.zeros((len(part.weight), len(home)), np.bool_)
         worlds[:, own] = part.truth
-        mine = about[law_home == i]
+        mine = np.flatnonzero(law_home == i)
         broken = mine[~events.evaluate(laws.side[mine], worlds).all(axis=0)]
         problems += [f"a world of part {i} breaks the law {laws.text[law]!r}" for law in broken.tolist()]
     for choice in events.choices():

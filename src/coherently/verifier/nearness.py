@@ -10,7 +10,7 @@ import numpy as np
 
 from coherently.verifier.costs import Costs
 from coherently.verifier.enumeration import Enumeration, proved
-from coherently.verifier.merging import CLOSE
+from coherently.verifier.merging import CLOSE, first_homes
 from coherently.verifier.optimum import Bracket, ConvexProgram, bracket
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def measure(panel: Panel, answer: Stated) -> Nearness:
     by_condition = np.where(distinct.conditional, np.bincount(rows, share * flat, count), 0.0)
     level = share * (steep * u + np.where(distinct.conditional[rows], flat * h, 0.0))
     least = worlds.least(np.concatenate([by_event, by_condition[given]]))
-    pinned = _pinned(panel, distinct)
+    pinned = np.isin(np.arange(distinct.n_components), _pin_homes(panel, distinct))
     unknown = pinned.copy()
     # Where a condition is almost impossible the slope is not unique, and only some slopes prove the bound.
     unknown[distinct.component[distinct.conditional & (answer.condition <= ABSENT)]] = True
@@ -161,8 +161,7 @@ def program(panel: Panel, answer: Stated, worlds: Enumeration, component: int) -
     mine = np.flatnonzero(distinct.component[rows] == component)
     own = rows[mine]
     pins = panel.laws.pins
-    first = _first_homes(panel, distinct)
-    about = np.flatnonzero(first == component)
+    about = np.flatnonzero(_pin_homes(panel, distinct) == component)
     sides = np.concatenate([distinct.side[own], distinct.condition[own], pins.event[about], pins.condition[about]])
     truth = worlds.truths(component, sides.astype(np.int32)).astype(np.float64)
     joint, given, pin_joint, pin_given = np.split(truth, np.cumsum([len(own), len(own), len(about)]), axis=1)
@@ -186,22 +185,10 @@ def _quadratic(answer: Stated) -> NDArray[np.bool_]:
     return plain
 
 
-def _pinned(panel: Panel, distinct: Distinct) -> NDArray[np.bool_]:
-    """The components that have pins."""
-    found = np.zeros(distinct.n_components, np.bool_)
-    homes = _first_homes(panel, distinct)
-    found[homes[homes >= 0]] = True
-    return found
-
-
-def _first_homes(panel: Panel, distinct: Distinct) -> NDArray[np.int64]:
+def _pin_homes(panel: Panel, distinct: Distinct) -> NDArray[np.int64]:
     """The component of each pin, -1 if it reaches no forecast or has no variables."""
     pins = panel.laws.pins
-    starts, variables = panel.events.supports(np.stack([pins.event, pins.condition], axis=1).ravel() // 2)
-    homes = np.full(len(pins), -1, np.int64)
-    some = np.flatnonzero(np.diff(starts[::2]) > 0)
-    homes[some] = distinct.home_of_variable[variables[starts[:-1:2][some]]]
-    return homes
+    return first_homes(panel, distinct.home_of_variable, pins.event, pins.condition)
 
 
 def _saved(answer: Stated, worlds: Enumeration, given: NDArray[np.int64]) -> Vector:
