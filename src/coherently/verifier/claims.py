@@ -119,7 +119,7 @@ def check_improvement(
         return [], ["the guaranteed improvement: there are too many worlds to enumerate"]
     most = saved(distinct.scatter, near, bounds)
     # A sum over all forecasts, each of which adds at most its weight.
-    if claim <= most + distinct.close * max(1.0, near.weight.sum()):
+    if claim <= most + distinct.close * max(1.0, distinct.weight.sum()):
         rests = "the guaranteed improvement, which rests on the lower bounds of components with too many worlds"
         return [], [rests] if hidden.any() else []
     unit = distinct.unit
@@ -174,7 +174,7 @@ def _check_component(i: int, claim: float, result: Result, near: Nearness, found
     if claim <= low + slack or claim <= 0:
         found.rests_on.append(ENUMERATION if claim <= low + slack else NOTHING)
         return []
-    if not near.enumerated[i]:
+    if not near.worlds.possible[i]:
         found.believed[i] = min(claim, f)
         found.rests_on.append(proof)
         found.unchecked.append(f"the lower bound of component {i}, which has too many worlds to enumerate")
@@ -220,7 +220,7 @@ def _ends(near: Nearness, found: BoundCheck) -> tuple[float, float]:
     low = high = 0.0
     for i, f in enumerate(near.objective.tolist()):
         most = math.inf if near.pinned[i] else f
-        if near.enumerated[i]:
+        if near.worlds.possible[i]:
             own = near.bracket(i)
             found.believed[i] = max(found.believed[i], own.low)
             most = min(most, own.high)
@@ -236,7 +236,7 @@ def _check_optimal(result: Result, near: Nearness, found: BoundCheck) -> list[st
     if objective - found.believed.sum() <= most:
         return []
     reached = near.objective.copy()
-    for i in np.flatnonzero(near.enumerated & (found.believed < near.objective)).tolist():
+    for i in np.flatnonzero(near.worlds.possible & (found.believed < near.objective)).tolist():
         own = near.bracket(i)
         found.believed[i], reached[i] = max(found.believed[i], own.low), min(reached[i], own.high)
     if objective - found.believed.sum() <= most:

@@ -101,10 +101,6 @@ class Distinct:
         value[self.home[::-1]] = turned[::-1]
         return value
 
-    def by_component(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum values, one per event, over each component."""
-        return np.bincount(self.component, values, self.n_components).astype(np.float64)
-
 
 def scaled(panel: Panel) -> tuple[NDArray[np.float64], float]:
     """The weights of the forecasts in units of the largest, and the largest."""

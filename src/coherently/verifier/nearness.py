@@ -75,8 +75,8 @@ class Nearness:
     `objective` is the distance f, and `blur` its error, for conditionals only, if P(E & H) and P(H) are off by CLOSE,
     as sums of shares may be. `shortfall` is g, the greatest <F, x - s> over the worlds s, with F the slope of the
     distance, or half of it, N(x - q), where it is `quadratic`: for points under the Brier loss. It is NaN where there
-    are too many worlds to enumerate (not `enumerated`), pins, which not all worlds obey, or an impossible condition.
-    `saved` is the Brier penalty that is saved in every world, in enumerated components. `weight` is the sum of N.
+    are too many worlds to enumerate (`worlds` says so), pins, which not all worlds obey, or an impossible condition.
+    `saved` is the Brier penalty that is saved in every world, in enumerated components.
     """
 
     panel: Panel
@@ -85,9 +85,7 @@ class Nearness:
     blur: Vector
     shortfall: Vector
     saved: Vector
-    weight: Vector
     quadratic: NDArray[np.bool_]
-    enumerated: NDArray[np.bool_]
     pinned: NDArray[np.bool_]
     worlds: Enumeration
     brackets: dict[int, Bracket] = field(default_factory=dict)
@@ -142,16 +140,14 @@ def measure(panel: Panel, answer: Stated) -> Nearness:
         CLOSE * _summed(home, blur, distinct),
         np.where(unknown, np.nan, _summed(home, level, distinct) - least),
         _saved(answer, worlds, given),
-        distinct.by_component(distinct.weight),
         quadratic,
-        worlds.possible,
         pinned,
         worlds,
     )
 
 
 def _summed(home: NDArray[np.int64], values: Vector, distinct: Distinct) -> Vector:
-    """Sum values, one per cost, over each component."""
+    """Sum values over each component; `home` is the component of each value."""
     return np.bincount(home, values, distinct.n_components).astype(np.float64)
 
 
@@ -197,7 +193,7 @@ def _saved(answer: Stated, worlds: Enumeration, given: NDArray[np.int64]) -> Vec
     known = distinct.weight > 0
     x, mean = (np.where(known, values, 0.0) for values in (answer.x, distinct.plain))
     per_event, constant = -2 * distinct.weight * (mean - x), distinct.weight * (mean**2 - x**2)
-    fixed = distinct.by_component(np.where(distinct.conditional, 0.0, constant))
+    fixed = _summed(distinct.component, np.where(distinct.conditional, 0.0, constant), distinct)
     return fixed + worlds.least(np.concatenate([per_event, constant[given]]))
 
 
