@@ -106,7 +106,7 @@ class Bets(Value):
 
     def take(self, bets: NDArray[np.int64]) -> Bets:
         """Only some of the bets, at their prices."""
-        return _bets(replace(self.panel.select(bets), notes=()), None)
+        return bets_at_forecasts(replace(self.panel.select(bets), notes=()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,18 +125,9 @@ class Cluster(Value):
     variables: NDArray[np.int32]
 
     def on_bets(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The probabilities of the bets from those of coordinates."""
-        value = np.empty(len(self.bets))
-        value[~self.conditional] = x[self.coordinate[~self.conditional]]
-        value[self.conditional] = self.part.terms.conditionals.value(x)[self.coordinate[self.conditional]]
+        """The probabilities of bets that are never called off, from those of coordinates."""
+        value = x[self.coordinate]
         return np.where(self.complemented, 1.0 - value, value)
-
-    def chances(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The probability that each bet is not called off, from those of coordinates."""
-        chance = np.ones(len(self.bets))
-        given = self.part.terms.conditionals.condition.probability(x)
-        chance[self.conditional] = given[self.coordinate[self.conditional]]
-        return chance
 
     def payouts(self, stakes: NDArray[np.float64], returned: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         """The payout of sold stakes minus `returned` where a bet stands, as a sum over coordinates and a constant.
@@ -178,9 +169,9 @@ class Cluster(Value):
         )
 
 
-def bets_at_forecasts(panel: Panel) -> Bets:
-    """One bet per forecast of the panel."""
-    return _bets(panel, None)
+def bets_at_forecasts(panel: Panel, source: Panel | None = None) -> Bets:
+    """One bet per forecast of the panel; if these are means, `source` is the panel that they are means of."""
+    return _with(panel, source, pose(replace(panel, weight=np.ones(len(panel)))))
 
 
 def bets_at_means(panel: Panel) -> Bets:
@@ -207,7 +198,7 @@ def bets_at_means(panel: Panel) -> Bets:
         upper=high,
         time=None,
     )
-    return _bets(priced, panel)
+    return bets_at_forecasts(priced, panel)
 
 
 def bets_of_judges(panel: Panel) -> Bets:
@@ -325,10 +316,6 @@ def decimal(value: float) -> Fraction:
     Fraction(1, 10)
     """
     return Fraction(repr(float(value)))
-
-
-def _bets(panel: Panel, source: Panel | None) -> Bets:
-    return _with(panel, source, pose(replace(panel, weight=np.ones(len(panel)))))
 
 
 def _with(panel: Panel, source: Panel | None, problem: Problem) -> Bets:
