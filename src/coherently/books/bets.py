@@ -180,11 +180,10 @@ def bets_at_means(panel: Panel) -> Bets:
     If one of the quotes lacks a side, the mean lacks it, too.
     """
     panel = replace(panel, weight=in_units(panel.weight, unit_of(panel.weight)))
-    problem = pose(panel)
     count = len(panel.written)
     points = np.bincount(panel.event_index, quoted(panel), count) == 0
     low, high = (
-        np.where(points, np.nan, np.nan_to_num(_means(panel, problem, side), nan=nothing))
+        np.where(points, np.nan, np.nan_to_num(event_means(panel, side), nan=nothing))
         for side, nothing in ((bids(panel), 0.0), (asks(panel), 1.0))
     )
     priced = replace(
@@ -192,13 +191,20 @@ def bets_at_means(panel: Panel) -> Bets:
         judges=("panel",),
         judge_index=np.zeros(count, np.int32),
         event_index=np.arange(count, dtype=np.int32),
-        probability=problem.mean,
+        probability=np.clip(event_means(panel, panel.probability), 0.0, 1.0),
         weight=np.ones(count),
         lower=low,
         upper=high,
         time=None,
     )
     return bets_at_forecasts(priced, panel)
+
+
+def event_means(panel: Panel, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weighted mean, for each event as written, of values that have one entry per forecast."""
+    total = np.bincount(panel.event_index, panel.weight * values, len(panel.written))
+    mean: NDArray[np.float64] = total / np.bincount(panel.event_index, panel.weight, len(panel.written))
+    return mean
 
 
 def bets_of_judges(panel: Panel) -> Bets:
@@ -324,13 +330,6 @@ def _with(panel: Panel, source: Panel | None, problem: Problem) -> Bets:
         *(panel, source, problem.merged),
         *(problem.coordinate[unit], problem.complemented[unit], problem.conditional[unit]),
     )
-
-
-def _means(panel: Panel, problem: Problem, side: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weighted mean of the bids or asks of each event."""
-    total = np.bincount(panel.event_index, panel.weight * side, len(panel.written))
-    mean: NDArray[np.float64] = total / problem.weight
-    return mean
 
 
 def _exact_mean(values: NDArray[np.float64], weight: NDArray[np.float64], rows: NDArray[np.int64]) -> Fraction:

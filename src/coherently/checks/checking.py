@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.books.bets import bets_at_forecasts, bets_at_means, bets_of_judges, usable
+from coherently.books.bets import bets_at_forecasts, bets_at_means, bets_of_judges, event_means, usable
 from coherently.books.conditions import taken_alone
 from coherently.checks.allowance import Allowance
 from coherently.checks.findings import Finding
-from coherently.checks.rounding import half_units, half_units_of_means
+from coherently.checks.rounding import half_units
 from coherently.checks.sharing import nearest_in_time
 from coherently.checks.verdicts import CheckStatus, Court, together
 from coherently.engine import opened
@@ -293,7 +293,8 @@ def _means(judges: Judges) -> Finding:
     panel, allowance = judges.panel, judges._allowance
     if len(judges) == 1:
         return judges[panel.judges[0]]
-    bets, slack = bets_at_means(panel), half_units_of_means(panel)
+    # A mean is off by at most the mean of the rounding errors of its forecasts.
+    bets, slack = bets_at_means(panel), event_means(panel, half_units(panel))
     return _finding("panel", bets, slack, _examined(bets, slack, allowance, MEANS)[0], allowance)
 
 

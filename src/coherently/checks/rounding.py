@@ -42,13 +42,6 @@ def half_units(panel: Panel) -> NDArray[np.float64]:
     return half
 
 
-def half_units_of_means(panel: Panel) -> NDArray[np.float64]:
-    """The largest rounding error of the mean of each event: the mean of those of its forecasts."""
-    total = np.bincount(panel.event_index, panel.weight * half_units(panel), len(panel.written))
-    mean: NDArray[np.float64] = total / np.bincount(panel.event_index, panel.weight, len(panel.written))
-    return mean
-
-
 def _decimals(values: NDArray[np.float64]) -> NDArray[np.int64]:
     """The decimals that each number needs; `MOST` + 1 if it needs more than `MOST`."""
     needed = np.full(len(values), MOST + 1, np.int64)
