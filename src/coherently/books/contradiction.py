@@ -8,7 +8,7 @@ import numpy as np
 
 from coherently.books.bets import clusters_of
 from coherently.books.distance import NOISE, nearest, nearest_of
-from coherently.books.market import best_stakes
+from coherently.books.market import Market
 from coherently.books.relations.broken import irreducible, moved_most, violated
 from coherently.books.relations.literals import Literal, Relation
 from coherently.books.trading import TradingTerms
@@ -41,7 +41,7 @@ def minimal(bets: Bets, answer: NearestPrices, budget: Budget) -> NDArray[np.int
     stakes = answer.target - answer.value
     if len(stakes) > FEW:
         sell, buy = TradingTerms().net(bets)
-        sparse = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, budget)
+        sparse = Market(bets, answer.cluster, answer.worlds).best(sell[own], buy[own], budget)
         if sparse.profit > 0 and contradictory(bets, answer.cluster.bets[sparse.stakes != 0], budget):
             stakes = sparse.stakes
     order = np.argsort(np.abs(stakes), kind="stable")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,7 +55,8 @@ class Market:
     """The bets of a cluster, to be traded at one set of prices after another.
 
     If the worlds are few, all of them are known from the start. Otherwise worlds are found when they matter; the first
-    are `worlds` or, if there are none, those of a mixture that is near the middle of the quotes.
+    are `worlds` or, if there are none, those of a mixture that is near the middle of the quotes. `truth` says which
+    bets are won, and which stand, in the worlds that are known.
     """
 
     def __init__(self, bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8] | None = None) -> None:
@@ -63,12 +65,7 @@ class Market:
         self.complete = every is not None
         some = np.zeros((0, cluster.part.n_variables), np.uint8) if worlds is None else worlds
         self.worlds = some if every is None else every
-        self._truth = truth_of(bets, cluster, self.worlds)
-        self._oracle: Oracle | None = None
-
-    def truth(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which bets are won, and which stand, in the worlds that are known."""
-        return self._truth
+        self.truth = truth_of(bets, cluster, self.worlds)
 
     def best(self, sell: NDArray[np.float64], buy: NDArray[np.float64], budget: Budget) -> Stakes:
         """Stakes of the greatest profit in the worst world.
@@ -98,11 +95,10 @@ class Market:
             nothing = np.zeros(len(sell))
             return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, f"the worst world is not known: {error}")
 
-    @property
+    @cached_property
     def oracle(self) -> Oracle:
         """The oracle that finds the worst world for stakes."""
-        self._oracle = self._oracle or Oracle(self.cluster.part)
-        return self._oracle
+        return Oracle(self.cluster.part)
 
     def _first(self, budget: Budget) -> NDArray[np.uint8]:
         """The worlds of the mixture that is nearest to the middle of the quotes, and some that show every event."""
@@ -117,19 +113,7 @@ class Market:
     def _learn(self, worlds: NDArray[np.uint8]) -> None:
         won, stands = truth_of(self.bets, self.cluster, worlds)
         self.worlds = np.vstack([self.worlds, worlds])
-        self._truth = np.vstack([self._truth[0], won]), np.vstack([self._truth[1], stands])
-
-
-def best_stakes(
-    bets: Bets,
-    cluster: Cluster,
-    sell: NDArray[np.float64],
-    buy: NDArray[np.float64],
-    worlds: NDArray[np.uint8],
-    budget: Budget,
-) -> Stakes:
-    """The best stakes at one set of prices; see `Market`."""
-    return Market(bets, cluster, worlds).best(sell, buy, budget)
+        self.truth = np.vstack([self.truth[0], won]), np.vstack([self.truth[1], stands])
 
 
 def every_world(bets: Bets, cluster: Cluster) -> NDArray[np.uint8] | None:
@@ -159,7 +143,7 @@ class _StakesProgram:
     def __init__(self, market: Market, sell: NDArray[np.float64], buy: NDArray[np.float64]) -> None:
         self.given, self.worlds, self.sell, self.buy = market.cluster.conditional, market.worlds, sell, buy
         self.sold, self.bought = sell > 0, buy < 1
-        self.won, self.stands = market.truth()
+        self.won, self.stands = market.truth
 
     def income(self, stakes: NDArray[np.float64]) -> NDArray[np.float64]:
         """The income from stakes unless they are called off; negative if they are bought."""

@@ -12,7 +12,7 @@ from coherently.books import distance
 from coherently.books.bets import decimal
 from coherently.books.distance import ABSENT, NOISE
 from coherently.books.exact_stakes import Plan, accept, prove
-from coherently.books.market import LATE, MARGIN, Stakes, best_stakes
+from coherently.books.market import LATE, MARGIN, Market, Stakes
 from coherently.books.relations.broken import moved_most, violated
 from coherently.books.trading import TradingTerms
 from coherently.solve.worlds.oracle import Oracle
@@ -125,7 +125,7 @@ def _best_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, budget: B
     sell, buy = terms.net(bets)
     found = Stakes(np.zeros(len(own)), 0.0, math.inf, np.zeros(0), answer.worlds, answer.proof)
     if len(answer.cluster.part) <= distance.LARGE:
-        found = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, budget)
+        found = Market(bets, answer.cluster, answer.worlds).best(sell[own], buy[own], budget)
     plan = Plan(answer.cluster, found.stakes, found.profit, answer.worlds[:0], _prices(bets, terms))
     simple = _simple_plan(bets, answer, terms) if found.reason and found.profit <= MARGIN else None
     if simple is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.books.distance import ABSENT, TOLERANCE
-from coherently.books.market import MARGIN, best_stakes
+from coherently.books.market import MARGIN, Market
 from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def is_within_slack(bets: Bets, answer: NearestPrices, slack: NDArray[np.float64
     if not exact and not slack.any():
         return None
     sell, buy = np.maximum(bets.bid[own] - slack, 0.0), np.minimum(bets.ask[own] + slack, 1.0)
-    found = best_stakes(bets, cluster, sell, buy, answer.worlds, budget)
+    found = Market(bets, cluster, answer.worlds).best(sell, buy, budget)
     if found.most <= MARGIN:
         return True
     return False if found.profit > MARGIN and exact else None
