@@ -101,7 +101,7 @@ def accept(bets: Bets, plan: Plan, answer: NearestPrices) -> ProvedStakes | None
         return None
     worlds = np.concatenate([answer.lowest[None, :], answer.worlds])
     payout = _payouts(bets, plan.cluster, worlds) @ plan.stakes
-    stakes = [int(unit) * _unit(power) for unit in units.tolist()]
+    stakes = [int(unit) * Fraction(10) ** -power for unit in units.tolist()]
     word = f"float bound: {answer.proof}"
     return ProvedStakes(plan.cluster, stakes, Fraction(sure), worlds[int(np.argmax(payout))], False, word)
 
@@ -144,7 +144,7 @@ def _worst(plan: Plan, oracle: Oracle, stakes: NDArray[np.float64], budget: Budg
     margin = 0.0 if least.exact else FLOAT_MARGIN * float(np.abs(units).sum())
     profit = income - Fraction(constant) + Fraction(least.bound - margin)
     word = f"{'exact rational arithmetic' if least.exact else 'float bound'}: {least.proof}"
-    unit = _unit(power)
+    unit = Fraction(10) ** -power
     return ProvedStakes(cluster, [w * unit for w in whole], profit * unit, least.world, least.exact, word)
 
 
@@ -167,7 +167,3 @@ def _rounded(cluster: Cluster, stakes: NDArray[np.float64]) -> tuple[NDArray[np.
     room = math.floor(math.log10(LARGEST / total))
     power = min(room, DIGITS - 1 - math.floor(math.log10(float(np.abs(stakes).max()))))
     return np.rint(stakes * 10.0**power), power
-
-
-def _unit(power: int) -> Fraction:
-    return Fraction(1, 10**power) if power >= 0 else Fraction(10**-power)
