@@ -154,11 +154,8 @@ def together(verdicts: Iterable[Verdict]) -> Verdict:
     found = [verdict for verdict in verdicts if verdict.status is not CheckStatus.COHERENT]
     if not found:
         return FINE
-    status = next(
-        s
-        for s in (CheckStatus.INCOHERENT, CheckStatus.UNDECIDED, CheckStatus.ROUNDING)
-        if any(v.status is s for v in found)
-    )
+    order = (CheckStatus.INCOHERENT, CheckStatus.UNDECIDED, CheckStatus.ROUNDING)
+    status = min((verdict.status for verdict in found), key=order.index)
     saved = [v.guaranteed_improvement for v in found if v.guaranteed_improvement is not None]
     return Verdict(
         status,
