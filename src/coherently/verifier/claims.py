@@ -16,8 +16,7 @@ from coherently.verifier.nearness import saved
 from coherently.verifier.promises import cut, tolerance_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.result import Result
     from coherently.verifier.merging import Distinct
     from coherently.verifier.nearness import Nearness
@@ -37,8 +36,8 @@ class BoundCheck:
     any enumeration proves, else what is claimed, within reason.
     """
 
-    proved: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    believed: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    proved: Vector = field(default_factory=lambda: np.empty(0))
+    believed: Vector = field(default_factory=lambda: np.empty(0))
     problems: list[str] = field(default_factory=list)
     rests_on: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
@@ -106,7 +105,7 @@ def check_local_bound(result: Result, distinct: Distinct, near: Nearness) -> Bou
 
 
 def check_improvement(
-    result: Result, distinct: Distinct, near: Nearness, bounds: NDArray[np.float64]
+    result: Result, distinct: Distinct, near: Nearness, bounds: Vector
 ) -> tuple[list[str], list[str]]:
     """Check the guaranteed improvement: the problems, and what could not be checked."""
     if result.guaranteed_improvement is None:

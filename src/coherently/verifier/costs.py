@@ -8,12 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Mask, Vector
     from coherently.problem import Loss
-
-    Vector = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
 
 STEEP = 1e-12
 """Curvatures, which only guide the search, are computed at least this far from 0 and 1."""
@@ -32,7 +28,7 @@ class Costs:
     weight: Vector
     low: Vector
     high: Vector
-    linear: Flags
+    linear: Mask
 
     def __len__(self) -> int:
         return len(self.weight)

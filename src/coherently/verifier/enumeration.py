@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Mask, Vector
     from coherently.events import Events
     from coherently.panel import Panel
     from coherently.verifier.merging import Distinct
@@ -29,21 +30,21 @@ class WorldShares(Protocol):
     """Worlds of some variables, as `coherently.solve.Worlds`."""
 
     @property
-    def weight(self) -> NDArray[np.float64]:
+    def weight(self) -> Vector:
         """The probability of each world."""
 
     @property
-    def truth(self) -> NDArray[np.bool_]:
+    def truth(self) -> Mask:
         """One row per world, one column per variable."""
 
 
 def mixed(
     events: Events,
     sides: NDArray[np.int32],
-    part_of: NDArray[np.int64],
+    part_of: Indices,
     parts: Sequence[WorldShares],
-    variables: Sequence[NDArray[np.int64]],
-) -> NDArray[np.float64]:
+    variables: Sequence[Indices],
+) -> Vector:
     """The probability of each side in the mixture of its part; `variables` are the table's for each part's columns."""
     probability = np.zeros(len(sides))
     counts = np.array([len(part.weight) for part in parts], np.int64)
@@ -69,9 +70,7 @@ class Enumeration:
     of its free variables a bit of j; a declared variable has a digit of j, its value.
     """
 
-    def __init__(
-        self, panel: Panel, distinct: Distinct, sides: NDArray[np.int32], component: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, panel: Panel, distinct: Distinct, sides: NDArray[np.int32], component: Indices) -> None:
         self.events, self.sides, self.component = panel.events, sides, component
         self.home = distinct.home_of_variable
         self._place_variables(panel)
@@ -108,7 +107,7 @@ class Enumeration:
         power[order] = log - np.log2(self.factor[order]) - before
         self.stride = np.rint(2.0 ** np.minimum(power, 62.0))[first].astype(np.int64)
 
-    def rows(self, begin: int, end: int, components: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def rows(self, begin: int, end: int, components: Mask) -> Mask:
         """The worlds from `begin` to `end`, of all variables; those of other components are false."""
         worlds = np.zeros((end - begin, len(self.home)), np.bool_)
         used = np.flatnonzero((self.home >= 0) & np.append(components, False)[self.home])
@@ -116,7 +115,7 @@ class Enumeration:
         worlds[:, used] = np.where(self.ordered[used], digit <= self.value[used], digit == self.value[used])
         return worlds
 
-    def least(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+    def least(self, coefficients: Vector) -> Vector:
         """The least sum of coefficients of events that hold in a world of each component; NaN where not enumerated."""
         least = np.where(self.possible, np.inf, np.nan)
         order = np.argsort(self.component, kind="stable")
@@ -134,7 +133,7 @@ class Enumeration:
             least = np.where(active, np.minimum(least, sums.min(axis=0)), least)
         return least
 
-    def truths(self, component: int, sides: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def truths(self, component: int, sides: NDArray[np.int32]) -> Mask:
         """The truth of some events of a component in its possible worlds; one row for each distinct case."""
         one = np.arange(len(self.counts)) == component
         laws = self.laws[self.law_home == component]

@@ -14,13 +14,10 @@ from coherently.verifier.merging import CLOSE, first_homes
 from coherently.verifier.optimum import Bracket, ConvexProgram, bracket
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Mask, Vector
     from coherently.panel import Panel
     from coherently.problem import Loss
     from coherently.verifier.merging import Distinct
-
-    Vector = NDArray[np.float64]
 
 ABSENT = 1e-6
 """A condition counts as impossible up to this probability."""
@@ -42,7 +39,7 @@ class Stated:
     condition: Vector
     form: str
 
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> Indices:
         """The distinct event of each cost: those of points, then those of intervals."""
         intervals = self.distinct.intervals
         return np.concatenate([np.flatnonzero(self.distinct.weight > 0), intervals.row[intervals.weight > 0]])
@@ -85,8 +82,8 @@ class Nearness:
     blur: Vector
     shortfall: Vector
     saved: Vector
-    quadratic: NDArray[np.bool_]
-    pinned: NDArray[np.bool_]
+    quadratic: Mask
+    pinned: Mask
     worlds: Enumeration
     brackets: dict[int, Bracket] = field(default_factory=dict)
 
@@ -146,7 +143,7 @@ def measure(panel: Panel, answer: Stated) -> Nearness:
     )
 
 
-def _summed(home: NDArray[np.int64], values: Vector, distinct: Distinct) -> Vector:
+def _summed(home: Indices, values: Vector, distinct: Distinct) -> Vector:
     """Sum values over each component; `home` is the component of each value."""
     return np.bincount(home, values, distinct.n_components).astype(np.float64)
 
@@ -172,7 +169,7 @@ def program(panel: Panel, answer: Stated, worlds: Enumeration, component: int) -
     return ConvexProgram(chosen, joint[kept], given[kept], limits[kept], equal, np.zeros(int(kept.sum()), np.int64))
 
 
-def _quadratic(answer: Stated) -> NDArray[np.bool_]:
+def _quadratic(answer: Stated) -> Mask:
     """The components whose distance is a sum of squares of x - q."""
     distinct = answer.distinct
     plain = np.full(distinct.n_components, answer.loss.is_quadratic)
@@ -181,13 +178,13 @@ def _quadratic(answer: Stated) -> NDArray[np.bool_]:
     return plain
 
 
-def _pin_homes(panel: Panel, distinct: Distinct) -> NDArray[np.int64]:
+def _pin_homes(panel: Panel, distinct: Distinct) -> Indices:
     """The component of each pin, -1 if it reaches no forecast or has no variables."""
     pins = panel.laws.pins
     return first_homes(panel, distinct.home_of_variable, pins.event, pins.condition)
 
 
-def _saved(answer: Stated, worlds: Enumeration, given: NDArray[np.int64]) -> Vector:
+def _saved(answer: Stated, worlds: Enumeration, given: Indices) -> Vector:
     """The least of sum N ((v - q)^2 - (v - x)^2) over worlds v; conditionals count where their condition holds."""
     distinct = answer.distinct
     known = distinct.weight > 0

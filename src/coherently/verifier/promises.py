@@ -15,8 +15,7 @@ from coherently.verifier.merging import CLOSE, floor_of, means_as_written, resol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Vector
     from coherently.panel import Panel
     from coherently.result import Result
     from coherently.verifier.merging import Distinct
@@ -89,7 +88,7 @@ def tolerance_of(result: Result) -> float:
     return USUAL_TOLERANCE if tolerance is None else float(tolerance)
 
 
-def match(panel: Panel, events: Sequence[str]) -> tuple[NDArray[np.int64], list[str]]:
+def match(panel: Panel, events: Sequence[str]) -> tuple[Indices, list[str]]:
     """Find the result's row of each event of the panel, by its text or its meaning; or say what is wrong."""
     number = {text: i for i, text in enumerate(panel.written.text)}
     others = [text for text in events if text not in number]
@@ -119,7 +118,7 @@ def _by_meaning(panel: Panel, texts: Sequence[str]) -> dict[str, int]:
     return {text: i for text, i in found.items() if i is not None}
 
 
-def check_means(panel: Panel, stated: dict[str, NDArray[np.float64]], unit: float) -> list[str]:
+def check_means(panel: Panel, stated: dict[str, Vector], unit: float) -> list[str]:
     """Check the raw means and weights, one entry per event of the panel, by the forecasts; weights are in units."""
     weight, raw = means_as_written(panel)
     problems = []
@@ -159,7 +158,7 @@ def _meanings(panel: Panel, other: Panel) -> dict[tuple[object, ...], str]:
     return found
 
 
-def check_averages(panel: Panel, result: Result, stated: dict[str, NDArray[np.float64]]) -> tuple[list[str], list[str]]:
+def check_averages(panel: Panel, result: Result, stated: dict[str, Vector]) -> tuple[list[str], list[str]]:
     """Check plain averages by the forecasts: the problems, and what could not be checked."""
     name, value = result.method.name, stated["probability"]
     if name == "linear":
@@ -177,7 +176,7 @@ def check_averages(panel: Panel, result: Result, stated: dict[str, NDArray[np.fl
     return cut([f"the probability of {text[i]!r} is not the {word} of the event's forecasts" for i in rows]), []
 
 
-def check_probabilities(panel: Panel, result: Result, value: NDArray[np.float64], distinct: Distinct) -> list[str]:
+def check_probabilities(panel: Panel, result: Result, value: Vector, distinct: Distinct) -> list[str]:
     """Probabilities lie in [0, 1]; those of an event and its complement sum to 1, unless they are plain averages."""
     text = panel.written.text
     own = np.bincount(panel.event_index, panel.weight, len(text))

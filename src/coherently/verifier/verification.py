@@ -27,8 +27,7 @@ from coherently.verifier.promises import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.result import Result
     from coherently.verifier.merging import Distinct
     from coherently.verifier.mixtures import Support
@@ -114,7 +113,7 @@ def verify(panel: Panel, result: Result) -> Verification:
 
 
 def _check_coherence(
-    panel: Panel, result: Result, distinct: Distinct, stated: NDArray[np.float64]
+    panel: Panel, result: Result, distinct: Distinct, stated: Vector
 ) -> tuple[Support | None, Verification]:
     """Check the probabilities of the events as written by the worlds, or by the groups of events."""
     mixture = result.worlds
@@ -130,7 +129,7 @@ def _check_coherence(
 
 
 def _check_nearness(
-    panel: Panel, result: Result, distinct: Distinct, x: NDArray[np.float64], support: Support | None
+    panel: Panel, result: Result, distinct: Distinct, x: Vector, support: Support | None
 ) -> Verification:
     """Check objective, bound and guaranteed improvement by the forecasts x."""
     if result.objective is None:
