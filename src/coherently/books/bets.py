@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Mask, Truth, Vector
     from coherently.problem import Merged, Part, Problem
 
 Key: TypeAlias = str | tuple[str, str]
@@ -40,29 +41,29 @@ class Bets(Value):
     source: Panel | None
     merged: Merged
     coordinate: NDArray[np.int32]
-    complemented: NDArray[np.bool_]
-    conditional: NDArray[np.bool_]
+    complemented: Mask
+    conditional: Mask
 
     def __len__(self) -> int:
         return len(self.panel)
 
     @property
-    def price(self) -> NDArray[np.float64]:
+    def price(self) -> Vector:
         """The forecast: what one unit costs where there is no quote."""
         return self.panel.probability
 
     @property
-    def quoted(self) -> NDArray[np.bool_]:
+    def quoted(self) -> Mask:
         """Which bets have a quote."""
         return quoted(self.panel)
 
     @property
-    def bid(self) -> NDArray[np.float64]:
+    def bid(self) -> Vector:
         """The price of a unit that is sold; 0, at which nothing can be won, if it cannot be sold."""
         return np.nan_to_num(bids(self.panel), nan=0.0)
 
     @property
-    def ask(self) -> NDArray[np.float64]:
+    def ask(self) -> Vector:
         """The price of a unit that is bought; 1, at which nothing can be won, if it cannot be bought."""
         return np.nan_to_num(asks(self.panel), nan=1.0)
 
@@ -92,7 +93,7 @@ class Bets(Value):
             keys.append((panel.judges[judge], text) if with_judges else text)
         return keys
 
-    def exact(self, values: NDArray[np.float64], bets: Sequence[int]) -> list[Fraction]:
+    def exact(self, values: Vector, bets: Sequence[int]) -> list[Fraction]:
         """The values of some bets as the decimal numbers in which their forecasts were written.
 
         `values` has one entry per forecast: of `source`, whose weighted means are taken, or of the bets themselves.
@@ -104,7 +105,7 @@ class Bets(Value):
         found = self.panel.event_index[np.asarray(bets, np.int64)].tolist()
         return [_exact_mean(values, self.source.weight, order[starts[event] : starts[event + 1]]) for event in found]
 
-    def take(self, bets: NDArray[np.int64]) -> Bets:
+    def take(self, bets: Indices) -> Bets:
         """Only some of the bets, at their prices."""
         return bets_at_forecasts(replace(self.panel.select(bets), notes=()))
 
@@ -117,19 +118,19 @@ class Cluster(Value):
     behind those of `part`.
     """
 
-    bets: NDArray[np.int64]
+    bets: Indices
     part: Merged
-    coordinate: NDArray[np.int64]
-    complemented: NDArray[np.bool_]
-    conditional: NDArray[np.bool_]
+    coordinate: Indices
+    complemented: Mask
+    conditional: Mask
     variables: NDArray[np.int32]
 
-    def on_bets(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def on_bets(self, x: Vector) -> Vector:
         """The probabilities of bets that are never called off, from those of coordinates."""
         value = x[self.coordinate]
         return np.where(self.complemented, 1.0 - value, value)
 
-    def payouts(self, stakes: NDArray[np.float64], returned: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    def payouts(self, stakes: Vector, returned: Vector) -> tuple[Vector, float]:
         """The payout of sold stakes minus `returned` where a bet stands, as a sum over coordinates and a constant.
 
         A bet stands unless it is called off; only conditional bets return anything here.
@@ -140,7 +141,7 @@ class Cluster(Value):
         on_joint = np.where(turned, -1.0, 1.0) * stakes[self.conditional]
         on_condition = np.where(turned, stakes[self.conditional], 0.0) - returned[self.conditional]
         plain = self.coordinate[~self.conditional]
-        sides: list[tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]] = [
+        sides: list[tuple[Indices, Mask, Vector]] = [
             (plain, self.complemented[~self.conditional], stakes[~self.conditional]),
             (given.joint.coordinate[own].astype(np.int64), given.joint.turned[own], on_joint),
             (given.condition.coordinate[own].astype(np.int64), given.condition.turned[own], on_condition),
@@ -150,7 +151,7 @@ class Cluster(Value):
             np.add.at(sums, coordinate, np.where(flipped, -amount, amount))
         return sums, float(sum(amount[flipped].sum() for _, flipped, amount in sides))
 
-    def only(self, kept: NDArray[np.bool_]) -> Cluster:
+    def only(self, kept: Mask) -> Cluster:
         """Only some of the bets, over the same variables."""
         given = self.part.terms.conditionals
         plain, own = kept & ~self.conditional, self.coordinate[kept & self.conditional]
@@ -200,10 +201,10 @@ def bets_at_means(panel: Panel) -> Bets:
     return bets_at_forecasts(priced, panel)
 
 
-def event_means(panel: Panel, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def event_means(panel: Panel, values: Vector) -> Vector:
     """The weighted mean, for each event as written, of values that have one entry per forecast."""
     total = np.bincount(panel.event_index, panel.weight * values, len(panel.written))
-    mean: NDArray[np.float64] = total / np.bincount(panel.event_index, panel.weight, len(panel.written))
+    mean: Vector = total / np.bincount(panel.event_index, panel.weight, len(panel.written))
     return mean
 
 
@@ -212,7 +213,7 @@ def bets_of_judges(panel: Panel) -> Bets:
     return _with(panel, None, pose_individually(replace(panel, weight=np.ones(len(panel)))))
 
 
-def quoted(panel: Panel) -> NDArray[np.bool_]:
+def quoted(panel: Panel) -> Mask:
     """Which forecasts have a quote: a bid, an ask or both."""
     found = np.zeros(len(panel), np.bool_)
     for side in (panel.lower, panel.upper):
@@ -221,17 +222,17 @@ def quoted(panel: Panel) -> NDArray[np.bool_]:
     return found
 
 
-def bids(panel: Panel) -> NDArray[np.float64]:
+def bids(panel: Panel) -> Vector:
     """The selling price of each forecast: its bid, NaN if the quote has none, or its price without a quote."""
     return _side(panel, panel.lower)
 
 
-def asks(panel: Panel) -> NDArray[np.float64]:
+def asks(panel: Panel) -> Vector:
     """The buying price of each forecast: its ask, NaN if the quote has none, or its price without a quote."""
     return _side(panel, panel.upper)
 
 
-def _side(panel: Panel, column: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def _side(panel: Panel, column: Vector | None) -> Vector:
     return np.where(quoted(panel), np.nan if column is None else column, panel.probability)
 
 
@@ -283,12 +284,12 @@ def clusters_of(bets: Bets) -> list[Cluster]:
     ]
 
 
-def _where(bets: Bets, conditional: bool) -> NDArray[np.int64]:
+def _where(bets: Bets, conditional: bool) -> Indices:
     """The numbers of the bets' conditionals or of their coordinates; 0 or -1 for the others."""
     return np.where(bets.conditional == conditional, bets.coordinate, -1 if conditional else 0).astype(np.int64)
 
 
-def _places(parts: Sequence[Part], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _places(parts: Sequence[Part], kept: Mask) -> Indices:
     """For each coordinate its part and its place there, -1 where it was not kept."""
     place = np.full((len(kept), 2), -1, np.int64)
     index = np.flatnonzero(kept)
@@ -298,7 +299,7 @@ def _places(parts: Sequence[Part], kept: NDArray[np.bool_]) -> NDArray[np.int64]
     return place
 
 
-def _given_numbers(merged: Merged, place: NDArray[np.int64]) -> NDArray[np.int64]:
+def _given_numbers(merged: Merged, place: Indices) -> Indices:
     """The number of each conditional in its part; parts keep the order."""
     home = place[merged.terms.conditionals.joint.coordinate, 0]
     order = np.argsort(home, kind="stable")
@@ -307,7 +308,7 @@ def _given_numbers(merged: Merged, place: NDArray[np.int64]) -> NDArray[np.int64
     return number
 
 
-def truth_of(bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def truth_of(bets: Bets, cluster: Cluster, worlds: Truth) -> tuple[Mask, Mask]:
     """Which of the cluster's bets are won, and which stand, in worlds of its variables: one row per world."""
     full = np.zeros((len(worlds), len(bets.panel.events.variables)), np.bool_)
     full[:, cluster.variables] = worlds
@@ -332,7 +333,7 @@ def _with(panel: Panel, source: Panel | None, problem: Problem) -> Bets:
     )
 
 
-def _exact_mean(values: NDArray[np.float64], weight: NDArray[np.float64], rows: NDArray[np.int64]) -> Fraction:
+def _exact_mean(values: Vector, weight: Vector, rows: Indices) -> Fraction:
     weights = [decimal(w) for w in weight[rows].tolist()]
     terms = (w * decimal(v) for w, v in zip(weights, values[rows].tolist(), strict=True))
     return sum(terms, Fraction(0)) / sum(weights, Fraction(0))

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.books.bets import Bets, Cluster
     from coherently.books.distance import NearestPrices
     from coherently.books.exact_stakes import ProvedStakes
@@ -134,10 +133,10 @@ def _best_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, budget: B
     return replace(simple, stakes=simple.stakes / total, expected=simple.expected / total), found
 
 
-def _prices(bets: Bets, terms: TradingTerms) -> Callable[[Cluster, NDArray[np.float64]], Sequence[Fraction]]:
+def _prices(bets: Bets, terms: TradingTerms) -> Callable[[Cluster, Vector], Sequence[Fraction]]:
     fee = decimal(terms.fee)
 
-    def after_fees(cluster: Cluster, units: NDArray[np.float64]) -> Sequence[Fraction]:
+    def after_fees(cluster: Cluster, units: Vector) -> Sequence[Fraction]:
         gross = terms.exact(bets, cluster.bets, units)
         return [price - fee if unit > 0 else price + fee for price, unit in zip(gross, units.tolist(), strict=True)]
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Vector
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
     from coherently.problem import Space
@@ -104,7 +105,7 @@ class Constraints:
 
 
 def violated(
-    bets: Bets, index: NDArray[np.int64], slack: NDArray[np.float64] | None = None, rules: Constraints | None = None
+    bets: Bets, index: Indices, slack: Vector | None = None, rules: Constraints | None = None
 ) -> list[Relation]:
     """The relations that some of the bets break, the worst first; each bet may be off by its `slack` either way.
 
@@ -162,7 +163,7 @@ def proved_square(relations: Iterable[Relation]) -> float:
     return square
 
 
-def moved_most(answers: Sequence[NearestPrices]) -> NDArray[np.int64]:
+def moved_most(answers: Sequence[NearestPrices]) -> Indices:
     """The bets of answers, in order; if they are many, only those whose prices change most."""
     own = np.concatenate([answer.cluster.bets for answer in answers])
     if len(own) <= MOST_BETS:
@@ -171,9 +172,7 @@ def moved_most(answers: Sequence[NearestPrices]) -> NDArray[np.int64]:
     return np.sort(own[np.argsort(-change, kind="stable")[:MOST_BETS]])
 
 
-def _events(
-    bets: Bets, index: NDArray[np.int64], slack: NDArray[np.float64] | None
-) -> tuple[list[PricedEvent], list[Relation]]:
+def _events(bets: Bets, index: Indices, slack: Vector | None) -> tuple[list[PricedEvent], list[Relation]]:
     merged, constants = bets.merged, []
     off = 0.0 if slack is None else slack
     bid, ask = bets.bid - off, bets.ask + off
