@@ -16,9 +16,7 @@ from coherently.checks.rounding import cannot_explain, explains, is_within_slack
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
     from coherently.solve.budget import Budget
@@ -107,7 +105,7 @@ FINE = Verdict(CheckStatus.COHERENT, 0.0, 0.0, 0.0, ())
 class Court:
     """Judges the clusters of bets by their nearest coherent prices; `slack` is the largest error of each bet."""
 
-    def __init__(self, bets: Bets, slack: NDArray[np.float64], budget: Budget) -> None:
+    def __init__(self, bets: Bets, slack: Vector, budget: Budget) -> None:
         self.bets, self.slack, self.budget = bets, slack, budget
         self.looking = budget if budget.left() >= MOMENT else replace(budget, deadline=time.monotonic() + MOMENT)
         self.quoted = bets.quoted
@@ -133,7 +131,7 @@ class Court:
         quoted = bool(self.quoted[answer.cluster.bets].any())
         return Verdict(status, min(least, most), most, None if quoted else _saved(answer), (answer.proof,))
 
-    def _look(self, answer: NearestPrices, slack: NDArray[np.float64]) -> tuple[CheckStatus, float]:
+    def _look(self, answer: NearestPrices, slack: Vector) -> tuple[CheckStatus, float]:
         """A closer look: at relations that the bets of a cluster break, and at what rounding explains."""
         if self.looking.is_over():
             return CheckStatus.UNDECIDED, answer.least
