@@ -153,21 +153,16 @@ class Cluster(Value):
 
     def only(self, kept: Mask) -> Cluster:
         """Only some of the bets, over the same variables."""
-        given = self.part.terms.conditionals
-        plain, own = kept & ~self.conditional, self.coordinate[kept & self.conditional]
+        given, conditional = self.part.terms.conditionals, self.conditional[kept]
+        coordinate = self.coordinate[kept]
+        plain, own = coordinate[~conditional], coordinate[conditional]
         used = np.zeros(len(self.part), np.bool_)
-        for coordinates in (self.coordinate[plain], given.joint.coordinate[own], given.condition.coordinate[own]):
+        for coordinates in (plain, given.joint.coordinate[own], given.condition.coordinate[own]):
             used[coordinates] = True
-        place, still = np.cumsum(used) - 1, used[given.joint.coordinate]
-        coordinate = np.where(
-            self.conditional[kept],
-            np.append(np.cumsum(still) - 1, 0)[np.where(self.conditional, self.coordinate, -1)[kept]],
-            place[np.where(self.conditional, 0, self.coordinate)[kept]],
-        )
-        part = self.part.keep(used)
-        return Cluster(
-            self.bets[kept], part, coordinate, self.complemented[kept], self.conditional[kept], self.variables
-        )
+        coordinate[~conditional] = (np.cumsum(used) - 1)[plain]
+        coordinate[conditional] = (np.cumsum(used[given.joint.coordinate]) - 1)[own]
+        part, turned = self.part.keep(used), self.complemented[kept]
+        return Cluster(self.bets[kept], part, coordinate, turned, conditional, self.variables)
 
 
 def bets_at_forecasts(panel: Panel, source: Panel | None = None) -> Bets:
@@ -253,7 +248,8 @@ def usable(panel: Panel) -> tuple[Panel, tuple[str, ...]]:
 def clusters_of(bets: Bets) -> list[Cluster]:
     """The clusters that could be incoherent: a single bet on an event without a law could not."""
     merged, given = bets.merged, bets.merged.terms.conditionals
-    anchor = np.where(bets.conditional, np.append(given.joint.coordinate, 0)[_where(bets, True)], _where(bets, False))
+    anchor = bets.coordinate.astype(np.int64)
+    anchor[bets.conditional] = given.joint.coordinate[anchor[bets.conditional]]
     tied = merged.tied() if len(merged) else np.zeros(0, np.int32)
     component = tied[: len(merged)]
     components = int(component.max(initial=-1)) + 1
@@ -269,8 +265,8 @@ def clusters_of(bets: Bets) -> list[Cluster]:
     homes = place[anchor[own], 0]
     order = np.argsort(homes, kind="stable")
     cuts = np.searchsorted(homes[order], np.arange(len(parts) + 1)).tolist()
-    number = _given_numbers(bets.merged, place)
-    coordinate = np.where(bets.conditional, number[_where(bets, True)], place[_where(bets, False), 1])
+    coordinate = place[anchor, 1]
+    coordinate[bets.conditional] = _given_numbers(merged, place)[bets.coordinate[bets.conditional]]
     return [
         Cluster(
             mine,
@@ -282,11 +278,6 @@ def clusters_of(bets: Bets) -> list[Cluster]:
         )
         for part, mine in zip(parts, (own[order[a:b]] for a, b in pairwise(cuts)), strict=True)
     ]
-
-
-def _where(bets: Bets, conditional: bool) -> Indices:
-    """The numbers of the bets' conditionals or of their coordinates; 0 or -1 for the others."""
-    return np.where(bets.conditional == conditional, bets.coordinate, -1 if conditional else 0).astype(np.int64)
 
 
 def _places(parts: Sequence[Part], kept: Mask) -> Indices:
@@ -303,7 +294,7 @@ def _given_numbers(merged: Merged, place: Indices) -> Indices:
     """The number of each conditional in its part; parts keep the order."""
     home = place[merged.terms.conditionals.joint.coordinate, 0]
     order = np.argsort(home, kind="stable")
-    number = np.empty(len(home) + 1, np.int64)
+    number = np.empty(len(home), np.int64)
     number[order] = np.arange(len(home)) - np.searchsorted(home[order], home[order])
     return number
 
