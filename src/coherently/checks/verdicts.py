@@ -37,11 +37,6 @@ class CheckStatus(StrEnum):
     COHERENT = "coherent"
     UNDECIDED = "undecided"
 
-    @property
-    def coherent(self) -> bool | None:
-        """Whether the forecasts are coherent, but for what their decimals explain; None where that is not known."""
-        return None if self is CheckStatus.UNDECIDED else self is not CheckStatus.INCOHERENT
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -60,7 +55,7 @@ class Verdict:
     @property
     def coherent(self) -> bool | None:
         """Whether the forecasts are coherent, but for rounding; None where that was not decided in time."""
-        return self.status.coherent
+        return None if self.status is CheckStatus.UNDECIDED else self.status is not CheckStatus.INCOHERENT
 
     @property
     def distance_low(self) -> float:
