@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherently.verifier.merging import first_homes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
     from coherently.arrays import Indices, Mask, Vector
-    from coherently.events import Events
     from coherently.panel import Panel
     from coherently.verifier.merging import Distinct
 
@@ -24,43 +23,6 @@ MOST_WORLDS = 2**16
 """Enumerate a component only if it has at most this many worlds ..."""
 MOST_CELLS = 2**27
 """... and at most this many world-event pairs."""
-
-
-class WorldShares(Protocol):
-    """Worlds of some variables, as `coherently.solve.Worlds`."""
-
-    @property
-    def weight(self) -> Vector:
-        """The probability of each world."""
-
-    @property
-    def truth(self) -> Mask:
-        """One row per world, one column per variable."""
-
-
-def mixed(
-    events: Events,
-    sides: NDArray[np.int32],
-    part_of: Indices,
-    parts: Sequence[WorldShares],
-    variables: Sequence[Indices],
-) -> Vector:
-    """The probability of each side in the mixture of its part; `variables` are the table's for each part's columns."""
-    probability = np.zeros(len(sides))
-    counts = np.array([len(part.weight) for part in parts], np.int64)
-    n_variables = len(events.variables)
-    for begin, end in _blocks(counts, n_variables + len(sides)):
-        active = np.flatnonzero(counts > begin)
-        worlds = np.zeros((end - begin, n_variables), np.bool_)
-        weight = np.zeros((end - begin, len(parts)))
-        for k in active.tolist():
-            rows = parts[k].truth[begin:end]
-            worlds[: len(rows), variables[k]] = rows
-            weight[: len(rows), k] = parts[k].weight[begin:end]
-        mine = np.flatnonzero(counts[part_of] > begin)
-        holds = events.evaluate(sides[mine], worlds)
-        probability[mine] += np.einsum("ij,ij->j", weight[:, part_of[mine]], holds)
-    return probability
 
 
 class Enumeration:
@@ -119,7 +81,7 @@ class Enumeration:
         """The least sum of coefficients of events that hold in a world of each component; NaN where not enumerated."""
         least = np.where(self.possible, np.inf, np.nan)
         order = np.argsort(self.component, kind="stable")
-        for begin, end in _blocks(self.counts, len(self.home) + len(order)):
+        for begin, end in blocks(self.counts, len(self.home) + len(order)):
             active = self.counts > begin
             mine, laws = order[active[self.component[order]]], np.flatnonzero(np.append(active, False)[self.law_home])
             worlds = self.rows(begin, end, active)
@@ -138,7 +100,7 @@ class Enumeration:
         one = np.arange(len(self.counts)) == component
         laws = self.laws[self.law_home == component]
         found = []
-        for begin, end in _blocks(self.counts[component : component + 1], len(self.home) + len(sides)):
+        for begin, end in blocks(self.counts[component : component + 1], len(self.home) + len(sides)):
             worlds = self.rows(begin, end, one)
             worlds = worlds[self.events.evaluate(laws, worlds).all(axis=1)]
             packed = np.packbits(self.events.evaluate(sides, worlds), axis=1)
@@ -156,7 +118,7 @@ def proved(objective: float, shortfall: float) -> float:
     return max(0.0, objective - max(0.0, shortfall)) ** 2 / objective if objective > 0 else 0.0
 
 
-def _blocks(counts: NDArray[np.int64], width: int) -> Iterator[tuple[int, int]]:
+def blocks(counts: NDArray[np.int64], width: int) -> Iterator[tuple[int, int]]:
     """Cut rows into blocks that fit; blocks grow as parts with few worlds are finished."""
     begin, most = 0, int(counts.max(initial=0))
     largest = max(64, CELLS // max(1, width) // 64 * 64)

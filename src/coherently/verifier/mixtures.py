@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from coherently.verifier.enumeration import mixed
+from coherently.verifier.enumeration import blocks
 from coherently.verifier.merging import CLOSE, first_homes
 from coherently.verifier.nearness import ABSENT
 from coherently.verifier.promises import cut
@@ -20,8 +20,19 @@ if TYPE_CHECKING:
     from coherently.arrays import Indices, Mask, Vector
     from coherently.events import Choice
     from coherently.panel import Panel
-    from coherently.verifier.enumeration import WorldShares
     from coherently.verifier.merging import Distinct
+
+
+class WorldShares(Protocol):
+    """Worlds of some variables, as `coherently.solve.Worlds`."""
+
+    @property
+    def weight(self) -> Vector:
+        """The probability of each world."""
+
+    @property
+    def truth(self) -> Mask:
+        """One row per world, one column per variable."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +50,19 @@ class Support:
 
     def probability(self, sides: NDArray[np.int32], part_of: Indices) -> Vector:
         """The probability of each side in the mixture of a part that has all its variables."""
-        return mixed(self.panel.events, sides, part_of, self.parts, self.variables)
+        events, found = self.panel.events, np.zeros(len(sides))
+        counts = np.array([len(part.weight) for part in self.parts], np.int64)
+        for begin, end in blocks(counts, events.n_variables + len(sides)):
+            worlds = np.zeros((end - begin, events.n_variables), np.bool_)
+            weight = np.zeros((end - begin, len(self.parts)))
+            for k in np.flatnonzero(counts > begin).tolist():
+                rows = self.parts[k].truth[begin:end]
+                worlds[: len(rows), self.variables[k]] = rows
+                weight[: len(rows), k] = self.parts[k].weight[begin:end]
+            mine = np.flatnonzero(counts[part_of] > begin)
+            holds = events.evaluate(sides[mine], worlds)
+            found[mine] += np.einsum("ij,ij->j", weight[:, part_of[mine]], holds)
+        return found
 
 
 def check_worlds(
