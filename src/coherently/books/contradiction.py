@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.books.bets import clusters_of
-from coherently.books.distance import NOISE, nearest, nearest_of
+from coherently.books.distance import NOISE, Approach, nearest_of
 from coherently.books.market import Market
 from coherently.books.relations.broken import irreducible, moved_most, violated
 from coherently.books.relations.literals import Literal, Relation
@@ -28,7 +28,7 @@ FEW = 12
 def contradictory(bets: Bets, subset: Indices, budget: Budget) -> bool:
     """Whether some of the bets contradict each other, by more than the tolerance."""
     own = bets.take(subset)
-    return any(nearest(own, c, budget).coherent is False for c in clusters_of(own))
+    return any(Approach(own, c).improve(budget).coherent is False for c in clusters_of(own))
 
 
 def minimal(bets: Bets, answer: NearestPrices, budget: Budget) -> Indices:

@@ -152,13 +152,8 @@ class Approach:
 
 
 def nearest_of(bets: Bets, budget: Budget) -> list[NearestPrices]:
-    """The nearest coherent prices, cluster by cluster."""
-    return [nearest(bets, cluster, budget) for cluster in clusters_of(bets)]
-
-
-def nearest(bets: Bets, cluster: Cluster, budget: Budget) -> NearestPrices:
-    """The nearest coherent prices to those of the cluster's bets, each of weight 1."""
-    return Approach(bets, cluster).improve(budget)
+    """The coherent prices nearest to those of the bets, each of weight 1, cluster by cluster."""
+    return [Approach(bets, cluster).improve(budget) for cluster in clusters_of(bets)]
 
 
 def _nearest_points(cluster: Cluster, price: Vector, found: Nearest) -> NearestPrices:
