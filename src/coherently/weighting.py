@@ -78,7 +78,7 @@ class CoherenceWeights:
     def __call__(self, panel: Panel) -> NDArray[np.float64]:
         """Measure each judge's own incoherence."""
         found, _ = check_judges(panel, time_limit=self.time_limit)
-        own = np.array([0.0 if verdict.status.coherent else verdict.distance for verdict in found.verdicts])
+        own = np.array([0.0 if verdict.coherent else verdict.distance for verdict in found.verdicts])
         distance = dict(zip(found, (own / np.sqrt(found.forecasts)).tolist(), strict=True))
         # A judge without forecasts that can be checked has no contradictions.
         relative = _relative(np.array([distance.get(name, 0.0) for name in panel.judges]))

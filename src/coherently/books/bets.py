@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Mask, Truth, Vector
     from coherently.problem import Merged, Part, Problem
 
 Key: TypeAlias = str | tuple[str, str]
@@ -40,29 +41,29 @@ class Bets(Value):
     source: Panel | None
     merged: Merged
     coordinate: NDArray[np.int32]
-    complemented: NDArray[np.bool_]
-    conditional: NDArray[np.bool_]
+    complemented: Mask
+    conditional: Mask
 
     def __len__(self) -> int:
         return len(self.panel)
 
     @property
-    def price(self) -> NDArray[np.float64]:
+    def price(self) -> Vector:
         """The forecast: what one unit costs where there is no quote."""
         return self.panel.probability
 
     @property
-    def quoted(self) -> NDArray[np.bool_]:
+    def quoted(self) -> Mask:
         """Which bets have a quote."""
         return quoted(self.panel)
 
     @property
-    def bid(self) -> NDArray[np.float64]:
+    def bid(self) -> Vector:
         """The price of a unit that is sold; 0, at which nothing can be won, if it cannot be sold."""
         return np.nan_to_num(bids(self.panel), nan=0.0)
 
     @property
-    def ask(self) -> NDArray[np.float64]:
+    def ask(self) -> Vector:
         """The price of a unit that is bought; 1, at which nothing can be won, if it cannot be bought."""
         return np.nan_to_num(asks(self.panel), nan=1.0)
 
@@ -92,7 +93,7 @@ class Bets(Value):
             keys.append((panel.judges[judge], text) if with_judges else text)
         return keys
 
-    def exact(self, values: NDArray[np.float64], bets: Sequence[int]) -> list[Fraction]:
+    def exact(self, values: Vector, bets: Sequence[int]) -> list[Fraction]:
         """The values of some bets as the decimal numbers in which their forecasts were written.
 
         `values` has one entry per forecast: of `source`, whose weighted means are taken, or of the bets themselves.
@@ -104,9 +105,9 @@ class Bets(Value):
         found = self.panel.event_index[np.asarray(bets, np.int64)].tolist()
         return [_exact_mean(values, self.source.weight, order[starts[event] : starts[event + 1]]) for event in found]
 
-    def take(self, bets: NDArray[np.int64]) -> Bets:
+    def take(self, bets: Indices) -> Bets:
         """Only some of the bets, at their prices."""
-        return _bets(replace(self.panel.select(bets), notes=()), None)
+        return bets_at_forecasts(replace(self.panel.select(bets), notes=()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,28 +118,19 @@ class Cluster(Value):
     behind those of `part`.
     """
 
-    bets: NDArray[np.int64]
+    bets: Indices
     part: Merged
-    coordinate: NDArray[np.int64]
-    complemented: NDArray[np.bool_]
-    conditional: NDArray[np.bool_]
+    coordinate: Indices
+    complemented: Mask
+    conditional: Mask
     variables: NDArray[np.int32]
 
-    def on_bets(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The probabilities of the bets from those of coordinates."""
-        value = np.empty(len(self.bets))
-        value[~self.conditional] = x[self.coordinate[~self.conditional]]
-        value[self.conditional] = self.part.terms.conditionals.value(x)[self.coordinate[self.conditional]]
+    def on_bets(self, x: Vector) -> Vector:
+        """The probabilities of bets that are never called off, from those of coordinates."""
+        value = x[self.coordinate]
         return np.where(self.complemented, 1.0 - value, value)
 
-    def chances(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The probability that each bet is not called off, from those of coordinates."""
-        chance = np.ones(len(self.bets))
-        given = self.part.terms.conditionals.condition.probability(x)
-        chance[self.conditional] = given[self.coordinate[self.conditional]]
-        return chance
-
-    def payouts(self, stakes: NDArray[np.float64], returned: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    def payouts(self, stakes: Vector, returned: Vector) -> tuple[Vector, float]:
         """The payout of sold stakes minus `returned` where a bet stands, as a sum over coordinates and a constant.
 
         A bet stands unless it is called off; only conditional bets return anything here.
@@ -149,7 +141,7 @@ class Cluster(Value):
         on_joint = np.where(turned, -1.0, 1.0) * stakes[self.conditional]
         on_condition = np.where(turned, stakes[self.conditional], 0.0) - returned[self.conditional]
         plain = self.coordinate[~self.conditional]
-        sides: list[tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]] = [
+        sides: list[tuple[Indices, Mask, Vector]] = [
             (plain, self.complemented[~self.conditional], stakes[~self.conditional]),
             (given.joint.coordinate[own].astype(np.int64), given.joint.turned[own], on_joint),
             (given.condition.coordinate[own].astype(np.int64), given.condition.turned[own], on_condition),
@@ -159,28 +151,23 @@ class Cluster(Value):
             np.add.at(sums, coordinate, np.where(flipped, -amount, amount))
         return sums, float(sum(amount[flipped].sum() for _, flipped, amount in sides))
 
-    def only(self, kept: NDArray[np.bool_]) -> Cluster:
+    def only(self, kept: Mask) -> Cluster:
         """Only some of the bets, over the same variables."""
-        given = self.part.terms.conditionals
-        plain, own = kept & ~self.conditional, self.coordinate[kept & self.conditional]
+        given, conditional = self.part.terms.conditionals, self.conditional[kept]
+        coordinate = self.coordinate[kept]
+        plain, own = coordinate[~conditional], coordinate[conditional]
         used = np.zeros(len(self.part), np.bool_)
-        for coordinates in (self.coordinate[plain], given.joint.coordinate[own], given.condition.coordinate[own]):
+        for coordinates in (plain, given.joint.coordinate[own], given.condition.coordinate[own]):
             used[coordinates] = True
-        place, still = np.cumsum(used) - 1, used[given.joint.coordinate]
-        coordinate = np.where(
-            self.conditional[kept],
-            np.append(np.cumsum(still) - 1, 0)[np.where(self.conditional, self.coordinate, -1)[kept]],
-            place[np.where(self.conditional, 0, self.coordinate)[kept]],
-        )
-        part = self.part.keep(used)
-        return Cluster(
-            self.bets[kept], part, coordinate, self.complemented[kept], self.conditional[kept], self.variables
-        )
+        coordinate[~conditional] = (np.cumsum(used) - 1)[plain]
+        coordinate[conditional] = (np.cumsum(used[given.joint.coordinate]) - 1)[own]
+        part, turned = self.part.keep(used), self.complemented[kept]
+        return Cluster(self.bets[kept], part, coordinate, turned, conditional, self.variables)
 
 
-def bets_at_forecasts(panel: Panel) -> Bets:
-    """One bet per forecast of the panel."""
-    return _bets(panel, None)
+def bets_at_forecasts(panel: Panel, source: Panel | None = None) -> Bets:
+    """One bet per forecast of the panel; if these are means, `source` is the panel that they are means of."""
+    return _with(panel, source, pose(replace(panel, weight=np.ones(len(panel)))))
 
 
 def bets_at_means(panel: Panel) -> Bets:
@@ -189,11 +176,10 @@ def bets_at_means(panel: Panel) -> Bets:
     If one of the quotes lacks a side, the mean lacks it, too.
     """
     panel = replace(panel, weight=in_units(panel.weight, unit_of(panel.weight)))
-    problem = pose(panel)
     count = len(panel.written)
     points = np.bincount(panel.event_index, quoted(panel), count) == 0
     low, high = (
-        np.where(points, np.nan, np.nan_to_num(_means(panel, problem, side), nan=nothing))
+        np.where(points, np.nan, np.nan_to_num(event_means(panel, side), nan=nothing))
         for side, nothing in ((bids(panel), 0.0), (asks(panel), 1.0))
     )
     priced = replace(
@@ -201,13 +187,20 @@ def bets_at_means(panel: Panel) -> Bets:
         judges=("panel",),
         judge_index=np.zeros(count, np.int32),
         event_index=np.arange(count, dtype=np.int32),
-        probability=problem.mean,
+        probability=np.clip(event_means(panel, panel.probability), 0.0, 1.0),
         weight=np.ones(count),
         lower=low,
         upper=high,
         time=None,
     )
-    return _bets(priced, panel)
+    return bets_at_forecasts(priced, panel)
+
+
+def event_means(panel: Panel, values: Vector) -> Vector:
+    """The weighted mean, for each event as written, of values that have one entry per forecast."""
+    total = np.bincount(panel.event_index, panel.weight * values, len(panel.written))
+    mean: Vector = total / np.bincount(panel.event_index, panel.weight, len(panel.written))
+    return mean
 
 
 def bets_of_judges(panel: Panel) -> Bets:
@@ -215,7 +208,7 @@ def bets_of_judges(panel: Panel) -> Bets:
     return _with(panel, None, pose_individually(replace(panel, weight=np.ones(len(panel)))))
 
 
-def quoted(panel: Panel) -> NDArray[np.bool_]:
+def quoted(panel: Panel) -> Mask:
     """Which forecasts have a quote: a bid, an ask or both."""
     found = np.zeros(len(panel), np.bool_)
     for side in (panel.lower, panel.upper):
@@ -224,17 +217,17 @@ def quoted(panel: Panel) -> NDArray[np.bool_]:
     return found
 
 
-def bids(panel: Panel) -> NDArray[np.float64]:
+def bids(panel: Panel) -> Vector:
     """The selling price of each forecast: its bid, NaN if the quote has none, or its price without a quote."""
     return _side(panel, panel.lower)
 
 
-def asks(panel: Panel) -> NDArray[np.float64]:
+def asks(panel: Panel) -> Vector:
     """The buying price of each forecast: its ask, NaN if the quote has none, or its price without a quote."""
     return _side(panel, panel.upper)
 
 
-def _side(panel: Panel, column: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def _side(panel: Panel, column: Vector | None) -> Vector:
     return np.where(quoted(panel), np.nan if column is None else column, panel.probability)
 
 
@@ -255,7 +248,8 @@ def usable(panel: Panel) -> tuple[Panel, tuple[str, ...]]:
 def clusters_of(bets: Bets) -> list[Cluster]:
     """The clusters that could be incoherent: a single bet on an event without a law could not."""
     merged, given = bets.merged, bets.merged.terms.conditionals
-    anchor = np.where(bets.conditional, np.append(given.joint.coordinate, 0)[_where(bets, True)], _where(bets, False))
+    anchor = bets.coordinate.astype(np.int64)
+    anchor[bets.conditional] = given.joint.coordinate[anchor[bets.conditional]]
     tied = merged.tied() if len(merged) else np.zeros(0, np.int32)
     component = tied[: len(merged)]
     components = int(component.max(initial=-1)) + 1
@@ -271,8 +265,8 @@ def clusters_of(bets: Bets) -> list[Cluster]:
     homes = place[anchor[own], 0]
     order = np.argsort(homes, kind="stable")
     cuts = np.searchsorted(homes[order], np.arange(len(parts) + 1)).tolist()
-    number = _given_numbers(bets.merged, place)
-    coordinate = np.where(bets.conditional, number[_where(bets, True)], place[_where(bets, False), 1])
+    coordinate = place[anchor, 1]
+    coordinate[bets.conditional] = _given_numbers(merged, place)[bets.coordinate[bets.conditional]]
     return [
         Cluster(
             mine,
@@ -286,12 +280,7 @@ def clusters_of(bets: Bets) -> list[Cluster]:
     ]
 
 
-def _where(bets: Bets, conditional: bool) -> NDArray[np.int64]:
-    """The numbers of the bets' conditionals or of their coordinates; 0 or -1 for the others."""
-    return np.where(bets.conditional == conditional, bets.coordinate, -1 if conditional else 0).astype(np.int64)
-
-
-def _places(parts: Sequence[Part], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _places(parts: Sequence[Part], kept: Mask) -> Indices:
     """For each coordinate its part and its place there, -1 where it was not kept."""
     place = np.full((len(kept), 2), -1, np.int64)
     index = np.flatnonzero(kept)
@@ -301,16 +290,16 @@ def _places(parts: Sequence[Part], kept: NDArray[np.bool_]) -> NDArray[np.int64]
     return place
 
 
-def _given_numbers(merged: Merged, place: NDArray[np.int64]) -> NDArray[np.int64]:
+def _given_numbers(merged: Merged, place: Indices) -> Indices:
     """The number of each conditional in its part; parts keep the order."""
     home = place[merged.terms.conditionals.joint.coordinate, 0]
     order = np.argsort(home, kind="stable")
-    number = np.empty(len(home) + 1, np.int64)
+    number = np.empty(len(home), np.int64)
     number[order] = np.arange(len(home)) - np.searchsorted(home[order], home[order])
     return number
 
 
-def truth_of(bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def truth_of(bets: Bets, cluster: Cluster, worlds: Truth) -> tuple[Mask, Mask]:
     """Which of the cluster's bets are won, and which stand, in worlds of its variables: one row per world."""
     full = np.zeros((len(worlds), len(bets.panel.events.variables)), np.bool_)
     full[:, cluster.variables] = worlds
@@ -327,10 +316,6 @@ def decimal(value: float) -> Fraction:
     return Fraction(repr(float(value)))
 
 
-def _bets(panel: Panel, source: Panel | None) -> Bets:
-    return _with(panel, source, pose(replace(panel, weight=np.ones(len(panel)))))
-
-
 def _with(panel: Panel, source: Panel | None, problem: Problem) -> Bets:
     unit = problem.forecasts.unit
     return Bets(
@@ -339,14 +324,7 @@ def _with(panel: Panel, source: Panel | None, problem: Problem) -> Bets:
     )
 
 
-def _means(panel: Panel, problem: Problem, side: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weighted mean of the bids or asks of each event."""
-    total = np.bincount(panel.event_index, panel.weight * side, len(panel.written))
-    mean: NDArray[np.float64] = total / problem.weight
-    return mean
-
-
-def _exact_mean(values: NDArray[np.float64], weight: NDArray[np.float64], rows: NDArray[np.int64]) -> Fraction:
+def _exact_mean(values: Vector, weight: Vector, rows: Indices) -> Fraction:
     weights = [decimal(w) for w in weight[rows].tolist()]
     terms = (w * decimal(v) for w, v in zip(weights, values[rows].tolist(), strict=True))
     return sum(terms, Fraction(0)) / sum(weights, Fraction(0))

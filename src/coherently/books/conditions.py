@@ -20,8 +20,7 @@ from coherently.values import Value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Mask
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
     from coherently.solve.budget import Budget
@@ -36,7 +35,7 @@ class Alone(Value):
 
     bets: Bets
     answers: Sequence[NearestPrices]
-    source: NDArray[np.int64]
+    source: Indices
 
     @property
     def square(self) -> float:
@@ -66,7 +65,7 @@ def called_off(found: Sequence[Alone]) -> tuple[str, ...]:
     )
 
 
-def _degenerate(bets: Bets, answers: Sequence[NearestPrices]) -> Iterator[NDArray[np.int64]]:
+def _degenerate(bets: Bets, answers: Sequence[NearestPrices]) -> Iterator[Indices]:
     """The bets given a condition that is impossible in the answer, owner by owner and condition by condition."""
     settled = _settled(bets)
     for answer in answers:
@@ -84,7 +83,7 @@ def _degenerate(bets: Bets, answers: Sequence[NearestPrices]) -> Iterator[NDArra
                 yield mine
 
 
-def _unrelated(bets: Bets, answers: Sequence[NearestPrices]) -> Iterator[NDArray[np.int64]]:
+def _unrelated(bets: Bets, answers: Sequence[NearestPrices]) -> Iterator[Indices]:
     """The bets in no cluster whose event is certain or impossible given its condition."""
     loose = _settled(bets)
     for answer in answers:
@@ -92,13 +91,13 @@ def _unrelated(bets: Bets, answers: Sequence[NearestPrices]) -> Iterator[NDArray
     yield from np.flatnonzero(loose)[:, None]
 
 
-def _settled(bets: Bets) -> NDArray[np.bool_]:
+def _settled(bets: Bets) -> Mask:
     """Whether each bet's event is certain or impossible given its condition, whatever the laws."""
-    settled: NDArray[np.bool_] = bets.conditional & ((bets.side == bets.condition) | (bets.side == NEVER))
+    settled: Mask = bets.conditional & ((bets.side == bets.condition) | (bets.side == NEVER))
     return settled
 
 
-def _granting(bets: Bets, source: NDArray[np.int64]) -> Bets:
+def _granting(bets: Bets, source: Indices) -> Bets:
     """The bets with their condition as a law: the price of E & H is then that of E given H."""
     panel = bets.panel.select(source)
     written, laws = panel.written, panel.laws

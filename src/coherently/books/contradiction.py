@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.books.bets import clusters_of
-from coherently.books.distance import NOISE, nearest, nearest_of
-from coherently.books.market import best_stakes
+from coherently.books.distance import NOISE, Approach, nearest_of
+from coherently.books.market import Market
 from coherently.books.relations.broken import irreducible, moved_most, violated
 from coherently.books.relations.literals import Literal, Relation
 from coherently.books.trading import TradingTerms
@@ -16,8 +16,7 @@ from coherently.books.trading import TradingTerms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
     from coherently.solve.budget import Budget
@@ -26,13 +25,13 @@ FEW = 12
 """Up to this many bets are dropped one by one; among more, a sparse book is looked for first."""
 
 
-def contradictory(bets: Bets, subset: NDArray[np.int64], budget: Budget) -> bool:
+def contradictory(bets: Bets, subset: Indices, budget: Budget) -> bool:
     """Whether some of the bets contradict each other, by more than the tolerance."""
     own = bets.take(subset)
-    return any(nearest(own, c, budget).coherent is False for c in clusters_of(own))
+    return any(Approach(own, c).improve(budget).coherent is False for c in clusters_of(own))
 
 
-def minimal(bets: Bets, answer: NearestPrices, budget: Budget) -> NDArray[np.int64]:
+def minimal(bets: Bets, answer: NearestPrices, budget: Budget) -> Indices:
     """Bets of an incoherent cluster that contradict each other, but not if any one of them is left out."""
     simple = next(irreducible(violated(bets, moved_most([answer]))), None)
     if simple is not None:
@@ -41,7 +40,7 @@ def minimal(bets: Bets, answer: NearestPrices, budget: Budget) -> NDArray[np.int
     stakes = answer.target - answer.value
     if len(stakes) > FEW:
         sell, buy = TradingTerms().net(bets)
-        sparse = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, budget)
+        sparse = Market(bets, answer.cluster, answer.worlds).best(sell[own], buy[own], budget)
         if sparse.profit > 0 and contradictory(bets, answer.cluster.bets[sparse.stakes != 0], budget):
             stakes = sparse.stakes
     order = np.argsort(np.abs(stakes), kind="stable")
@@ -74,7 +73,7 @@ def _as_relation(bets: Bets, kept: tuple[int, ...], budget: Budget) -> Relation:
     return Relation("all" if len(kept) == 1 else "set", literals, tuple(chances))
 
 
-def thinned(bets: Bets, subset: NDArray[np.int64], budget: Budget) -> NDArray[np.int64]:
+def thinned(bets: Bets, subset: Indices, budget: Budget) -> Indices:
     """Drop the contradictory bets one by one, in order, as long as the rest contradict each other."""
     kept = subset
     for bet in subset.tolist():

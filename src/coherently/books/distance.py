@@ -20,8 +20,7 @@ from coherently.solve.component.solving import solve_component
 from coherently.values import Value
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Truth, Vector
     from coherently.books.bets import Bets, Cluster
     from coherently.solve.budget import Budget
 
@@ -56,16 +55,16 @@ class NearestPrices(Value):
     """
 
     cluster: Cluster
-    target: NDArray[np.float64]
-    value: NDArray[np.float64]
-    chance: NDArray[np.float64]
+    target: Vector
+    value: Vector
+    chance: Vector
     sure: float
-    weight: NDArray[np.float64]
-    worlds: NDArray[np.uint8]
+    weight: Vector
+    worlds: Truth
     square: float
     least: float
     shortfall: float
-    lowest: NDArray[np.uint8]
+    lowest: Truth
     proof: str
 
     @property
@@ -89,7 +88,7 @@ class NearestPrices(Value):
 class PointApproach:
     """The search for the nearest prices of bets that have one price each and are never called off."""
 
-    def __init__(self, cluster: Cluster, price: NDArray[np.float64]) -> None:
+    def __init__(self, cluster: Cluster, price: Vector) -> None:
         self.cluster, self.price = cluster, price
         self.found = Nearest(cluster.part, 0, TOLERANCE**2, NOISE**2)
 
@@ -153,16 +152,11 @@ class Approach:
 
 
 def nearest_of(bets: Bets, budget: Budget) -> list[NearestPrices]:
-    """The nearest coherent prices, cluster by cluster."""
-    return [nearest(bets, cluster, budget) for cluster in clusters_of(bets)]
+    """The coherent prices nearest to those of the bets, each of weight 1, cluster by cluster."""
+    return [Approach(bets, cluster).improve(budget) for cluster in clusters_of(bets)]
 
 
-def nearest(bets: Bets, cluster: Cluster, budget: Budget) -> NearestPrices:
-    """The nearest coherent prices to those of the cluster's bets, each of weight 1."""
-    return Approach(bets, cluster).improve(budget)
-
-
-def _nearest_points(cluster: Cluster, price: NDArray[np.float64], found: Nearest) -> NearestPrices:
+def _nearest_points(cluster: Cluster, price: Vector, found: Nearest) -> NearestPrices:
     """The nearest coherent prices if each bet has one price and is never called off."""
     core = found.core
     weight, worlds = core.worlds()
@@ -190,7 +184,7 @@ def _nearest_quotes(bets: Bets, cluster: Cluster, budget: Budget) -> NearestPric
     return replace(answer, sure=answer.square, shortfall=max(0.0, answer.square - sure), proof=proof)
 
 
-def _mixed(bets: Bets, cluster: Cluster, weight: NDArray[np.float64], worlds: NDArray[np.uint8]) -> NearestPrices:
+def _mixed(bets: Bets, cluster: Cluster, weight: Vector, worlds: Truth) -> NearestPrices:
     """The prices of a mixture of worlds, without any proof of nearness."""
     weight, worlds = weight[weight > 0] / weight.sum(), worlds[weight > 0]
     found = prices_in(bets, cluster, weight, worlds)
@@ -254,7 +248,7 @@ def _locally_nearest(bets: Bets, cluster: Cluster) -> NearestPrices:
     )
 
 
-def _scatter(cluster: Cluster, price: NDArray[np.float64]) -> float:
+def _scatter(cluster: Cluster, price: Vector) -> float:
     """The squared distance, for bets that are never called off, of prices from the means that they were merged to."""
     plain = ~cluster.conditional
     turned = np.where(cluster.complemented, 1.0 - price, price)[plain]

@@ -16,8 +16,7 @@ from coherently.solve.worlds.oracle import Oracle
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Truth, Vector
     from coherently.books.bets import Bets, Cluster
     from coherently.books.distance import NearestPrices
     from coherently.solve.budget import Budget
@@ -43,10 +42,10 @@ class Plan:
     """
 
     cluster: Cluster
-    stakes: NDArray[np.float64]
+    stakes: Vector
     expected: float
-    worlds: NDArray[np.uint8]
-    prices: Callable[[Cluster, NDArray[np.float64]], Sequence[Fraction]]
+    worlds: Truth
+    prices: Callable[[Cluster, Vector], Sequence[Fraction]]
 
     def traded(self) -> Plan:
         """The same without the bets that have no stake."""
@@ -61,7 +60,7 @@ class ProvedStakes:
     cluster: Cluster
     stakes: list[Fraction]
     profit: Fraction
-    world: NDArray[np.uint8]
+    world: Truth
     exact: bool
     word: str
 
@@ -101,20 +100,20 @@ def accept(bets: Bets, plan: Plan, answer: NearestPrices) -> ProvedStakes | None
         return None
     worlds = np.concatenate([answer.lowest[None, :], answer.worlds])
     payout = _payouts(bets, plan.cluster, worlds) @ plan.stakes
-    stakes = [int(unit) * _unit(power) for unit in units.tolist()]
+    stakes = [int(unit) * Fraction(10) ** -power for unit in units.tolist()]
     word = f"float bound: {answer.proof}"
     return ProvedStakes(plan.cluster, stakes, Fraction(sure), worlds[int(np.argmax(payout))], False, word)
 
 
-def _payouts(bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8]) -> NDArray[np.float64]:
+def _payouts(bets: Bets, cluster: Cluster, worlds: Truth) -> Vector:
     """The payout of one unit of each bet in worlds, minus its price if it is conditional and stands."""
     won, stands = truth_of(bets, cluster, worlds)
     price = np.where(cluster.conditional, bets.price[cluster.bets], 0.0)
-    payouts: NDArray[np.float64] = won - stands * price
+    payouts: Vector = won - stands * price
     return payouts
 
 
-def _levelled(stakes: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def _levelled(stakes: Vector, rows: Vector) -> Vector:
     """Project the stakes on those that pay the same in all rows."""
     differences = rows[1:] - rows[:1]
     _, sizes, basis = np.linalg.svd(differences, full_matrices=False)
@@ -126,7 +125,7 @@ def _levelled(stakes: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray
     return np.where(np.abs(unit) < 1e-12, 0.0, unit) * scale
 
 
-def _worst(plan: Plan, oracle: Oracle, stakes: NDArray[np.float64], budget: Budget) -> ProvedStakes | None:
+def _worst(plan: Plan, oracle: Oracle, stakes: Vector, budget: Budget) -> ProvedStakes | None:
     """The stakes, rounded, in the world that is worst for them."""
     cluster = plan.cluster
     units, power = _rounded(cluster, stakes)
@@ -144,11 +143,11 @@ def _worst(plan: Plan, oracle: Oracle, stakes: NDArray[np.float64], budget: Budg
     margin = 0.0 if least.exact else FLOAT_MARGIN * float(np.abs(units).sum())
     profit = income - Fraction(constant) + Fraction(least.bound - margin)
     word = f"{'exact rational arithmetic' if least.exact else 'float bound'}: {least.proof}"
-    unit = _unit(power)
+    unit = Fraction(10) ** -power
     return ProvedStakes(cluster, [w * unit for w in whole], profit * unit, least.world, least.exact, word)
 
 
-def _rounded(cluster: Cluster, stakes: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+def _rounded(cluster: Cluster, stakes: Vector) -> tuple[Vector, int]:
     """Whole numbers of a decimal unit, and its number of decimals, such that sums over worlds are exact in float64.
 
     An event of k variables is a sum of products of them with integer coefficients, whose absolute values add up to at
@@ -167,7 +166,3 @@ def _rounded(cluster: Cluster, stakes: NDArray[np.float64]) -> tuple[NDArray[np.
     room = math.floor(math.log10(LARGEST / total))
     power = min(room, DIGITS - 1 - math.floor(math.log10(float(np.abs(stakes).max()))))
     return np.rint(stakes * 10.0**power), power
-
-
-def _unit(power: int) -> Fraction:
-    return Fraction(1, 10**power) if power >= 0 else Fraction(10**-power)

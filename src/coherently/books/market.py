@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,7 @@ from coherently.solve.worlds.examples import example_worlds
 from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Truth, Vector
     from coherently.books.bets import Bets, Cluster
     from coherently.solve.budget import Budget
 
@@ -42,11 +42,11 @@ class Stakes:
     of 1 in total win more for sure. `reason` says why the search ended early, if it did.
     """
 
-    stakes: NDArray[np.float64]
+    stakes: Vector
     profit: float
     most: float
-    share: NDArray[np.float64]
-    worlds: NDArray[np.uint8]
+    share: Vector
+    worlds: Truth
     reason: str = ""
 
 
@@ -54,23 +54,19 @@ class Market:
     """The bets of a cluster, to be traded at one set of prices after another.
 
     If the worlds are few, all of them are known from the start. Otherwise worlds are found when they matter; the first
-    are `worlds` or, if there are none, those of a mixture that is near the middle of the quotes.
+    are `worlds` or, if there are none, those of a mixture that is near the middle of the quotes. `truth` says which
+    bets are won, and which stand, in the worlds that are known.
     """
 
-    def __init__(self, bets: Bets, cluster: Cluster, worlds: NDArray[np.uint8] | None = None) -> None:
+    def __init__(self, bets: Bets, cluster: Cluster, worlds: Truth | None = None) -> None:
         self.bets, self.cluster = bets, cluster
         every = every_world(bets, cluster)
         self.complete = every is not None
         some = np.zeros((0, cluster.part.n_variables), np.uint8) if worlds is None else worlds
         self.worlds = some if every is None else every
-        self._truth = truth_of(bets, cluster, self.worlds)
-        self._oracle: Oracle | None = None
+        self.truth = truth_of(bets, cluster, self.worlds)
 
-    def truth(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which bets are won, and which stand, in the worlds that are known."""
-        return self._truth
-
-    def best(self, sell: NDArray[np.float64], buy: NDArray[np.float64], budget: Budget) -> Stakes:
+    def best(self, sell: Vector, buy: Vector, budget: Budget) -> Stakes:
         """Stakes of the greatest profit in the worst world.
 
         A unit of a bet is sold at the price `sell` and bought at `buy`; at 0 or less nothing is sold, and at 1 or more
@@ -98,13 +94,12 @@ class Market:
             nothing = np.zeros(len(sell))
             return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, f"the worst world is not known: {error}")
 
-    @property
+    @cached_property
     def oracle(self) -> Oracle:
         """The oracle that finds the worst world for stakes."""
-        self._oracle = self._oracle or Oracle(self.cluster.part)
-        return self._oracle
+        return Oracle(self.cluster.part)
 
-    def _first(self, budget: Budget) -> NDArray[np.uint8]:
+    def _first(self, budget: Budget) -> Truth:
         """The worlds of the mixture that is nearest to the middle of the quotes, and some that show every event."""
         part = at_quotes(self.bets, self.cluster)
         engine = make_engine(part, self.oracle, pin_rows(Limits(), len(part)), 0)
@@ -114,25 +109,13 @@ class Market:
             ready = engine.eliminate(left, 0.0) if self.oracle.is_exact else engine.search(left, 0.0, SEARCHES)
         return np.vstack([engine.worlds()[1], example_worlds(part, self.oracle, budget).worlds])
 
-    def _learn(self, worlds: NDArray[np.uint8]) -> None:
+    def _learn(self, worlds: Truth) -> None:
         won, stands = truth_of(self.bets, self.cluster, worlds)
         self.worlds = np.vstack([self.worlds, worlds])
-        self._truth = np.vstack([self._truth[0], won]), np.vstack([self._truth[1], stands])
+        self.truth = np.vstack([self.truth[0], won]), np.vstack([self.truth[1], stands])
 
 
-def best_stakes(
-    bets: Bets,
-    cluster: Cluster,
-    sell: NDArray[np.float64],
-    buy: NDArray[np.float64],
-    worlds: NDArray[np.uint8],
-    budget: Budget,
-) -> Stakes:
-    """The best stakes at one set of prices; see `Market`."""
-    return Market(bets, cluster, worlds).best(sell, buy, budget)
-
-
-def every_world(bets: Bets, cluster: Cluster) -> NDArray[np.uint8] | None:
+def every_world(bets: Bets, cluster: Cluster) -> Truth | None:
     """One world of the cluster for each possible outcome of its bets; None if these are too many to list.
 
     For interchangeable variables, as those of a count, only the number of true ones matters.
@@ -156,19 +139,19 @@ class _StakesProgram:
     these rows are the best stakes, sold and bought, which add up to 1 where t > 0.
     """
 
-    def __init__(self, market: Market, sell: NDArray[np.float64], buy: NDArray[np.float64]) -> None:
+    def __init__(self, market: Market, sell: Vector, buy: Vector) -> None:
         self.given, self.worlds, self.sell, self.buy = market.cluster.conditional, market.worlds, sell, buy
         self.sold, self.bought = sell > 0, buy < 1
-        self.won, self.stands = market.truth()
+        self.won, self.stands = market.truth
 
-    def income(self, stakes: NDArray[np.float64]) -> NDArray[np.float64]:
+    def income(self, stakes: Vector) -> Vector:
         """The income from stakes unless they are called off; negative if they are bought."""
-        found: NDArray[np.float64] = np.where(stakes > 0, self.sell, self.buy) * stakes
+        found: Vector = np.where(stakes > 0, self.sell, self.buy) * stakes
         return found
 
-    def profits(self, stakes: NDArray[np.float64]) -> NDArray[np.float64]:
+    def profits(self, stakes: Vector) -> Vector:
         """What stakes win in each world."""
-        found: NDArray[np.float64] = self.stands @ self.income(stakes) - self.won @ stakes
+        found: Vector = self.stands @ self.income(stakes) - self.won @ stakes
         return found
 
     def solve(self, budget: Budget) -> Stakes:
@@ -197,13 +180,13 @@ class _StakesProgram:
         share /= share.sum()
         return Stakes(stakes, float(self.profits(stakes).min()), self._most(share), share, self.worlds)
 
-    def _most(self, share: NDArray[np.float64]) -> float:
+    def _most(self, share: Vector) -> float:
         """The mean profit of the best unit of a bet, rounded up: sums are off by one unit of rounding per world."""
         v, h = share @ self.won, share @ self.stands
         gains = np.maximum(h * self.sell - v, v - h * self.buy)
         return float(gains.max(initial=0.0)) + 2.0 * len(share) * float(np.finfo(np.float64).eps)
 
-    def _rows(self) -> tuple[Any, NDArray[np.float64], Any, NDArray[np.float64]]:
+    def _rows(self) -> tuple[Any, Vector, Any, Vector]:
         """Inequalities and equations in the shares of worlds, the probabilities of events and t.
 
         An event is given by its worlds or, if that is shorter, by those in which it differs from the previous event: in

@@ -14,8 +14,7 @@ from coherently.solve.component.nearest import Nearest
 from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Truth, Vector
     from coherently.books.bets import Bets, Cluster
     from coherently.solve.budget import Budget
 
@@ -36,9 +35,9 @@ class Prices:
     `chance` is the probability that a bet is not called off; if it is 0, the price is the forecast.
     """
 
-    target: NDArray[np.float64]
-    value: NDArray[np.float64]
-    chance: NDArray[np.float64]
+    target: Vector
+    value: Vector
+    chance: Vector
 
     @property
     def square(self) -> float:
@@ -50,12 +49,12 @@ class Prices:
 class SettledQuotes:
     """A mixture of worlds whose prices are as near to the quotes as possible; no squared distance is below `least`."""
 
-    share: NDArray[np.float64]
-    worlds: NDArray[np.uint8]
+    share: Vector
+    worlds: Truth
     least: float
 
 
-def prices_in(bets: Bets, cluster: Cluster, share: NDArray[np.float64], worlds: NDArray[np.uint8]) -> Prices:
+def prices_in(bets: Bets, cluster: Cluster, share: Vector, worlds: Truth) -> Prices:
     """The prices of a cluster's bets in a mixture of worlds."""
     own = cluster.bets
     won, stands = truth_of(bets, cluster, worlds)
@@ -97,9 +96,7 @@ def settle(bets: Bets, cluster: Cluster, budget: Budget) -> SettledQuotes | None
     return None
 
 
-def worst(
-    cluster: Cluster, stakes: NDArray[np.float64], price: NDArray[np.float64], budget: Budget
-) -> tuple[float, str]:
+def worst(cluster: Cluster, stakes: Vector, price: Vector, budget: Budget) -> tuple[float, str]:
     """The worst-case profit, rounded down, of stakes on bets that are never called off, and on what it rests."""
     own = cluster.only(stakes != 0)
     payouts, constant = own.payouts(stakes[stakes != 0], np.zeros(len(own.bets)))
@@ -108,16 +105,14 @@ def worst(
     return float(stakes @ price) - constant + found.bound - margin, found.proof
 
 
-def _least(cluster: Cluster, moves: NDArray[np.float64], target: NDArray[np.float64], budget: Budget) -> float:
+def _least(cluster: Cluster, moves: Vector, target: Vector, budget: Budget) -> float:
     """The bound that moves m prove: stakes m win at least w, and w <= m d <= |m| |d| for any distances d."""
     if not moves.any():
         return 0.0
     return max(0.0, worst(cluster, moves, target, budget)[0]) ** 2 / float(moves @ moves)
 
 
-def _moves(
-    cluster: Cluster, sign: NDArray[np.float64], target: NDArray[np.float64], budget: Budget
-) -> NDArray[np.float64]:
+def _moves(cluster: Cluster, sign: Vector, target: Vector, budget: Budget) -> Vector:
     """How far the targets of bets with a sign are from the nearest coherent prices: bids above them, asks below."""
     moves, chosen = np.zeros(len(sign)), sign != 0
     while chosen.any():
@@ -132,7 +127,7 @@ def _moves(
     return moves
 
 
-def _at(cluster: Cluster, price: NDArray[np.float64]) -> Cluster:
+def _at(cluster: Cluster, price: Vector) -> Cluster:
     """The cluster with its bets at one price each."""
     turned = np.where(cluster.complemented, 1.0 - price, price)
     weight = np.bincount(cluster.coordinate, minlength=len(cluster.part)).astype(np.float64)

@@ -12,7 +12,7 @@ from coherently.books import distance
 from coherently.books.bets import decimal
 from coherently.books.distance import ABSENT, NOISE
 from coherently.books.exact_stakes import Plan, accept, prove
-from coherently.books.market import LATE, MARGIN, Stakes, best_stakes
+from coherently.books.market import LATE, MARGIN, Market, Stakes
 from coherently.books.relations.broken import moved_most, violated
 from coherently.books.trading import TradingTerms
 from coherently.solve.worlds.oracle import Oracle
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.books.bets import Bets, Cluster
     from coherently.books.distance import NearestPrices
     from coherently.books.exact_stakes import ProvedStakes
@@ -125,7 +124,7 @@ def _best_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, budget: B
     sell, buy = terms.net(bets)
     found = Stakes(np.zeros(len(own)), 0.0, math.inf, np.zeros(0), answer.worlds, answer.proof)
     if len(answer.cluster.part) <= distance.LARGE:
-        found = best_stakes(bets, answer.cluster, sell[own], buy[own], answer.worlds, budget)
+        found = Market(bets, answer.cluster, answer.worlds).best(sell[own], buy[own], budget)
     plan = Plan(answer.cluster, found.stakes, found.profit, answer.worlds[:0], _prices(bets, terms))
     simple = _simple_plan(bets, answer, terms) if found.reason and found.profit <= MARGIN else None
     if simple is None:
@@ -134,10 +133,10 @@ def _best_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, budget: B
     return replace(simple, stakes=simple.stakes / total, expected=simple.expected / total), found
 
 
-def _prices(bets: Bets, terms: TradingTerms) -> Callable[[Cluster, NDArray[np.float64]], Sequence[Fraction]]:
+def _prices(bets: Bets, terms: TradingTerms) -> Callable[[Cluster, Vector], Sequence[Fraction]]:
     fee = decimal(terms.fee)
 
-    def after_fees(cluster: Cluster, units: NDArray[np.float64]) -> Sequence[Fraction]:
+    def after_fees(cluster: Cluster, units: Vector) -> Sequence[Fraction]:
         gross = terms.exact(bets, cluster.bets, units)
         return [price - fee if unit > 0 else price + fee for price, unit in zip(gross, units.tolist(), strict=True)]
 

@@ -14,8 +14,7 @@ from coherently.errors import MethodError
 from coherently.problem import Intervals
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Vector
     from coherently.books.bets import Bets, Cluster
     from coherently.problem import Merged
 
@@ -45,7 +44,7 @@ class TradingTerms:
         """Whether bets are sold and bought at one price."""
         return self.costless and not bets.quoted.any()
 
-    def net(self, bets: Bets) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def net(self, bets: Bets) -> tuple[Vector, Vector]:
         """The selling and the buying price of a unit of each bet, including the fee.
 
         To sell at 0 or less, or buy at 1 or more, wins in no world; a side that a quote lacks has such a price.
@@ -53,7 +52,7 @@ class TradingTerms:
         cost = self.fee + np.where(bets.quoted, 0.0, 0.5 * self.spread)
         return bets.bid - cost, bets.ask + cost
 
-    def exact(self, bets: Bets, index: NDArray[np.int64], signs: NDArray[np.float64]) -> list[Fraction]:
+    def exact(self, bets: Bets, index: Indices, signs: Vector) -> list[Fraction]:
         """The price of each bet before the fee: sold where its sign is positive, bought where it is negative."""
         panel = bets.panel if bets.source is None else bets.source
         if self.free(bets):

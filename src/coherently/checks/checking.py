@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.books.bets import bets_at_forecasts, bets_at_means, bets_of_judges, usable
+from coherently.books.bets import bets_at_forecasts, bets_at_means, bets_of_judges, event_means, usable
 from coherently.books.conditions import taken_alone
 from coherently.checks.allowance import Allowance
 from coherently.checks.findings import Finding
-from coherently.checks.rounding import half_units, half_units_of_means
+from coherently.checks.rounding import half_units
 from coherently.checks.sharing import nearest_in_time
 from coherently.checks.verdicts import CheckStatus, Court, together
 from coherently.engine import opened
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Vector
     from coherently.books.bets import Bets
     from coherently.books.conditions import Alone
     from coherently.books.distance import NearestPrices
@@ -57,7 +58,7 @@ class Case(Value):
     alone: Sequence[Alone]
     verdict: Verdict
 
-    def among(self, own: NDArray[np.int64]) -> Case:
+    def among(self, own: Indices) -> Case:
         """The same with only the owner's bets, which had these numbers among all."""
         answers = [
             replace(answer, cluster=replace(answer.cluster, bets=np.searchsorted(own, answer.cluster.bets)))
@@ -76,11 +77,11 @@ class Judges(Value, Mapping[str, Finding]):
     """
 
     panel: Panel
-    _slack: NDArray[np.float64]
+    _slack: Vector
     _cases: Sequence[Case]
     _position: Mapping[str, int]
-    _rows: NDArray[np.int64]
-    _starts: NDArray[np.int64]
+    _rows: Indices
+    _starts: Indices
     _allowance: Allowance = field(compare=False)
     _findings: dict[str, Finding] = field(default_factory=dict, compare=False)
 
@@ -293,12 +294,13 @@ def _means(judges: Judges) -> Finding:
     panel, allowance = judges.panel, judges._allowance
     if len(judges) == 1:
         return judges[panel.judges[0]]
-    bets, slack = bets_at_means(panel), half_units_of_means(panel)
+    # A mean is off by at most the mean of the rounding errors of its forecasts.
+    bets, slack = bets_at_means(panel), event_means(panel, half_units(panel))
     return _finding("panel", bets, slack, _examined(bets, slack, allowance, MEANS)[0], allowance)
 
 
 def _examined(
-    bets: Bets, slack: NDArray[np.float64], allowance: Allowance, share: float, progress: Progress | None = None
+    bets: Bets, slack: Vector, allowance: Allowance, share: float, progress: Progress | None = None
 ) -> list[Case]:
     """Find the nearest coherent prices in a share of the time, and judge what is known: one case per judge."""
     with allowance.spend(share) as budget:
@@ -307,7 +309,7 @@ def _examined(
         return _judged(bets, slack, answers, budget)
 
 
-def _judged(bets: Bets, slack: NDArray[np.float64], answers: Sequence[NearestPrices], budget: Budget) -> list[Case]:
+def _judged(bets: Bets, slack: Vector, answers: Sequence[NearestPrices], budget: Budget) -> list[Case]:
     alone = taken_alone(bets, answers, budget)
     court, owner = Court(bets, slack, budget), bets.panel.judge_index
     own: list[tuple[list[NearestPrices], list[Alone], list[Verdict]]] = [([], [], []) for _ in bets.panel.judges]
@@ -322,7 +324,7 @@ def _judged(bets: Bets, slack: NDArray[np.float64], answers: Sequence[NearestPri
     return [Case(found, granted, together(verdicts)) for found, granted, verdicts in own]
 
 
-def _finding(name: str, bets: Bets, slack: NDArray[np.float64], case: Case, allowance: Allowance) -> Finding:
+def _finding(name: str, bets: Bets, slack: Vector, case: Case, allowance: Allowance) -> Finding:
     tolerance = float(slack.max(initial=0.0))
     known = case.verdict
     return Finding(

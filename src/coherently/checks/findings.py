@@ -23,8 +23,7 @@ from coherently.values import Told, Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Vector
     from coherently.books.bets import Bets
     from coherently.books.conditions import Alone
     from coherently.books.distance import NearestPrices
@@ -61,7 +60,7 @@ class Finding(Verdict, Value, Told):
     _bets: Bets
     _answers: Sequence[NearestPrices]
     _alone: Sequence[Alone]
-    _slack: NDArray[np.float64]
+    _slack: Vector
     _allowance: Allowance = field(compare=False)
 
     def __repr__(self) -> str:
@@ -108,12 +107,7 @@ class Finding(Verdict, Value, Told):
 
 
 def _contradictions(
-    bets: Bets,
-    answers: Sequence[NearestPrices],
-    slack: NDArray[np.float64],
-    budget: Budget,
-    *,
-    granted: NDArray[np.int64] | None = None,
+    bets: Bets, answers: Sequence[NearestPrices], slack: Vector, budget: Budget, *, granted: Indices | None = None
 ) -> list[Contradiction]:
     """Simple contradictions of bets, or else one set of forecasts that cannot hold together.
 
@@ -136,9 +130,7 @@ def _contradictions(
     return [Contradiction(tuple(number[list(own)].tolist()), sentence) for own, sentence in shown.items()]
 
 
-def _proved(
-    bets: Bets, bad: Sequence[NearestPrices], slack: NDArray[np.float64], budget: Budget
-) -> Sequence[NearestPrices]:
+def _proved(bets: Bets, bad: Sequence[NearestPrices], slack: Vector, budget: Budget) -> Sequence[NearestPrices]:
     """The clusters that are proved incoherent: by their distance, or else by stakes that win."""
     by_distance = [answer for answer in bad if answer.coherent is False]
     if by_distance:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.books.distance import ABSENT, TOLERANCE
-from coherently.books.market import MARGIN, best_stakes
+from coherently.books.market import MARGIN, Market
 from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coherently.arrays import Vector
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
     from coherently.panel import Panel
@@ -29,7 +30,7 @@ DIGITS = 1e-15
 """How far a float may be from the decimal number that it stands for: a percentage divided by 100 loses its last bit."""
 
 
-def half_units(panel: Panel) -> NDArray[np.float64]:
+def half_units(panel: Panel) -> Vector:
     """The largest rounding error of each forecast; 0 if its judge's numbers were not rounded."""
     count = len(panel.judges)
     decimals = np.zeros(count, np.int64)
@@ -38,18 +39,11 @@ def half_units(panel: Panel) -> NDArray[np.float64]:
             given = ~np.isnan(column)
             np.maximum.at(decimals, panel.judge_index[given], _decimals(column[given]))
     rounded = (decimals >= FEWEST) & (decimals <= MOST)
-    half: NDArray[np.float64] = np.where(rounded, 0.5 * 10.0**-decimals, 0.0)[panel.judge_index]
+    half: Vector = np.where(rounded, 0.5 * 10.0**-decimals, 0.0)[panel.judge_index]
     return half
 
 
-def half_units_of_means(panel: Panel) -> NDArray[np.float64]:
-    """The largest rounding error of the mean of each event: the mean of those of its forecasts."""
-    total = np.bincount(panel.event_index, panel.weight * half_units(panel), len(panel.written))
-    mean: NDArray[np.float64] = total / np.bincount(panel.event_index, panel.weight, len(panel.written))
-    return mean
-
-
-def _decimals(values: NDArray[np.float64]) -> NDArray[np.int64]:
+def _decimals(values: Vector) -> NDArray[np.int64]:
     """The decimals that each number needs; `MOST` + 1 if it needs more than `MOST`."""
     needed = np.full(len(values), MOST + 1, np.int64)
     for digits in range(MOST, -1, -1):
@@ -58,19 +52,19 @@ def _decimals(values: NDArray[np.float64]) -> NDArray[np.int64]:
     return needed
 
 
-def explains(answer: NearestPrices, slack: NDArray[np.float64]) -> bool:
+def explains(answer: NearestPrices, slack: Vector) -> bool:
     """Whether the coherent prices found are within the slack of the cluster's bets."""
     stands = answer.chance > ABSENT
     allowed = np.where(slack > 0, slack + TOLERANCE, 0.0)
     return answer.is_mixture and bool(np.all(np.abs(answer.target - answer.value)[stands] <= allowed[stands]))
 
 
-def cannot_explain(answer: NearestPrices, slack: NDArray[np.float64]) -> bool:
+def cannot_explain(answer: NearestPrices, slack: Vector) -> bool:
     """Whether coherent prices are proved to be farther than any that are within the slack: squares add up."""
     return answer.least > float(np.sum(slack**2))
 
 
-def is_within_slack(bets: Bets, answer: NearestPrices, slack: NDArray[np.float64], budget: Budget) -> bool | None:
+def is_within_slack(bets: Bets, answer: NearestPrices, slack: Vector, budget: Budget) -> bool | None:
     """Whether some coherent prices are within the slack of the cluster's bets; None if that was not decided.
 
     Stakes that win even at prices worse by the slack prove that there are none.
@@ -80,7 +74,7 @@ def is_within_slack(bets: Bets, answer: NearestPrices, slack: NDArray[np.float64
     if not exact and not slack.any():
         return None
     sell, buy = np.maximum(bets.bid[own] - slack, 0.0), np.minimum(bets.ask[own] + slack, 1.0)
-    found = best_stakes(bets, cluster, sell, buy, answer.worlds, budget)
+    found = Market(bets, cluster, answer.worlds).best(sell, buy, budget)
     if found.most <= MARGIN:
         return True
     return False if found.profit > MARGIN and exact else None

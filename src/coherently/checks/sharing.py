@@ -21,9 +21,7 @@ from coherently.solve.component.pricing import COLUMNS, CROSSING, estimated_seco
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.books.bets import Bets, Cluster
     from coherently.books.distance import NearestPrices
     from coherently.panel import Progress
@@ -71,7 +69,7 @@ def _elsewhere(
 
 
 def _improve_batch(
-    sooner: float, clusters: Sequence[tuple[Cluster, NDArray[np.float64]]], seconds: float
+    sooner: float, clusters: Sequence[tuple[Cluster, Vector]], seconds: float
 ) -> list[NearestPrices | None]:
     """Find nearest prices elsewhere, within some seconds from now; None where that needs an explanation."""
     budget = Budget(cancel=order_here() or Event()).within(seconds)

@@ -16,9 +16,7 @@ from coherently.checks.rounding import cannot_explain, explains, is_within_slack
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
     from coherently.solve.budget import Budget
@@ -39,11 +37,6 @@ class CheckStatus(StrEnum):
     COHERENT = "coherent"
     UNDECIDED = "undecided"
 
-    @property
-    def coherent(self) -> bool | None:
-        """Whether the forecasts are coherent, but for what their decimals explain; None where that is not known."""
-        return None if self is CheckStatus.UNDECIDED else self is not CheckStatus.INCOHERENT
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -62,7 +55,7 @@ class Verdict:
     @property
     def coherent(self) -> bool | None:
         """Whether the forecasts are coherent, but for rounding; None where that was not decided in time."""
-        return self.status.coherent
+        return None if self.status is CheckStatus.UNDECIDED else self.status is not CheckStatus.INCOHERENT
 
     @property
     def distance_low(self) -> float:
@@ -107,7 +100,7 @@ FINE = Verdict(CheckStatus.COHERENT, 0.0, 0.0, 0.0, ())
 class Court:
     """Judges the clusters of bets by their nearest coherent prices; `slack` is the largest error of each bet."""
 
-    def __init__(self, bets: Bets, slack: NDArray[np.float64], budget: Budget) -> None:
+    def __init__(self, bets: Bets, slack: Vector, budget: Budget) -> None:
         self.bets, self.slack, self.budget = bets, slack, budget
         self.looking = budget if budget.left() >= MOMENT else replace(budget, deadline=time.monotonic() + MOMENT)
         self.quoted = bets.quoted
@@ -133,7 +126,7 @@ class Court:
         quoted = bool(self.quoted[answer.cluster.bets].any())
         return Verdict(status, min(least, most), most, None if quoted else _saved(answer), (answer.proof,))
 
-    def _look(self, answer: NearestPrices, slack: NDArray[np.float64]) -> tuple[CheckStatus, float]:
+    def _look(self, answer: NearestPrices, slack: Vector) -> tuple[CheckStatus, float]:
         """A closer look: at relations that the bets of a cluster break, and at what rounding explains."""
         if self.looking.is_over():
             return CheckStatus.UNDECIDED, answer.least
@@ -154,11 +147,8 @@ def together(verdicts: Iterable[Verdict]) -> Verdict:
     found = [verdict for verdict in verdicts if verdict.status is not CheckStatus.COHERENT]
     if not found:
         return FINE
-    status = next(
-        s
-        for s in (CheckStatus.INCOHERENT, CheckStatus.UNDECIDED, CheckStatus.ROUNDING)
-        if any(v.status is s for v in found)
-    )
+    order = (CheckStatus.INCOHERENT, CheckStatus.UNDECIDED, CheckStatus.ROUNDING)
+    status = min((verdict.status for verdict in found), key=order.index)
     saved = [v.guaranteed_improvement for v in found if v.guaranteed_improvement is not None]
     return Verdict(
         status,

@@ -16,8 +16,7 @@ from coherently.verifier.nearness import saved
 from coherently.verifier.promises import cut, tolerance_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.result import Result
     from coherently.verifier.merging import Distinct
     from coherently.verifier.nearness import Nearness
@@ -37,8 +36,8 @@ class BoundCheck:
     any enumeration proves, else what is claimed, within reason.
     """
 
-    proved: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    believed: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    proved: Vector = field(default_factory=lambda: np.empty(0))
+    believed: Vector = field(default_factory=lambda: np.empty(0))
     problems: list[str] = field(default_factory=list)
     rests_on: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
@@ -106,7 +105,7 @@ def check_local_bound(result: Result, distinct: Distinct, near: Nearness) -> Bou
 
 
 def check_improvement(
-    result: Result, distinct: Distinct, near: Nearness, bounds: NDArray[np.float64]
+    result: Result, distinct: Distinct, near: Nearness, bounds: Vector
 ) -> tuple[list[str], list[str]]:
     """Check the guaranteed improvement: the problems, and what could not be checked."""
     if result.guaranteed_improvement is None:
@@ -119,7 +118,7 @@ def check_improvement(
         return [], ["the guaranteed improvement: there are too many worlds to enumerate"]
     most = saved(distinct.scatter, near, bounds)
     # A sum over all forecasts, each of which adds at most its weight.
-    if claim <= most + distinct.close * max(1.0, near.weight.sum()):
+    if claim <= most + distinct.close * max(1.0, distinct.weight.sum()):
         rests = "the guaranteed improvement, which rests on the lower bounds of components with too many worlds"
         return [], [rests] if hidden.any() else []
     unit = distinct.unit
@@ -174,7 +173,7 @@ def _check_component(i: int, claim: float, result: Result, near: Nearness, found
     if claim <= low + slack or claim <= 0:
         found.rests_on.append(ENUMERATION if claim <= low + slack else NOTHING)
         return []
-    if not near.enumerated[i]:
+    if not near.worlds.possible[i]:
         found.believed[i] = min(claim, f)
         found.rests_on.append(proof)
         found.unchecked.append(f"the lower bound of component {i}, which has too many worlds to enumerate")
@@ -220,7 +219,7 @@ def _ends(near: Nearness, found: BoundCheck) -> tuple[float, float]:
     low = high = 0.0
     for i, f in enumerate(near.objective.tolist()):
         most = math.inf if near.pinned[i] else f
-        if near.enumerated[i]:
+        if near.worlds.possible[i]:
             own = near.bracket(i)
             found.believed[i] = max(found.believed[i], own.low)
             most = min(most, own.high)
@@ -236,7 +235,7 @@ def _check_optimal(result: Result, near: Nearness, found: BoundCheck) -> list[st
     if objective - found.believed.sum() <= most:
         return []
     reached = near.objective.copy()
-    for i in np.flatnonzero(near.enumerated & (found.believed < near.objective)).tolist():
+    for i in np.flatnonzero(near.worlds.possible & (found.believed < near.objective)).tolist():
         own = near.bracket(i)
         found.believed[i], reached[i] = max(found.believed[i], own.low), min(reached[i], own.high)
     if objective - found.believed.sum() <= most:

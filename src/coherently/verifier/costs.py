@@ -8,12 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Mask, Vector
     from coherently.problem import Loss
-
-    Vector = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
 
 STEEP = 1e-12
 """Curvatures, which only guide the search, are computed at least this far from 0 and 1."""
@@ -32,7 +28,7 @@ class Costs:
     weight: Vector
     low: Vector
     high: Vector
-    linear: Flags
+    linear: Mask
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -40,7 +36,7 @@ class Costs:
     def value(self, u: Vector, h: Vector) -> Vector:
         """Each loss; 0 where the condition is impossible."""
         r, t = self.ratios(u, h)
-        lost: Vector = self.weight * np.where(self.linear, (h * (r - t)) ** 2, h * self._apart(r, t))
+        lost: Vector = self.weight * np.where(self.linear, (h * (r - t)) ** 2, h * self.loss.divergence(r, t))
         return lost
 
     def slopes(self, u: Vector, h: Vector) -> tuple[Vector, Vector]:
@@ -49,8 +45,9 @@ class Costs:
         By u they are N d'(r) and by h N (d(r) - r d'(r)); where linear, 2 N h (r - t) and -t times that.
         """
         r, t = self.ratios(u, h)
-        steep = self.weight * np.where(self.linear, 2.0 * h * (r - t), self._slope(r, t))
-        flat = np.where(self.linear, -t * steep, self.weight * self._apart(r, t) - r * steep)
+        slope = np.where(r == t, 0.0, self.loss.gradient(r) - self.loss.gradient(t))
+        steep = self.weight * np.where(self.linear, 2.0 * h * (r - t), slope)
+        flat = np.where(self.linear, -t * steep, self.weight * self.loss.divergence(r, t) - r * steep)
         return steep, flat
 
     def curvature(self, u: Vector, h: Vector) -> tuple[Vector, Vector]:
@@ -65,9 +62,3 @@ class Costs:
         """The conditional probability, and the nearest one without loss; the forecast if the condition has chance 0."""
         r = np.clip(np.divide(u, h, out=self.low.copy(), where=h > 0), 0.0, 1.0)
         return r, np.clip(r, self.low, self.high)
-
-    def _apart(self, r: Vector, t: Vector) -> Vector:
-        return self.loss.divergence(r, t)
-
-    def _slope(self, r: Vector, t: Vector) -> Vector:
-        return np.where(r == t, 0.0, self.loss.gradient(r) - self.loss.gradient(t))

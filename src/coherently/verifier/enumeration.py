@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.verifier.merging import first_homes
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from coherently.events import Events
+    from coherently.arrays import Indices, Mask, Vector
     from coherently.panel import Panel
     from coherently.verifier.merging import Distinct
 
@@ -23,43 +25,6 @@ MOST_CELLS = 2**27
 """... and at most this many world-event pairs."""
 
 
-class WorldShares(Protocol):
-    """Worlds of some variables, as `coherently.solve.Worlds`."""
-
-    @property
-    def weight(self) -> NDArray[np.float64]:
-        """The probability of each world."""
-
-    @property
-    def truth(self) -> NDArray[np.bool_]:
-        """One row per world, one column per variable."""
-
-
-def mixed(
-    events: Events,
-    sides: NDArray[np.int32],
-    part_of: NDArray[np.int64],
-    parts: Sequence[WorldShares],
-    variables: Sequence[NDArray[np.int64]],
-) -> NDArray[np.float64]:
-    """The probability of each side in the mixture of its part; `variables` are the table's for each part's columns."""
-    probability = np.zeros(len(sides))
-    counts = np.array([len(part.weight) for part in parts], np.int64)
-    n_variables = len(events.variables)
-    for begin, end in _blocks(counts, n_variables + len(sides)):
-        active = np.flatnonzero(counts > begin)
-        worlds = np.zeros((end - begin, n_variables), np.bool_)
-        weight = np.zeros((end - begin, len(parts)))
-        for k in active.tolist():
-            rows = parts[k].truth[begin:end]
-            worlds[: len(rows), variables[k]] = rows
-            weight[: len(rows), k] = parts[k].weight[begin:end]
-        mine = np.flatnonzero(counts[part_of] > begin)
-        holds = events.evaluate(sides[mine], worlds)
-        probability[mine] += np.einsum("ij,ij->j", weight[:, part_of[mine]], holds)
-    return probability
-
-
 class Enumeration:
     """All worlds of the components that have few enough: truth assignments that declarations and laws allow.
 
@@ -67,9 +32,7 @@ class Enumeration:
     of its free variables a bit of j; a declared variable has a digit of j, its value.
     """
 
-    def __init__(
-        self, panel: Panel, distinct: Distinct, sides: NDArray[np.int32], component: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, panel: Panel, distinct: Distinct, sides: NDArray[np.int32], component: Indices) -> None:
         self.events, self.sides, self.component = panel.events, sides, component
         self.home = distinct.home_of_variable
         self._place_variables(panel)
@@ -80,10 +43,8 @@ class Enumeration:
         cells = np.bincount(component, minlength=distinct.n_components) * counts
         self.possible = (counts <= MOST_WORLDS) & (cells <= MOST_CELLS)
         self.counts = np.where(self.possible, counts, 0).astype(np.int64)
-        laws = panel.laws.side
-        starts, variables = panel.events.supports(laws // 2)
-        self.laws = laws[np.diff(starts) > 0]
-        self.law_home = self.home[variables[starts[:-1][np.diff(starts) > 0]]]
+        self.laws = panel.laws.side
+        self.law_home = first_homes(panel, self.home, self.laws)
 
     def _place_variables(self, panel: Panel) -> None:
         """The digit of each variable: j // stride % size, and whether it is true at `value`, or up to it."""
@@ -108,7 +69,7 @@ class Enumeration:
         power[order] = log - np.log2(self.factor[order]) - before
         self.stride = np.rint(2.0 ** np.minimum(power, 62.0))[first].astype(np.int64)
 
-    def rows(self, begin: int, end: int, components: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def rows(self, begin: int, end: int, components: Mask) -> Mask:
         """The worlds from `begin` to `end`, of all variables; those of other components are false."""
         worlds = np.zeros((end - begin, len(self.home)), np.bool_)
         used = np.flatnonzero((self.home >= 0) & np.append(components, False)[self.home])
@@ -116,11 +77,11 @@ class Enumeration:
         worlds[:, used] = np.where(self.ordered[used], digit <= self.value[used], digit == self.value[used])
         return worlds
 
-    def least(self, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+    def least(self, coefficients: Vector) -> Vector:
         """The least sum of coefficients of events that hold in a world of each component; NaN where not enumerated."""
         least = np.where(self.possible, np.inf, np.nan)
         order = np.argsort(self.component, kind="stable")
-        for begin, end in _blocks(self.counts, len(self.home) + len(order)):
+        for begin, end in blocks(self.counts, len(self.home) + len(order)):
             active = self.counts > begin
             mine, laws = order[active[self.component[order]]], np.flatnonzero(np.append(active, False)[self.law_home])
             worlds = self.rows(begin, end, active)
@@ -134,12 +95,12 @@ class Enumeration:
             least = np.where(active, np.minimum(least, sums.min(axis=0)), least)
         return least
 
-    def truths(self, component: int, sides: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def truths(self, component: int, sides: NDArray[np.int32]) -> Mask:
         """The truth of some events of a component in its possible worlds; one row for each distinct case."""
         one = np.arange(len(self.counts)) == component
         laws = self.laws[self.law_home == component]
         found = []
-        for begin, end in _blocks(self.counts[component : component + 1], len(self.home) + len(sides)):
+        for begin, end in blocks(self.counts[component : component + 1], len(self.home) + len(sides)):
             worlds = self.rows(begin, end, one)
             worlds = worlds[self.events.evaluate(laws, worlds).all(axis=1)]
             packed = np.packbits(self.events.evaluate(sides, worlds), axis=1)
@@ -157,7 +118,7 @@ def proved(objective: float, shortfall: float) -> float:
     return max(0.0, objective - max(0.0, shortfall)) ** 2 / objective if objective > 0 else 0.0
 
 
-def _blocks(counts: NDArray[np.int64], width: int) -> Iterator[tuple[int, int]]:
+def blocks(counts: NDArray[np.int64], width: int) -> Iterator[tuple[int, int]]:
     """Cut rows into blocks that fit; blocks grow as parts with few worlds are finished."""
     begin, most = 0, int(counts.max(initial=0))
     largest = max(64, CELLS // max(1, width) // 64 * 64)

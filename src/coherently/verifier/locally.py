@@ -17,13 +17,10 @@ from coherently.verifier.optimum import Bracket, ConvexProgram, bracket
 from coherently.verifier.promises import SETTLED, tolerance_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.panel import Panel
     from coherently.problem import Groups, Loss, Merged, Problem
     from coherently.result import Result
-
-    Vector = NDArray[np.float64]
 
 MOST_GROUPS = 20_000
 """Maximum number of groups that are checked."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Mask, Vector
     from coherently.panel import Panel
     from coherently.problem import Loss
 
@@ -33,10 +34,10 @@ methods leave out shares of worlds of at most 1e-12 each, of which mixtures have
 class IntervalRows:
     """Forecasts of an interval, turned to the side of the distinct event at `row`."""
 
-    row: NDArray[np.int64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    row: Indices
+    low: Vector
+    high: Vector
+    weight: Vector
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,33 +60,33 @@ class Distinct:
 
     side: NDArray[np.int32]
     condition: NDArray[np.int32]
-    weight: NDArray[np.float64]
-    mean: NDArray[np.float64]
+    weight: Vector
+    mean: Vector
     intervals: IntervalRows
     scatter: float
-    home: NDArray[np.int64]
-    turned: NDArray[np.bool_]
-    starts: NDArray[np.int64]
+    home: Indices
+    turned: Mask
+    starts: Indices
     variables: NDArray[np.int32]
-    component: NDArray[np.int64]
-    home_of_variable: NDArray[np.int64]
+    component: Indices
+    home_of_variable: Indices
     events: NDArray[np.int64]
-    tied: NDArray[np.int64]
-    plain: NDArray[np.float64]
+    tied: Indices
+    plain: Vector
     unit: float
     floor: float
     close: float
 
     @property
-    def conditional(self) -> NDArray[np.bool_]:
+    def conditional(self) -> Mask:
         """Which of them are conditional."""
-        given: NDArray[np.bool_] = self.condition != CERTAIN
+        given: Mask = self.condition != CERTAIN
         return given
 
     @property
-    def weighty(self) -> NDArray[np.bool_]:
+    def weighty(self) -> Mask:
         """Which of them have a forecast of positive weight."""
-        heavy: NDArray[np.bool_] = self.weight > 0
+        heavy: Mask = self.weight > 0
         heavy[self.intervals.row[self.intervals.weight > 0]] = True
         return heavy
 
@@ -94,19 +95,15 @@ class Distinct:
         """The number of components."""
         return len(self.events)
 
-    def at_home(self, written: NDArray[np.float64]) -> NDArray[np.float64]:
+    def at_home(self, written: Vector) -> Vector:
         """Probabilities of the events as written, turned to the sides here; the first written counts."""
         turned = np.where(self.turned, 1.0 - written, written)
         value = np.empty(len(self.side))
         value[self.home[::-1]] = turned[::-1]
         return value
 
-    def by_component(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum values, one per event, over each component."""
-        return np.bincount(self.component, values, self.n_components).astype(np.float64)
 
-
-def scaled(panel: Panel) -> tuple[NDArray[np.float64], float]:
+def scaled(panel: Panel) -> tuple[Vector, float]:
     """The weights of the forecasts in units of the largest, and the largest."""
     unit = float(panel.weight.max(initial=0.0)) or 1.0
     return panel.weight / unit, unit
@@ -131,7 +128,7 @@ def floor_of(panel: Panel) -> float:
     return float(np.ldexp(1.0, int(np.frexp(known[(len(known) - 1) // 2])[1]) - 1) / known[-1])
 
 
-def means_as_written(panel: Panel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def means_as_written(panel: Panel) -> tuple[Vector, Vector]:
     """The total weight of each event as written, in units of the largest, and its weighted mean (NaN if it is 0)."""
     count, (own, _) = len(panel.written), scaled(panel)
     weight = np.bincount(panel.event_index, own, count).astype(np.float64)
@@ -181,9 +178,7 @@ def merge(panel: Panel, loss: Loss) -> Distinct:
     )
 
 
-def _intervals(
-    panel: Panel, weight: NDArray[np.float64], home: NDArray[np.int64], turned: NDArray[np.bool_]
-) -> tuple[NDArray[np.bool_], IntervalRows]:
+def _intervals(panel: Panel, weight: Vector, home: Indices, turned: Mask) -> tuple[Mask, IntervalRows]:
     """Which forecasts are numbers, and those that are intervals."""
     none = np.full(len(panel), np.nan)
     low, high = (none if column is None else column for column in (panel.lower, panel.upper))
@@ -198,20 +193,29 @@ def _intervals(
     )
 
 
-def _divide(sums: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    quotient: NDArray[np.float64] = np.divide(sums, weight, out=np.full(len(weight), np.nan), where=weight > 0)
+def _divide(sums: NDArray[Any], weight: Vector) -> Vector:
+    quotient: Vector = np.divide(sums, weight, out=np.full(len(weight), np.nan), where=weight > 0)
     return quotient
 
 
-def _supports(panel: Panel, *sides: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _supports(panel: Panel, *sides: NDArray[np.int32]) -> tuple[Indices, NDArray[np.int32]]:
     """The variables of events by several sides each: those of all the sides, side by side."""
     starts, variables = panel.events.supports((np.stack(sides, axis=1).ravel() // 2).astype(np.int32))
     return starts[:: len(sides)], variables
 
 
+def first_homes(panel: Panel, home: Indices, *sides: NDArray[np.int32]) -> Indices:
+    """The home of the first variable of each law or pin, which its sides give; -1 if it has no variables."""
+    starts, variables = _supports(panel, *sides)
+    homes = np.full(len(sides[0]), -1, np.int64)
+    some = np.diff(starts) > 0
+    homes[some] = home[variables[starts[:-1][some]]]
+    return homes
+
+
 def _components(
     panel: Panel, side: NDArray[np.int32], condition: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Indices, Indices, Indices, Indices]:
     """The component of each distinct event and of each variable, the events of each component, and what is tied.
 
     Events are counted as the methods do: E & H and H of conditionals and pins that nobody forecast are events too.
@@ -234,7 +238,7 @@ def _components(
     return component, home[count:], np.bincount(home[:count]), label[count:]
 
 
-def _coordinates(sides: Sequence[NDArray[np.int32]]) -> tuple[list[NDArray[np.int64]], NDArray[np.int32]]:
+def _coordinates(sides: Sequence[NDArray[np.int32]]) -> tuple[list[Indices], NDArray[np.int32]]:
     """Number distinct events by first appearance, complements as one; a certain condition is -1."""
     asked = np.concatenate(sides).astype(np.int64)
     told = (asked != CERTAIN) | (np.arange(len(asked)) < len(sides[0]))
@@ -245,7 +249,7 @@ def _coordinates(sides: Sequence[NDArray[np.int32]]) -> tuple[list[NDArray[np.in
     return np.split(number, np.cumsum([len(part) for part in sides])[:-1]), kinds
 
 
-def _pins_in_reach(panel: Panel, side: NDArray[np.int32], condition: NDArray[np.int32]) -> NDArray[np.int64]:
+def _pins_in_reach(panel: Panel, side: NDArray[np.int32], condition: NDArray[np.int32]) -> Indices:
     """The pins about variables of forecasts, or about those that declarations, laws and pins tie to them."""
     label = _connected(len(panel.events.variables), [(tie[:-1], tie[1:]) for tie in _ties(panel)])
     used = np.unique(label[_supports(panel, side, condition)[1]])
@@ -253,7 +257,7 @@ def _pins_in_reach(panel: Panel, side: NDArray[np.int32], condition: NDArray[np.
     return np.flatnonzero(np.array(reached, np.bool_))
 
 
-def _connected(count: int, links: Sequence[Link]) -> NDArray[np.int64]:
+def _connected(count: int, links: Sequence[Link]) -> Indices:
     """Number the connected components of so many nodes by their first."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -262,20 +266,20 @@ def _connected(count: int, links: Sequence[Link]) -> NDArray[np.int64]:
     rows, columns = (np.concatenate([none, *(link[i] for link in links)]) for i in (0, 1))
     graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(count, count))
     _, first, number = np.unique(connected_components(graph, False)[1], return_index=True, return_inverse=True)
-    found: NDArray[np.int64] = np.argsort(np.argsort(first))[number]
+    found: Indices = np.argsort(np.argsort(first))[number]
     return found
 
 
-def _ties(panel: Panel) -> list[NDArray[np.int64]]:
+def _ties(panel: Panel) -> list[Indices]:
     """The variables that each declaration, law and pin ties together."""
     choices = [choice.atoms.astype(np.int64) for choice in panel.events.choices()]
     return [*choices, *_rows(*panel.events.supports(panel.laws.side // 2)), *_pin_variables(panel)]
 
 
-def _pin_variables(panel: Panel) -> list[NDArray[np.int64]]:
+def _pin_variables(panel: Panel) -> list[Indices]:
     pins = panel.laws.pins
     return _rows(*_supports(panel, pins.event, pins.condition))
 
 
-def _rows(starts: NDArray[np.int64], members: NDArray[np.int32]) -> list[NDArray[np.int64]]:
+def _rows(starts: Indices, members: NDArray[np.int32]) -> list[Indices]:
     return [part.astype(np.int64) for part in np.split(members, starts[1:-1])] if len(starts) > 1 else []

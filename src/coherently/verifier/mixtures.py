@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from coherently.verifier.enumeration import mixed
-from coherently.verifier.merging import CLOSE
+from coherently.verifier.enumeration import blocks
+from coherently.verifier.merging import CLOSE, first_homes
 from coherently.verifier.nearness import ABSENT
 from coherently.verifier.promises import cut
 
@@ -17,10 +17,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Mask, Vector
     from coherently.events import Choice
     from coherently.panel import Panel
-    from coherently.verifier.enumeration import WorldShares
     from coherently.verifier.merging import Distinct
+
+
+class WorldShares(Protocol):
+    """Worlds of some variables, as `coherently.solve.Worlds`."""
+
+    @property
+    def weight(self) -> Vector:
+        """The probability of each world."""
+
+    @property
+    def truth(self) -> Mask:
+        """One row per world, one column per variable."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,12 +45,24 @@ class Support:
     panel: Panel
     distinct: Distinct
     parts: Sequence[WorldShares]
-    variables: list[NDArray[np.int64]]
-    part_of: NDArray[np.int64]
+    variables: list[Indices]
+    part_of: Indices
 
-    def probability(self, sides: NDArray[np.int32], part_of: NDArray[np.int64]) -> NDArray[np.float64]:
+    def probability(self, sides: NDArray[np.int32], part_of: Indices) -> Vector:
         """The probability of each side in the mixture of a part that has all its variables."""
-        return mixed(self.panel.events, sides, part_of, self.parts, self.variables)
+        events, found = self.panel.events, np.zeros(len(sides))
+        counts = np.array([len(part.weight) for part in self.parts], np.int64)
+        for begin, end in blocks(counts, events.n_variables + len(sides)):
+            worlds = np.zeros((end - begin, events.n_variables), np.bool_)
+            weight = np.zeros((end - begin, len(self.parts)))
+            for k in np.flatnonzero(counts > begin).tolist():
+                rows = self.parts[k].truth[begin:end]
+                worlds[: len(rows), self.variables[k]] = rows
+                weight[: len(rows), k] = self.parts[k].weight[begin:end]
+            mine = np.flatnonzero(counts[part_of] > begin)
+            holds = events.evaluate(sides[mine], worlds)
+            found[mine] += np.einsum("ij,ij->j", weight[:, part_of[mine]], holds)
+        return found
 
 
 def check_worlds(
@@ -70,7 +94,7 @@ def check_worlds(
     return (None, cut(problems)) if problems else (Support(panel, distinct, parts, variables, part_of), [])
 
 
-def check_mixture(support: Support, x: NDArray[np.float64]) -> tuple[list[str], list[str]]:
+def check_mixture(support: Support, x: Vector) -> tuple[list[str], list[str]]:
     """Check forecasts x of distinct events by the worlds: the problems, and what worlds do not determine.
 
     With a = P(E & H) and h = P(H) of the worlds, a forecast x of E given H must have |a - x h| <= CLOSE: a and h are
@@ -91,25 +115,23 @@ def check_mixture(support: Support, x: NDArray[np.float64]) -> tuple[list[str], 
     return cut(problems), cut([f"the probability of {one!r}: in the worlds, its condition has none" for one in silent])
 
 
-def probabilities(support: Support) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def probabilities(support: Support) -> tuple[Vector, Vector]:
     """The probabilities of each distinct event, with its condition, and of its condition in the worlds."""
     distinct = support.distinct
     joint, given = (support.probability(sides, support.part_of) for sides in (distinct.side, distinct.condition))
     return joint, given
 
 
-def check_possible(panel: Panel, parts: Sequence[WorldShares], variables: Sequence[NDArray[np.int64]]) -> list[str]:
+def check_possible(panel: Panel, parts: Sequence[WorldShares], variables: Sequence[Indices]) -> list[str]:
     """Every world must obey the declarations and the laws about its variables."""
     events, laws = panel.events, panel.laws
     home = _homes(panel, variables)
-    starts, members = events.supports(laws.side // 2)
-    law_home = home[members[starts[:-1][np.diff(starts) > 0]]]
-    about = np.flatnonzero(np.diff(starts) > 0)
+    law_home = first_homes(panel, home, laws.side)
     problems = []
     for i, (part, own) in enumerate(zip(parts, variables, strict=True)):
         worlds = np.zeros((len(part.weight), len(home)), np.bool_)
         worlds[:, own] = part.truth
-        mine = about[law_home == i]
+        mine = np.flatnonzero(law_home == i)
         broken = mine[~events.evaluate(laws.side[mine], worlds).all(axis=0)]
         problems += [f"a world of part {i} breaks the law {laws.text[law]!r}" for law in broken.tolist()]
     for choice in events.choices():
@@ -121,7 +143,7 @@ def check_possible(panel: Panel, parts: Sequence[WorldShares], variables: Sequen
     return problems
 
 
-def _homes(panel: Panel, variables: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _homes(panel: Panel, variables: Sequence[Indices]) -> Indices:
     """The part that has each variable, -1 if none has."""
     home = np.full(len(panel.events.variables), -1, np.int64)
     for i, own in enumerate(variables):
@@ -129,7 +151,7 @@ def _homes(panel: Panel, variables: Sequence[NDArray[np.int64]]) -> NDArray[np.i
     return home
 
 
-def _obeys(choice: Choice, truth: NDArray[np.bool_]) -> bool:
+def _obeys(choice: Choice, truth: Mask) -> bool:
     if choice.ordered:
         return bool((truth[:, 1:] >= truth[:, :-1]).all())
     count = truth.sum(axis=1)
@@ -171,9 +193,7 @@ def _check_part(number: int, part: WorldShares, n_variables: int) -> list[str]:
     return []
 
 
-def _parts_of_variables(
-    panel: Panel, variables: Sequence[NDArray[np.int64]], distinct: Distinct
-) -> tuple[NDArray[np.int64], list[str]]:
+def _parts_of_variables(panel: Panel, variables: Sequence[Indices], distinct: Distinct) -> tuple[Indices, list[str]]:
     """The part that has each variable (-1 if none has): at most one, with all the variables that are tied to it."""
     names = panel.events.variables
     members = np.concatenate([np.empty(0, np.int64), *variables])

@@ -10,17 +10,14 @@ import numpy as np
 
 from coherently.verifier.costs import Costs
 from coherently.verifier.enumeration import Enumeration, proved
-from coherently.verifier.merging import CLOSE
+from coherently.verifier.merging import CLOSE, first_homes
 from coherently.verifier.optimum import Bracket, ConvexProgram, bracket
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Mask, Vector
     from coherently.panel import Panel
     from coherently.problem import Loss
     from coherently.verifier.merging import Distinct
-
-    Vector = NDArray[np.float64]
 
 ABSENT = 1e-6
 """A condition counts as impossible up to this probability."""
@@ -42,7 +39,7 @@ class Stated:
     condition: Vector
     form: str
 
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> Indices:
         """The distinct event of each cost: those of points, then those of intervals."""
         intervals = self.distinct.intervals
         return np.concatenate([np.flatnonzero(self.distinct.weight > 0), intervals.row[intervals.weight > 0]])
@@ -75,8 +72,8 @@ class Nearness:
     `objective` is the distance f, and `blur` its error, for conditionals only, if P(E & H) and P(H) are off by CLOSE,
     as sums of shares may be. `shortfall` is g, the greatest <F, x - s> over the worlds s, with F the slope of the
     distance, or half of it, N(x - q), where it is `quadratic`: for points under the Brier loss. It is NaN where there
-    are too many worlds to enumerate (not `enumerated`), pins, which not all worlds obey, or an impossible condition.
-    `saved` is the Brier penalty that is saved in every world, in enumerated components. `weight` is the sum of N.
+    are too many worlds to enumerate (`worlds` says so), pins, which not all worlds obey, or an impossible condition.
+    `saved` is the Brier penalty that is saved in every world, in enumerated components.
     """
 
     panel: Panel
@@ -85,10 +82,8 @@ class Nearness:
     blur: Vector
     shortfall: Vector
     saved: Vector
-    weight: Vector
-    quadratic: NDArray[np.bool_]
-    enumerated: NDArray[np.bool_]
-    pinned: NDArray[np.bool_]
+    quadratic: Mask
+    pinned: Mask
     worlds: Enumeration
     brackets: dict[int, Bracket] = field(default_factory=dict)
 
@@ -128,7 +123,7 @@ def measure(panel: Panel, answer: Stated) -> Nearness:
     by_condition = np.where(distinct.conditional, np.bincount(rows, share * flat, count), 0.0)
     level = share * (steep * u + np.where(distinct.conditional[rows], flat * h, 0.0))
     least = worlds.least(np.concatenate([by_event, by_condition[given]]))
-    pinned = _pinned(panel, distinct)
+    pinned = np.isin(np.arange(distinct.n_components), _pin_homes(panel, distinct))
     unknown = pinned.copy()
     # Where a condition is almost impossible the slope is not unique, and only some slopes prove the bound.
     unknown[distinct.component[distinct.conditional & (answer.condition <= ABSENT)]] = True
@@ -142,16 +137,14 @@ def measure(panel: Panel, answer: Stated) -> Nearness:
         CLOSE * _summed(home, blur, distinct),
         np.where(unknown, np.nan, _summed(home, level, distinct) - least),
         _saved(answer, worlds, given),
-        distinct.by_component(distinct.weight),
         quadratic,
-        worlds.possible,
         pinned,
         worlds,
     )
 
 
-def _summed(home: NDArray[np.int64], values: Vector, distinct: Distinct) -> Vector:
-    """Sum values, one per cost, over each component."""
+def _summed(home: Indices, values: Vector, distinct: Distinct) -> Vector:
+    """Sum values over each component; `home` is the component of each value."""
     return np.bincount(home, values, distinct.n_components).astype(np.float64)
 
 
@@ -161,8 +154,7 @@ def program(panel: Panel, answer: Stated, worlds: Enumeration, component: int) -
     mine = np.flatnonzero(distinct.component[rows] == component)
     own = rows[mine]
     pins = panel.laws.pins
-    first = _first_homes(panel, distinct)
-    about = np.flatnonzero(first == component)
+    about = np.flatnonzero(_pin_homes(panel, distinct) == component)
     sides = np.concatenate([distinct.side[own], distinct.condition[own], pins.event[about], pins.condition[about]])
     truth = worlds.truths(component, sides.astype(np.int32)).astype(np.float64)
     joint, given, pin_joint, pin_given = np.split(truth, np.cumsum([len(own), len(own), len(about)]), axis=1)
@@ -177,7 +169,7 @@ def program(panel: Panel, answer: Stated, worlds: Enumeration, component: int) -
     return ConvexProgram(chosen, joint[kept], given[kept], limits[kept], equal, np.zeros(int(kept.sum()), np.int64))
 
 
-def _quadratic(answer: Stated) -> NDArray[np.bool_]:
+def _quadratic(answer: Stated) -> Mask:
     """The components whose distance is a sum of squares of x - q."""
     distinct = answer.distinct
     plain = np.full(distinct.n_components, answer.loss.is_quadratic)
@@ -186,31 +178,19 @@ def _quadratic(answer: Stated) -> NDArray[np.bool_]:
     return plain
 
 
-def _pinned(panel: Panel, distinct: Distinct) -> NDArray[np.bool_]:
-    """The components that have pins."""
-    found = np.zeros(distinct.n_components, np.bool_)
-    homes = _first_homes(panel, distinct)
-    found[homes[homes >= 0]] = True
-    return found
-
-
-def _first_homes(panel: Panel, distinct: Distinct) -> NDArray[np.int64]:
+def _pin_homes(panel: Panel, distinct: Distinct) -> Indices:
     """The component of each pin, -1 if it reaches no forecast or has no variables."""
     pins = panel.laws.pins
-    starts, variables = panel.events.supports(np.stack([pins.event, pins.condition], axis=1).ravel() // 2)
-    homes = np.full(len(pins), -1, np.int64)
-    some = np.flatnonzero(np.diff(starts[::2]) > 0)
-    homes[some] = distinct.home_of_variable[variables[starts[:-1:2][some]]]
-    return homes
+    return first_homes(panel, distinct.home_of_variable, pins.event, pins.condition)
 
 
-def _saved(answer: Stated, worlds: Enumeration, given: NDArray[np.int64]) -> Vector:
+def _saved(answer: Stated, worlds: Enumeration, given: Indices) -> Vector:
     """The least of sum N ((v - q)^2 - (v - x)^2) over worlds v; conditionals count where their condition holds."""
     distinct = answer.distinct
     known = distinct.weight > 0
     x, mean = (np.where(known, values, 0.0) for values in (answer.x, distinct.plain))
     per_event, constant = -2 * distinct.weight * (mean - x), distinct.weight * (mean**2 - x**2)
-    fixed = distinct.by_component(np.where(distinct.conditional, 0.0, constant))
+    fixed = _summed(distinct.component, np.where(distinct.conditional, 0.0, constant), distinct)
     return fixed + worlds.least(np.concatenate([per_event, constant[given]]))
 
 

@@ -18,11 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Mask, Vector
     from coherently.verifier.costs import Costs
-
-    Vector = NDArray[np.float64]
 
 STEPS = 120
 """Maximum number of Newton steps; 20 to 40 are usual."""
@@ -46,15 +43,15 @@ class ConvexProgram:
     joint: Vector
     given: Vector
     limits: Vector
-    equal: NDArray[np.bool_]
-    simplex: NDArray[np.int64]
+    equal: Mask
+    simplex: Indices
 
     @property
     def unit(self) -> float:
         """What losses are relative to: the largest weight."""
         return float(self.costs.weight.max(initial=0.0)) or 1.0
 
-    def take(self, rows: NDArray[np.int64]) -> ConvexProgram:
+    def take(self, rows: Indices) -> ConvexProgram:
         """Only some of the columns."""
         return ConvexProgram(
             self.costs, self.joint[rows], self.given[rows], self.limits[rows], self.equal, self.simplex[rows]

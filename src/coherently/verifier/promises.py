@@ -15,8 +15,7 @@ from coherently.verifier.merging import CLOSE, floor_of, means_as_written, resol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Indices, Vector
     from coherently.panel import Panel
     from coherently.result import Result
     from coherently.verifier.merging import Distinct
@@ -72,11 +71,11 @@ ANY = Kind(WEAKEST_FIRST, ("optimal", "averaged", "converged", "sweep_limit", "p
 
 def kind_of(method: str, coherence: str) -> Kind:
     """What a method's results look like; of "pool, then method", no nearness to the forecasts is claimed."""
+    if method == "auto":
+        method = "dykstra" if coherence == "local" else "exact"
     pool, _, then = method.partition(", then ")
     if not then:
-        return KINDS.get(
-            {"global": "exact", "local": "dykstra"}.get(coherence, "exact") if method == "auto" else method, ANY
-        )
+        return KINDS.get(method, ANY)
     after = kind_of(then, coherence) if KINDS.get(pool) is AVERAGE else ANY
     ends = tuple("converged" if status == "optimal" else status for status in after.statuses)
     states = tuple(name for name in after.states if name not in NO_NEARNESS)
@@ -89,7 +88,7 @@ def tolerance_of(result: Result) -> float:
     return USUAL_TOLERANCE if tolerance is None else float(tolerance)
 
 
-def match(panel: Panel, events: Sequence[str]) -> tuple[NDArray[np.int64], list[str]]:
+def match(panel: Panel, events: Sequence[str]) -> tuple[Indices, list[str]]:
     """Find the result's row of each event of the panel, by its text or its meaning; or say what is wrong."""
     number = {text: i for i, text in enumerate(panel.written.text)}
     others = [text for text in events if text not in number]
@@ -119,15 +118,11 @@ def _by_meaning(panel: Panel, texts: Sequence[str]) -> dict[str, int]:
     return {text: i for text, i in found.items() if i is not None}
 
 
-def check_means(
-    panel: Panel,
-    stated: dict[str, NDArray[np.float64]],
-    means: tuple[NDArray[np.float64], NDArray[np.float64]],
-    unit: float,
-) -> list[str]:
-    """Check the raw means and weights, one entry per event of the panel, by the forecasts; `means` are in units."""
+def check_means(panel: Panel, stated: dict[str, Vector], unit: float) -> list[str]:
+    """Check the raw means and weights, one entry per event of the panel, by the forecasts; weights are in units."""
+    weight, raw = means_as_written(panel)
     problems = []
-    for (name, expected), one in zip(zip(("weight", "raw"), means, strict=True), (unit, 1.0), strict=True):
+    for name, expected, one in (("weight", weight, unit), ("raw", raw, 1.0)):
         told = stated[name] / one
         close = resolution(one)
         bad = np.flatnonzero(~np.isclose(told, expected, rtol=close, atol=close, equal_nan=True))
@@ -163,37 +158,25 @@ def _meanings(panel: Panel, other: Panel) -> dict[tuple[object, ...], str]:
     return found
 
 
-def check_averages(panel: Panel, result: Result, stated: dict[str, NDArray[np.float64]]) -> tuple[list[str], list[str]]:
+def check_averages(panel: Panel, result: Result, stated: dict[str, Vector]) -> tuple[list[str], list[str]]:
     """Check plain averages by the forecasts: the problems, and what could not be checked."""
     name, value = result.method.name, stated["probability"]
     if name == "linear":
         wrong = ~np.isclose(value, stated["raw"], rtol=0, atol=CLOSE, equal_nan=True)
     elif name == "median":
-        below, above = (
-            np.bincount(panel.event_index, scaled(panel)[0] * beyond, len(value))
-            for beyond in (
-                panel.probability < value[panel.event_index] - CLOSE,
-                panel.probability > value[panel.event_index] + CLOSE,
-            )
-        )
+        own = value[panel.event_index]
+        beyond = (panel.probability < own - CLOSE, panel.probability > own + CLOSE)
+        below, above = (np.bincount(panel.event_index, scaled(panel)[0] * side, len(value)) for side in beyond)
         half = 0.5 * means_as_written(panel)[0] * (1.0 + CLOSE)
         wrong = (below > half) | (above > half)
     else:
         return [], [f"how {name} averages the forecasts: results do not state its options"]
-    text = panel.written.text
-    return cut(
-        [
-            f"the probability of {text[i]!r} is not the {AVERAGES[name]} of the event's forecasts"
-            for i in np.flatnonzero(wrong).tolist()
-        ]
-    ), []
+    text, word = panel.written.text, "mean" if name == "linear" else name
+    rows = np.flatnonzero(wrong).tolist()
+    return cut([f"the probability of {text[i]!r} is not the {word} of the event's forecasts" for i in rows]), []
 
 
-AVERAGES = {"linear": "mean", "median": "median"}
-"""Averages that have no options, so that they can be checked."""
-
-
-def check_probabilities(panel: Panel, result: Result, value: NDArray[np.float64], distinct: Distinct) -> list[str]:
+def check_probabilities(panel: Panel, result: Result, value: Vector, distinct: Distinct) -> list[str]:
     """Probabilities lie in [0, 1]; those of an event and its complement sum to 1, unless they are plain averages."""
     text = panel.written.text
     own = np.bincount(panel.event_index, panel.weight, len(text))
@@ -223,10 +206,8 @@ def check_words(result: Result, *, conditional: bool) -> list[str]:
     weakest = min((c.coherence for c in result.components), key=WEAKEST_FIRST.index, default=result.coherence)
     if result.coherence != weakest:
         problems.append(f"the coherence is {result.coherence}, the weakest of its components {weakest}")
-    if (result.worlds is None) == (result.coherence == "global"):
-        problems.append(f"the coherence is {result.coherence}, {'without' if result.worlds is None else 'with'} worlds")
-    for name in ("objective", "groups"):
-        if (getattr(result, name) is None) == (result.coherence in NEEDED[name]):
+    for name, which in NEEDED.items():
+        if (getattr(result, name) is None) == (result.coherence in which):
             found = "without" if getattr(result, name) is None else "with"
             problems.append(f"the coherence is {result.coherence}, {found} {name}")
     if result.objective is not None and (result.conditionals is None) == conditional:
@@ -241,7 +222,7 @@ def check_words(result: Result, *, conditional: bool) -> list[str]:
     return problems + _check_kind(result) + _check_status(result, gap)
 
 
-NEEDED = {"objective": ("local", "global"), "groups": ("local",)}
+NEEDED = {"worlds": ("global",), "objective": ("local", "global"), "groups": ("local",)}
 """The coherence that goes with some fields."""
 
 

@@ -11,9 +11,9 @@ from coherently.errors import PanelError
 from coherently.panel import Panel
 from coherently.problem import settled
 from coherently.values import Told
-from coherently.verifier.claims import BoundCheck, check_bound, check_improvement, check_local_bound, check_objective
+from coherently.verifier.claims import check_bound, check_improvement, check_local_bound, check_objective
 from coherently.verifier.locally import check_local
-from coherently.verifier.merging import means_as_written, merge
+from coherently.verifier.merging import merge
 from coherently.verifier.mixtures import check_mixture, check_pins, check_worlds, probabilities
 from coherently.verifier.nearness import Stated, measure
 from coherently.verifier.promises import (
@@ -27,8 +27,7 @@ from coherently.verifier.promises import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from coherently.arrays import Vector
     from coherently.result import Result
     from coherently.verifier.merging import Distinct
     from coherently.verifier.mixtures import Support
@@ -95,7 +94,7 @@ def verify(panel: Panel, result: Result) -> Verification:
     distinct = merge(panel, result.loss)
     problems = [
         *check_laws(panel, result.panel),
-        *check_means(panel, stated, means_as_written(panel), distinct.unit),
+        *check_means(panel, stated, distinct.unit),
         *check_probabilities(panel, result, stated["probability"], distinct),
         *check_words(result, conditional=bool(distinct.conditional.any())),
     ]
@@ -107,19 +106,20 @@ def verify(panel: Panel, result: Result) -> Verification:
     near = _check_nearness(panel, result, distinct, distinct.at_home(stated["probability"]), support)
     return Verification(
         problems + found.problems + near.problems,
-        near.rests_on,
+        near.bound_rests_on,
         unchecked + found.unchecked + near.unchecked,
         tolerance_of(result) if result.status == "optimal" else None,
     )
 
 
 def _check_coherence(
-    panel: Panel, result: Result, distinct: Distinct, stated: NDArray[np.float64]
+    panel: Panel, result: Result, distinct: Distinct, stated: Vector
 ) -> tuple[Support | None, Verification]:
     """Check the probabilities of the events as written by the worlds, or by the groups of events."""
     mixture = result.worlds
     if mixture is None:
-        return None, Verification(*_as_lists(check_local(panel, result, stated)))
+        problems, unchecked = check_local(panel, result, stated)
+        return None, Verification(problems, unchecked=unchecked)
     names = [[mixture.names[v] for v in part.variables.tolist()] for part in mixture.parts]
     support, problems = check_worlds(panel, mixture.parts, names, distinct)
     if support is None:
@@ -128,38 +128,23 @@ def _check_coherence(
     return support, Verification(problems + check_pins(support, result.violation), unchecked=unchecked)
 
 
-def _as_lists(found: tuple[list[str], list[str]]) -> tuple[list[str], list[str], list[str]]:
-    problems, unchecked = found
-    return problems, [], unchecked
-
-
 def _check_nearness(
-    panel: Panel, result: Result, distinct: Distinct, x: NDArray[np.float64], support: Support | None
-) -> BoundCheck:
+    panel: Panel, result: Result, distinct: Distinct, x: Vector, support: Support | None
+) -> Verification:
     """Check objective, bound and guaranteed improvement by the forecasts x."""
     if result.objective is None:
-        return BoundCheck()
+        return Verification()
     joint, condition = x.copy(), np.where(distinct.conditional, np.nan, 1.0)
     if support is not None:
         told = probabilities(support)
         joint, condition = (np.where(distinct.conditional, a, b) for a, b in zip(told, (joint, condition), strict=True))
     if np.isnan(condition[distinct.weighty]).any():
         stated = ["there is a guaranteed improvement, but the probabilities of conditions are not known"]
-        return BoundCheck(
-            problems=[] if result.guaranteed_improvement is None else stated,
-            unchecked=[
-                "the objective and the lower bound: the probabilities of conditions are not known without worlds"
-            ],
-        )
+        hidden = "the objective and the lower bound: the probabilities of conditions are not known without worlds"
+        return Verification([] if result.guaranteed_improvement is None else stated, unchecked=[hidden])
     near = measure(panel, Stated(distinct, result.loss, x, joint, condition, result.conditionals or "called_off"))
     problems = check_objective(result, distinct, near)
     check = check_bound if result.coherence == "global" else check_local_bound
     bound = check(result, distinct, near)
     wrong, unchecked = check_improvement(result, distinct, near, bound.believed)
-    return BoundCheck(
-        bound.proved,
-        bound.believed,
-        [*problems, *bound.problems, *wrong],
-        bound.rests_on,
-        [*bound.unchecked, *unchecked],
-    )
+    return Verification([*problems, *bound.problems, *wrong], bound.rests_on, [*bound.unchecked, *unchecked])

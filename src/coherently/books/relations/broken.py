@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import lru_cache
 from itertools import combinations, pairwise, product
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Vector
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
     from coherently.problem import Space
@@ -105,7 +105,7 @@ class Constraints:
 
 
 def violated(
-    bets: Bets, index: NDArray[np.int64], slack: NDArray[np.float64] | None = None, rules: Constraints | None = None
+    bets: Bets, index: Indices, slack: Vector | None = None, rules: Constraints | None = None
 ) -> list[Relation]:
     """The relations that some of the bets break, the worst first; each bet may be off by its `slack` either way.
 
@@ -116,8 +116,11 @@ def violated(
     found = [*constants, *_ruled_out(events, rules), *_repeats(events), *_pairs(events, rules)]
     found += _in_blocks(events, rules)
     for family in _families(events):
-        found += _triples(family, rules)
-        found += _sums(family)
+        if len(family) <= MOST_MEMBERS:
+            variables = tuple(sorted({v for event in family for v in event.variables}))
+            tables = [over(event, variables) for event in family]
+            found += _triples(family, tables, rules.allowed(variables))
+            found += _sums(family, tables, (1 << (1 << len(variables))) - 1)
     best: dict[frozenset[int], Relation] = {}
     broken = (relation for relation in found if relation.violation > TOLERANCE)
     for relation in sorted(broken, key=lambda relation: (-round(relation.violation, 9), relation.complements)):
@@ -160,7 +163,7 @@ def proved_square(relations: Iterable[Relation]) -> float:
     return square
 
 
-def moved_most(answers: Sequence[NearestPrices]) -> NDArray[np.int64]:
+def moved_most(answers: Sequence[NearestPrices]) -> Indices:
     """The bets of answers, in order; if they are many, only those whose prices change most."""
     own = np.concatenate([answer.cluster.bets for answer in answers])
     if len(own) <= MOST_BETS:
@@ -169,9 +172,7 @@ def moved_most(answers: Sequence[NearestPrices]) -> NDArray[np.int64]:
     return np.sort(own[np.argsort(-change, kind="stable")[:MOST_BETS]])
 
 
-def _events(
-    bets: Bets, index: NDArray[np.int64], slack: NDArray[np.float64] | None
-) -> tuple[list[PricedEvent], list[Relation]]:
+def _events(bets: Bets, index: Indices, slack: Vector | None) -> tuple[list[PricedEvent], list[Relation]]:
     merged, constants = bets.merged, []
     off = 0.0 if slack is None else slack
     bid, ask = bets.bid - off, bets.ask + off
@@ -209,8 +210,7 @@ def _ruled_out(events: Iterable[PricedEvent], rules: Constraints) -> Iterator[Re
         allowed = rules.allowed(event.variables)
         for negated in (False, True):
             if not (~event.table if negated else event.table) & allowed:
-                probability, literal = event.most(negated)
-                yield Relation("all", (literal,), (probability,))
+                yield relation_of("all", (event,), (negated,))
 
 
 def _in_blocks(events: Iterable[PricedEvent], rules: Constraints) -> Iterator[Relation]:
@@ -227,9 +227,10 @@ def _in_blocks(events: Iterable[PricedEvent], rules: Constraints) -> Iterator[Re
 def _pairs(events: list[PricedEvent], rules: Constraints) -> Iterator[Relation]:
     """Two events of which one implies the other, or that exclude each other."""
     for first, second in _candidates(events, rules):
-        joint = _joint(first, second, rules)
-        for signs in ((False, False), (False, True), (True, False), (True, True)):
-            if signs not in joint:
+        variables = tuple(sorted({*first.variables, *second.variables}))
+        a, b, allowed = over(first, variables), over(second, variables), rules.allowed(variables)
+        for signs in product((False, True), repeat=2):
+            if not (~a if signs[0] else a) & (~b if signs[1] else b) & allowed:
                 yield relation_of("all", (first, second), signs)
 
 
@@ -275,17 +276,13 @@ def _families(events: list[PricedEvent]) -> Iterator[list[PricedEvent]]:
         yield family
 
 
-def _triples(family: list[PricedEvent], rules: Constraints) -> Iterator[Relation]:
+def _triples(family: list[PricedEvent], tables: list[int], allowed: int) -> Iterator[Relation]:
     """Three events that cannot all happen though any two can, or of which no two can."""
-    if len(family) > MOST_MEMBERS:
-        return
-    variables = tuple(sorted({v for event in family for v in event.variables}))
-    everything = rules.allowed(variables)
-    tables = [over(event, variables) & everything for event in family]
+    held = [table & allowed for table in tables]
     for chosen in combinations(range(len(family)), 3):
         members = tuple(family[i] for i in chosen)
         for signs in product((False, True), repeat=3):
-            a, b, c = (tables[i] ^ (everything if negated else 0) for i, negated in zip(chosen, signs, strict=True))
+            a, b, c = (held[i] ^ (allowed if negated else 0) for i, negated in zip(chosen, signs, strict=True))
             pairs = bool(a & b) + bool(a & c) + bool(b & c)
             if pairs == 3 and not a & b & c:
                 yield relation_of("all", members, signs)
@@ -293,15 +290,10 @@ def _triples(family: list[PricedEvent], rules: Constraints) -> Iterator[Relation
                 yield relation_of("one", members, signs)
 
 
-def _sums(family: list[PricedEvent]) -> Iterator[Relation]:
+def _sums(family: list[PricedEvent], tables: list[int], everything: int) -> Iterator[Relation]:
     """P(A) + P(B) = P(A & B) + P(A | B), where all four are forecast."""
-    if len(family) > MOST_MEMBERS:
-        return
-    variables = tuple(sorted({v for event in family for v in event.variables}))
-    everything = (1 << (1 << len(variables))) - 1
     by_table = {}
-    for event in family:
-        table = over(event, variables)
+    for event, table in zip(family, tables, strict=True):
         by_table[table], by_table[everything ^ table] = (event, False), (event, True)
     for (a, first), (b, second) in combinations(by_table.items(), 2):
         both, either = by_table.get(a & b), by_table.get(a | b)
@@ -316,21 +308,3 @@ def _sums(family: list[PricedEvent]) -> Iterator[Relation]:
             literals = tuple(literal for _, literal in ends)
             if len({literal.bet for literal in literals}) == 4:
                 yield Relation("sum", literals, tuple(chance for chance, _ in ends))
-
-
-def _joint(first: PricedEvent, second: PricedEvent, rules: Constraints) -> frozenset[tuple[bool, bool]]:
-    """Which combinations of two events can happen: whether each is negated."""
-    variables = tuple(sorted({*first.variables, *second.variables}))
-    place = {variable: i for i, variable in enumerate(variables)}
-    ours, theirs = (tuple(place[v] for v in event.variables) for event in (first, second))
-    return _joint_tables(first.table, ours, second.table, theirs, len(variables), rules.allowed(variables))
-
-
-@lru_cache(maxsize=100_000)
-def _joint_tables(
-    first: int, ours: tuple[int, ...], second: int, theirs: tuple[int, ...], count: int, allowed: int
-) -> frozenset[tuple[bool, bool]]:
-    a, b = expanded(first, ours, count), expanded(second, theirs, count)
-    return frozenset(
-        (not x, not y) for x, y in product((True, False), repeat=2) if (a if x else ~a) & (b if y else ~b) & allowed
-    )
