@@ -368,3 +368,10 @@ def test_a_contradiction_that_only_stakes_prove_names_all_of_its_forecasts():
     assert finding.coherent is False
     assert [sorted(found.forecasts) for found in finding.contradictory] == [[0, 1, 2]]
     assert "cannot hold together" in finding.contradictions[0]
+
+
+@pytest.mark.parametrize("weight", [1e-320, 1.0, 1e308])
+def test_rounding_of_means_does_not_depend_on_the_scale_of_weights(weight):
+    rows = [(judge, event, p, weight) for judge in "AB" for event, p in (("p", 0.333), ("~p", 0.666))]
+    means = co.check(co.Panel.from_records(rows)).means
+    assert means.status == "rounding"

@@ -198,8 +198,9 @@ def bets_at_means(panel: Panel) -> Bets:
 
 def event_means(panel: Panel, values: Vector) -> Vector:
     """The weighted mean, for each event as written, of values that have one entry per forecast."""
-    total = np.bincount(panel.event_index, panel.weight * values, len(panel.written))
-    mean: Vector = total / np.bincount(panel.event_index, panel.weight, len(panel.written))
+    weight = in_units(panel.weight, unit_of(panel.weight))
+    total = np.bincount(panel.event_index, weight * values, len(panel.written))
+    mean: Vector = total / np.bincount(panel.event_index, weight, len(panel.written))
     return mean
 
 
