@@ -14,7 +14,7 @@ from coherently.solve.methods.auto import Auto
 from coherently.solve.methods.evidence import DempsterShafer
 from coherently.solve.methods.exact import Exact
 from coherently.solve.methods.lindley import Lindley
-from coherently.solve.methods.pools import Pool
+from coherently.solve.methods.pools import OPTIONS, Pool
 from coherently.solve.methods.recipe import Recipe
 from coherently.solve.solution import Method
 
@@ -26,15 +26,7 @@ METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
     "projections": (AlternatingProjections, {"correction": "none"}),
     "dykstra": (AlternatingProjections, {"correction": "dykstra"}),
     "annealing": (Annealing, {}),
-    "log": (Pool, {"kind": "log"}),
-    "median": (Pool, {"kind": "median"}),
-    "trimmed": (Pool, {"kind": "trimmed"}),
-    "extremised": (Pool, {"kind": "extremised"}),
-    "shrunk": (Pool, {"kind": "shrunk"}),
-    "neyman-roughgarden": (Pool, {"kind": "neyman-roughgarden"}),
-    "normalised": (Pool, {"kind": "normalised"}),
-    "power": (Pool, {"kind": "power"}),
-    "shin": (Pool, {"kind": "shin"}),
+    **{kind: (Pool, {"kind": kind}) for kind in OPTIONS},  # linear keeps its place above
     "dempster-shafer": (DempsterShafer, {}),
     "lindley": (Lindley, {}),
 }
