@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import fields
 from typing import Any
 
-from coherently.errors import MethodError
+from coherently.errors import MethodError, did_you_mean
 from coherently.solve.facts import Promise
 from coherently.solve.methods.alternating import AlternatingProjections
 from coherently.solve.methods.annealing import Annealing
@@ -40,8 +39,7 @@ def choose(method: str | Method, **options: object) -> Method:
     if isinstance(method, Method):
         return method
     if method not in METHODS:
-        close = difflib.get_close_matches(str(method), METHODS, 1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(method, METHODS)
         raise MethodError(f"unknown method {method!r}; the methods are {', '.join(METHODS)}.{hint}")
     kind, fixed = METHODS[method]
     given = {name: value for name, value in options.items() if value is not None}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from coherently.errors import MethodError
+from coherently.errors import MethodError, did_you_mean
 from coherently.problem.groups.shared import cliques, triples
 from coherently.problem.groups.simple import everything, gather, logical, pairs, singletons
 
@@ -37,12 +36,10 @@ def find_design(design: Design) -> Callable[[Merged], Groups]:
     """Return the design with a name, or make one from a user's function."""
     if callable(design):
         return partial(_custom, design)
-    name = design
-    if name in DESIGNS:
-        return DESIGNS[name]
-    close = difflib.get_close_matches(name, DESIGNS, 1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise MethodError(f"unknown group design {name!r}; the designs are {', '.join(DESIGNS)}.{hint}")
+    if design in DESIGNS:
+        return DESIGNS[design]
+    hint = did_you_mean(design, DESIGNS)
+    raise MethodError(f"unknown group design {design!r}; the designs are {', '.join(DESIGNS)}.{hint}")
 
 
 def _custom(design: Callable[[list[tuple[int, ...]]], list[list[int]]], merged: Merged) -> Groups:
