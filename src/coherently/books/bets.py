@@ -166,7 +166,7 @@ class Cluster(Value):
         used = np.zeros(len(self.part), np.bool_)
         for coordinates in (self.coordinate[plain], given.joint.coordinate[own], given.condition.coordinate[own]):
             used[coordinates] = True
-        place, still = np.cumsum(used) - 1, used[given.joint.coordinate]
+        place, still = np.cumsum(used) - 1, given.joint.are_on(used) & given.condition.are_on(used)
         coordinate = np.where(
             self.conditional[kept],
             np.append(np.cumsum(still) - 1, 0)[np.where(self.conditional, self.coordinate, -1)[kept]],

@@ -59,7 +59,7 @@ class Merged(Value):
         return self.functions.sizes()
 
     def keep(self, kept: NDArray[np.bool_]) -> Merged:
-        """Only the coordinates of a mask, in their order; conditionals and pins go with their events."""
+        """Only the coordinates of a mask, in their order, and the conditionals, intervals and pins about only these."""
         return replace(
             self,
             event=self.event[kept],
@@ -76,9 +76,8 @@ class Merged(Value):
         space = self.space
         if not space.is_free:
             starts, members = space.rows()
-            inside = np.flatnonzero(np.add.reduceat(number[members] < 0, starts[:-1]) == 0)
-            blocks = len(space.blocks)
-            space = space.part(inside[inside < blocks].tolist(), inside[inside >= blocks] - blocks, number)
+            outside = np.logical_or.reduceat(number[members] < 0, starts[:-1])
+            space = next(space.split(outside.astype(np.int64), number, 1))
         functions = self.functions.renumbered(number[self.functions.variables].astype(np.int32))
         return replace(self, functions=functions, origin=self.origin[used], space=space)
 
@@ -145,14 +144,8 @@ class Forecasts(Value):
     def keep(self, units: NDArray[np.bool_]) -> Forecasts:
         """The forecasts of some units, which are renumbered in their order."""
         rows, place = units[self.unit], np.cumsum(units, dtype=np.int32) - 1
-        return Forecasts(
-            self.judge[rows],
-            place[self.unit[rows]],
-            self.probability[rows],
-            self.weight[rows],
-            self.interval[rows],
-            self.judges,
-        )
+        columns = ("judge", "probability", "weight", "interval")
+        return replace(self, unit=place[self.unit[rows]], **{name: getattr(self, name)[rows] for name in columns})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,11 +232,10 @@ class Problem(Value):
     def keep(self, kept: NDArray[np.bool_]) -> tuple[Problem, Way]:
         """The problem of only some coordinates, and the way back from it."""
         place = np.where(kept, np.cumsum(kept) - 1, -1)
-        given = place[self.merged.terms.conditionals.joint.coordinate] >= 0
-        given_place = np.where(given, np.cumsum(given) - 1, -1)
-        number = np.full(len(self.coordinate), -1, np.int64)
-        number[~self.conditional] = place[self.coordinate[~self.conditional]]
-        number[self.conditional] = given_place[self.coordinate[self.conditional]]
+        given = self.merged.terms.conditionals
+        whole = given.joint.are_on(kept) & given.condition.are_on(kept)
+        place = np.append(place, np.where(whole, np.cumsum(whole) - 1, -1))
+        number = place[self.coordinate + len(kept) * self.conditional]
         units = number >= 0
         columns = ("written", "owner", "weight", "mean", "complemented", "conditional")
         part = replace(
@@ -271,11 +263,8 @@ class Problem(Value):
 
     def as_written(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Carry an answer for each coordinate back to the units."""
-        if not self.conditional.any():
-            answer = x[self.coordinate]
-        else:
-            answer = np.empty(len(self.coordinate))
-            answer[~self.conditional] = x[self.coordinate[~self.conditional]]
-            given = self.merged.terms.conditionals.value(x)
-            answer[self.conditional] = given[self.coordinate[self.conditional]]
+        place = self.coordinate
+        if self.conditional.any():
+            place, x = place + len(x) * self.conditional, np.append(x, self.merged.terms.conditionals.value(x))
+        answer = x[place]
         return np.where(self.complemented, 1.0 - answer, answer)

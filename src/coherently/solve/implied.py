@@ -105,7 +105,6 @@ def _nearby(part: Merged, worlds: Mask, weight: Vector, loss: Loss) -> Extremes:
     kept = np.diff(others[part.functions.starts]) == 0
     if kept.all() or len(used) > TUNING.few:
         return Extremes(0.0, 1.0, certified=False)
-    part = replace(part, terms=part.terms.on(kept))
     found = extremes(part.keep(kept).renumber(used), worlds[:, used], weight, loss, Budget().within(TUNING.nearby))
     return replace(found, certified=False)
 
