@@ -58,6 +58,13 @@ class Merged(Value):
         """The number of variables of each coordinate."""
         return self.functions.sizes()
 
+    def known(self) -> NDArray[np.bool_]:
+        """Which coordinates numbers, intervals, conditionals or pins are about."""
+        terms, known = self.terms, self.weight > 0
+        known[terms.ties()[0]] = True
+        known[terms.intervals.about[~terms.intervals.conditional]] = True
+        return known
+
     def keep(self, kept: NDArray[np.bool_]) -> Merged:
         """Only the coordinates of a mask, in their order, and the conditionals, intervals and pins about only these."""
         return replace(
