@@ -191,43 +191,32 @@ def _column(rows: NDArray[np.float64], members: list[int], sides: Sides, k: int)
 
 
 def _of_intervals(merged: Merged, inner: NDArray[np.int64]) -> list[Group]:
-    intervals, of = merged.terms.intervals, merged.terms.conditionals
+    intervals, (joint, condition) = merged.terms.intervals, merged.terms.of_intervals()
     found = []
-    for k, (i, given, low, high) in enumerate(
-        zip(
-            *(part.tolist() for part in (intervals.about, intervals.conditional, intervals.low, intervals.high)),
-            strict=True,
-        )
-    ):
-        shrunk = np.array([[0.0, 0.0], [low, low], [high, low], [1.0, 1.0 - high + low]])
-        if not given:
-            found.append(([i, int(inner[k])], np.unique(shrunk, axis=0)))
-            continue
-        own = np.vstack([np.column_stack([np.ones(4), shrunk]), [[0.0, 0.0, low]]])
-        members, rows = _placed(own, of.condition, of.joint, i)
-        found.append(([*members, int(inner[k])], np.unique(rows, axis=0)))
+    for k, (low, high) in enumerate(zip(intervals.low.tolist(), intervals.high.tolist(), strict=True)):
+        shrunk = [[1.0, 0.0, 0.0], [1.0, low, low], [1.0, high, low], [1.0, 1.0, 1.0 - high + low]]
+        members, rows = _placed(np.array([*shrunk, [0.0, 0.0, low]]), condition, joint, k)
+        found.append(([*members, int(inner[k])], rows))
     return found
 
 
 def _of_limits(merged: Merged) -> list[Group]:
     limits = merged.terms.limits
-    found = []
-    for k, (low, high) in enumerate(zip(limits.low.tolist(), limits.high.tolist(), strict=True)):
-        triangle = np.array([[0.0, 0.0], [1.0, low], [1.0, high]])
-        if limits.condition.coordinate[k] < 0:
-            triangle = triangle[1:]
-        members, rows = _placed(triangle, limits.condition, limits.joint, k)
-        found.append((members, np.unique(rows, axis=0)))
-    return found
+    return [
+        _placed(np.array([[0.0, 0.0], [1.0, low], [1.0, high]]), limits.condition, limits.joint, k)
+        for k, (low, high) in enumerate(zip(limits.low.tolist(), limits.high.tolist(), strict=True))
+    ]
 
 
 def _placed(rows: NDArray[np.float64], condition: Sides, joint: Sides, k: int) -> Group:
-    """Points (P(H), P(E & H), ...) in the coordinates that stand for H and for E & H."""
+    """Distinct points (P(H), P(E & H), ...) in the coordinates that stand for H, unless it is certain, and E & H."""
     first, second = int(condition.coordinate[k]), int(joint.coordinate[k])
+    if first < 0:
+        rows = rows[rows[:, 0] == 1]
     if first == second:  # E & H is H: a point is possible if both are the same
         rows = rows[rows[:, 0] == rows[:, 1]]
-    rows = rows.copy()
     for column, sides in enumerate((condition, joint)):
         if sides.turned[k]:
             rows[:, column] = 1.0 - rows[:, column]
-    return ([first, second], rows) if 0 <= first != second else ([second], rows[:, 1:])
+    members, start = ([first, second], 0) if 0 <= first != second else ([second], 1)
+    return members, np.unique(rows[:, start:], axis=0)
