@@ -13,7 +13,7 @@ from coherently.problem.terms import NO_TERMS, Terms
 from coherently.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -88,16 +88,20 @@ class Merged(Value):
         functions = self.functions.renumbered(number[self.functions.variables].astype(np.int32))
         return replace(self, functions=functions, origin=self.origin[used], space=space)
 
-    def append(self, new: int, variables: NDArray[np.int32], words: NDArray[np.uint64]) -> Merged:
-        """Append a coordinate of weight 0, by its variables, ascending, and its words; `new` variables come with it."""
+    def extend(self, variables: Sequence[Collection[int]], words: Sequence[NDArray[np.uint64]]) -> Merged:
+        """Append coordinates of weight 0, each by its variables, ascending, and its words."""
         return replace(
             self,
-            event=np.append(self.event, np.int32(-1)),
-            weight=np.append(self.weight, 0.0),
-            mean=np.append(self.mean, np.nan),
-            functions=self.functions.append(variables, words),
-            origin=np.concatenate([self.origin, np.full(new, -1, np.int32)]),
+            event=np.append(self.event, np.full(len(variables), -1, np.int32)),
+            weight=np.append(self.weight, np.zeros(len(variables))),
+            mean=np.append(self.mean, np.full(len(variables), np.nan)),
+            functions=self.functions.extend(variables, words),
         )
+
+    def append(self, new: int, variables: NDArray[np.int32], words: NDArray[np.uint64]) -> Merged:
+        """Append a coordinate of weight 0, by its variables, ascending, and its words; `new` variables come with it."""
+        origin = np.append(self.origin, np.full(new, -1, np.int32))
+        return replace(self.extend([variables], [words]), origin=origin)
 
     def times(self, factor: float) -> Merged:
         """The same with all weights multiplied."""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem.functions import Functions
 from coherently.problem.groups.junction import eliminate, graph_of, junction_tree
 from coherently.problem.groups.restricted import BlockGraph, Setting, node_drafts, shared_by
 from coherently.problem.groups.restricted import subsets as subsets_of_nodes
@@ -173,9 +172,8 @@ def _sharing(
 def _by_variables(merged: Merged) -> dict[Variables, list[int]]:
     """The coordinates about exactly the same variables."""
     found: defaultdict[Variables, list[int]] = defaultdict(list)
-    starts, variables = merged.functions.starts.tolist(), merged.functions.variables.tolist()
-    for i in range(len(merged)):
-        found[tuple(variables[starts[i] : starts[i + 1]])].append(i)
+    for i, variables in enumerate(merged.functions.variable_sets()):
+        found[variables].append(i)
     return dict(found)
 
 
@@ -234,24 +232,7 @@ def _gives_conjunction(merged: Merged, coordinate: int) -> bool:
 
 def _extend(merged: Merged, conjunctions: Sequence[Variables]) -> Merged:
     """Append conjunctions of variables as coordinates of weight 0."""
-    none, functions = np.full(len(conjunctions), -1, np.int32), merged.functions
-    tables = [_conjunction(len(variables)) for variables in conjunctions]
-    return replace(
-        merged,
-        event=np.concatenate([merged.event, none]),
-        weight=np.concatenate([merged.weight, np.zeros(len(none))]),
-        mean=np.concatenate([merged.mean, np.full(len(none), np.nan)]),
-        functions=Functions(
-            _continued(functions.starts, [len(variables) for variables in conjunctions]),
-            np.concatenate([functions.variables, np.fromiter(chain.from_iterable(conjunctions), np.int32)]),
-            _continued(functions.table_starts, [len(table) for table in tables]),
-            np.concatenate([functions.tables, *tables]),
-        ),
-    )
-
-
-def _continued(starts: NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
-    return np.concatenate([starts, starts[-1] + np.cumsum(np.array(sizes, np.int64))])
+    return merged.extend(conjunctions, [_conjunction(len(variables)) for variables in conjunctions])
 
 
 def _conjunction(size: int) -> NDArray[np.uint64]:
