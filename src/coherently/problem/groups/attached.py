@@ -19,18 +19,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.problem.groups.restricted import GroupDraft, Setting, vectors
+from coherently.problem.groups.restricted import Setting
 from coherently.problem.groups.simple import number_patterns
 from coherently.problem.terms import Intervals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.problem.groups.simple import Groups
+    from coherently.problem.groups.simple import Group, Groups
     from coherently.problem.problem import Merged
     from coherently.problem.terms import Sides
-
-Group = tuple[list[int], "NDArray[np.float64]"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,8 +90,7 @@ def attach(merged: Merged, groups: Groups) -> Attached:
     if len(terms):
         found = _with_conditionals(merged, _apart(groups), given)
         found += _of_intervals(merged, inner) + _of_limits(merged)
-        made = number_patterns(groups.design, [own for own, _ in found], [rows for _, rows in found])
-        groups = replace(made, auxiliary=groups.auxiliary)
+        groups = replace(number_patterns(groups.design, found), auxiliary=groups.auxiliary)
     none = np.zeros(groups.auxiliary)
     return Attached(
         merged,
@@ -114,8 +111,7 @@ def without_weightless(attached: Attached) -> Attached:
         kept = [k for k, i in enumerate(members) if attached.weight[i] > 0]
         if kept:
             found.append(([members[k] for k in kept], np.unique(rows[:, kept], axis=0)))
-    design = attached.groups.design
-    return replace(attached, groups=number_patterns(design, [own for own, _ in found], [rows for _, rows in found]))
+    return replace(attached, groups=number_patterns(attached.groups.design, found))
 
 
 def with_points(merged: Merged) -> Merged:
@@ -173,10 +169,8 @@ def _with_conditionals(merged: Merged, groups: list[Group], given: NDArray[np.in
         both = homes[pair[0]] & homes[pair[1]]
         if not both:
             setting = setting or Setting(merged)
-            own = tuple(sorted({v for i in pair for v in setting.own[i]}))
-            draft = GroupDraft(list(dict.fromkeys(pair)), own)
             both = {len(groups)}
-            groups.append((draft.members, vectors(setting, draft)))
+            groups.append(setting.group(setting.draft(list(dict.fromkeys(pair)))))
         home = min(both)
         members, rows = groups[home]
         joint, condition = (_column(rows, members, sides, k) for sides in (conditionals.joint, conditionals.condition))
