@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem.functions import decode, take_rows
+from coherently.problem.functions import decode
 from coherently.problem.groups.restricted import (
     GroupDraft,
     Setting,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.problem.functions import Functions
     from coherently.problem.problem import Merged
 
 MAX_VARIABLES = 10
@@ -92,12 +93,21 @@ def logical(merged: Merged) -> Groups:
     if not is_plain(merged):
         setting = Setting(merged)
         return drafted("logical", setting, logical_drafts(setting))
-    single = _coordinate_of_variable(merged)
-    size = merged.sizes()
-    chosen = np.flatnonzero(size != 1)
-    check_size(chosen, size[chosen])
-    blocks = [_logical_block(merged, chosen[size[chosen] == k], k, single) for k in np.unique(size[chosen]).tolist()]
-    return _join("logical", blocks)
+    chosen = np.flatnonzero(merged.sizes() != 1)
+    some = merged.functions.take(chosen)
+    check_size(chosen, some.sizes())
+    own = _coordinate_of_variable(merged)[some.variables]
+    members = np.insert(own, some.starts[1:], chosen)  # the variables of each event, then the event
+    place = np.append(0, np.cumsum(members >= 0))
+    pattern = np.empty(len(some), np.int32)
+    patterns: list[NDArray[np.float64]] = []
+    for size in np.unique(some.sizes()).tolist():
+        rows = np.flatnonzero(some.sizes() == size)
+        number, found = _logical_patterns(some, rows, own[some.starts[rows][:, None] + np.arange(size)] >= 0)
+        pattern[rows] = len(patterns) + number
+        patterns += found
+    starts = place[some.starts + np.arange(len(some) + 1)]
+    return Groups("logical", starts, members[members >= 0].astype(np.int32), pattern, tuple(patterns))
 
 
 def pairs(merged: Merged) -> Groups:
@@ -135,47 +145,17 @@ def all_worlds(count: int) -> NDArray[np.uint8]:
     return (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.uint8)
 
 
-def _logical_block(merged: Merged, coordinates: NDArray[np.int64], size: int, single: NDArray[np.int64]) -> _Batch:
-    """The logical groups of events with the same number of variables, all at once."""
-    variables = merged.functions.variables[merged.functions.starts[coordinates][:, None] + np.arange(size)]
-    own = single[variables]
-    present = own >= 0
-    tables = merged.functions.stacked_words(coordinates)
+def _logical_patterns(
+    events: Functions, rows: NDArray[np.int64], present: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
+    """The truth vectors of some events with those of their variables, equally many, that are present, numbered."""
+    size, tables = present.shape[1], events.stacked_words(rows)
     mask = (present << np.arange(size)).sum(axis=1)
     key = np.concatenate([tables, mask[:, None].astype(np.uint64)], axis=1)
-    _, first, pattern = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    _, first, number = np.unique(key, axis=0, return_index=True, return_inverse=True)
     worlds = all_worlds(size)
-    patterns = []
-    for i in first.tolist():
-        truth = decode(tables[i], size)[1]
-        patterns.append(np.unique(np.column_stack([worlds[:, present[i]], truth]), axis=0).astype(np.float64))
-    all_members = np.column_stack([own, coordinates])
-    kept = all_members >= 0
-    return _Batch(coordinates, kept.sum(axis=1), all_members[kept].astype(np.int32), pattern.ravel(), patterns)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Batch:
-    """Some groups with their keys for ordering; `members` lie group after group."""
-
-    order: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    members: NDArray[np.int32]
-    pattern: NDArray[np.int64]
-    patterns: list[NDArray[np.float64]]
-
-
-def _join(design: str, blocks: Sequence[_Batch]) -> Groups:
-    """Put blocks together in the order of their keys."""
-    if not blocks:
-        return number_patterns(design, [])
-    order = np.argsort(np.concatenate([block.order for block in blocks]), kind="stable")
-    ends = np.cumsum(np.concatenate([block.sizes for block in blocks]))
-    starts, members = take_rows(np.append(0, ends), np.concatenate([block.members for block in blocks]), order)
-    offsets = np.cumsum([0] + [len(block.patterns) for block in blocks[:-1]])
-    pattern = np.concatenate([block.pattern + offset for block, offset in zip(blocks, offsets, strict=True)])
-    patterns = tuple(matrix for block in blocks for matrix in block.patterns)
-    return Groups(design, starts, members, pattern[order].astype(np.int32), patterns)
+    every = (np.column_stack([worlds[:, present[i]], decode(tables[i], size)[1]]) for i in first.tolist())
+    return number.ravel(), [np.unique(truth, axis=0).astype(np.float64) for truth in every]
 
 
 def number_patterns(design: str, groups: Iterable[Group]) -> Groups:
