@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 SHOWN = 10
 """Maximum number of problems that one message lists; the rest are counted."""
@@ -63,3 +64,13 @@ def summarise(problems: Sequence[str], total: int | None = None) -> str:
     if count > len(shown):
         shown.append(f"... and {count - len(shown):,} more ({count:,} in all)")
     return "\n".join(shown)
+
+
+def did_you_mean(word: object, words: Iterable[str]) -> str:
+    """Ask whether the word was meant that is spelt most nearly like this one; nothing if none is.
+
+    >>> did_you_mean("bier", ["brier", "log"]), did_you_mean("linear", ["brier", "log"])
+    (" Did you mean 'brier'?", '')
+    """
+    close = difflib.get_close_matches(str(word), list(words), 1)
+    return f" Did you mean {close[0]!r}?" if close else ""

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently.problem import DESIGNS, find_design, pose
+from coherently.problem import find_design, pose
+from coherently.problem.groups.named import DESIGNS
 from tests.solve.reference import members_of, panels, truth
 
 SMALL = ("singletons", "logical", "pairs", "global")

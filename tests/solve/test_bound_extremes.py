@@ -108,8 +108,8 @@ def test_prices_of_rows_count_by_the_end_that_is_worth_least(seed):
     low, high = np.sort(rng.normal(size=(2, 4)), axis=0)
     prices = np.where(rng.random(4) < 0.3, 0.0, rng.normal(size=4))
     corners = [np.where(np.array(one), low, high) for one in itertools.product([True, False], repeat=4)]
-    rows = Claims(None, low, high, np.zeros(4))
+    rows = Claims(None, low, high)
     assert rows.least(prices) == pytest.approx(min(float(prices @ corner) for corner in corners))
     # A row without an end on one side has no price that would want it there.
-    endless = Claims(None, np.where(prices < 0, -np.inf, low), np.where(prices > 0, np.inf, high), np.zeros(4))
+    endless = Claims(None, np.where(prices < 0, -np.inf, low), np.where(prices > 0, np.inf, high))
     assert endless.least(np.where(prices == 0, 0.0, prices)) == pytest.approx(rows.least(prices))

@@ -159,8 +159,9 @@ class Cluster(Value):
         used = np.zeros(len(self.part), np.bool_)
         for coordinates in (plain, given.joint.coordinate[own], given.condition.coordinate[own]):
             used[coordinates] = True
+        still = given.joint.are_on(used) & given.condition.are_on(used)
         coordinate[~conditional] = (np.cumsum(used) - 1)[plain]
-        coordinate[conditional] = (np.cumsum(used[given.joint.coordinate]) - 1)[own]
+        coordinate[conditional] = (np.cumsum(still) - 1)[own]
         part, turned = self.part.keep(used), self.complemented[kept]
         return Cluster(self.bets[kept], part, coordinate, turned, conditional, self.variables)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Unpack
 
 if TYPE_CHECKING:
@@ -36,12 +35,11 @@ def choose_weights(
 
 
 def _find(word: str) -> Weighting:
-    from coherently.errors import MethodError
+    from coherently.errors import MethodError, did_you_mean
     from coherently.weighting import WEIGHTINGS
 
     if word not in WEIGHTINGS:
-        close = difflib.get_close_matches(word, WEIGHTINGS, 1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(word, WEIGHTINGS)
         raise MethodError(f"unknown weighting {word!r}; the weightings are {', '.join(WEIGHTINGS)}.{hint}")
     weighting: Weighting = WEIGHTINGS[word]()
     return weighting

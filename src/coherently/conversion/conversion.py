@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from coherently.conversion.metaculus import FILES, read_metaculus
 from coherently.conversion.sources import open_sources
 from coherently.conversion.tuple_files import read_tuples
 from coherently.conversion.tuples import tuples_draft
-from coherently.errors import PanelError
+from coherently.errors import PanelError, did_you_mean
 from coherently.panel import write_table
 
 if TYPE_CHECKING:
@@ -83,8 +82,7 @@ def convert(
     <BLANKLINE>
     """
     if format not in FORMATS:
-        close = difflib.get_close_matches(str(format), FORMATS, 1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(format, FORMATS)
         raise PanelError(f"unknown format {format!r}; the formats are {', '.join(FORMATS)}.{hint}")
     paths = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     if format == "hubverse":

@@ -3,25 +3,24 @@
 from coherently.problem.functions import LARGEST_TABLE, Functions, decode
 from coherently.problem.groups.attached import Attached, attach, distance, with_points, without_weightless
 from coherently.problem.groups.clusters import lawful_clusters, wider_clusters
-from coherently.problem.groups.named import DESIGNS, SHARING, Design, find_design
+from coherently.problem.groups.named import SHARING, Design, find_design
 from coherently.problem.groups.shared import clique_tree, clusters, with_auxiliary
 from coherently.problem.groups.simple import MAX_VARIABLES as LARGEST_GROUP
 from coherently.problem.groups.simple import Groups
 from coherently.problem.losses import BRIER, KERNELS, LOSSES, Brier, Log, Loss, Spherical, find_loss
 from coherently.problem.parts import Part, split
 from coherently.problem.pose import pose, pose_again, pose_individually
-from coherently.problem.problem import Forecasts, Merged, Problem, Way
+from coherently.problem.problem import Merged, Problem, Way
 from coherently.problem.settled import settled
 from coherently.problem.spaces.space import FREE, Block, LawFunctions, Space
 from coherently.problem.spaces.states import States, TooManyStatesError
 from coherently.problem.spaces.symmetry import broken_symmetry
-from coherently.problem.terms import ABSENT, NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
+from coherently.problem.terms import ABSENT, NO_TERMS, Intervals, Limits, Sides
 from coherently.problem.units import drawn_together, in_units, is_level, unit_of
 
 __all__ = [
     "ABSENT",
     "BRIER",
-    "DESIGNS",
     "FREE",
     "KERNELS",
     "LARGEST_GROUP",
@@ -32,9 +31,7 @@ __all__ = [
     "Attached",
     "Block",
     "Brier",
-    "Conditionals",
     "Design",
-    "Forecasts",
     "Functions",
     "Groups",
     "Intervals",
@@ -49,7 +46,6 @@ __all__ = [
     "Space",
     "Spherical",
     "States",
-    "Terms",
     "TooManyStatesError",
     "Way",
     "attach",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
@@ -11,6 +12,8 @@ from coherently import _core
 from coherently.values import Value
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence, Sized
+
     from numpy.typing import NDArray
 
 T = TypeVar("T", bound=np.generic)
@@ -63,6 +66,11 @@ class Functions(_WithHandle, Value):
         """The words of one function."""
         return self.tables[self.table_starts[i] : self.table_starts[i + 1]]
 
+    def variable_sets(self) -> list[tuple[int, ...]]:
+        """The variables of each function."""
+        variables = self.variables.tolist()
+        return [tuple(variables[first:end]) for first, end in pairwise(self.starts.tolist())]
+
     def decoded(self, i: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         """The literals and bits of one function (see `decode`)."""
         return decode(self.words(i), len(self.of(i)))
@@ -70,8 +78,7 @@ class Functions(_WithHandle, Value):
     def stacked_words(self, index: NDArray[np.int64]) -> NDArray[np.uint64]:
         """The words of functions that have equally many variables, one row per function."""
         first = self.table_starts[index]
-        length = self.table_starts[index[:1] + 1] - first[:1]
-        return self.tables[first[:, None] + np.arange(length[0] if len(length) else 0)]
+        return self.tables[first[:, None] + np.arange(self.table_starts[index[0] + 1] - first[0])]
 
     def take(self, index: NDArray[np.integer]) -> Self:
         """Some of the functions, in the order of an index."""
@@ -93,13 +100,13 @@ class Functions(_WithHandle, Value):
         """The same functions of other variables."""
         return replace(self, variables=variables)
 
-    def append(self, variables: NDArray[np.int32], words: NDArray[np.uint64]) -> Functions:
-        """These functions and one more."""
+    def extend(self, variables: Sequence[Collection[int]], words: Sequence[NDArray[np.uint64]]) -> Functions:
+        """These functions and more, each by its variables, ascending, and its words."""
         return Functions(
-            np.append(self.starts, self.starts[-1] + len(variables)),
-            np.concatenate([self.variables, variables]),
-            np.append(self.table_starts, self.table_starts[-1] + len(words)),
-            np.concatenate([self.tables, words]),
+            _continued(self.starts, variables),
+            np.append(self.variables, np.fromiter(chain.from_iterable(variables), np.int32)),
+            _continued(self.table_starts, words),
+            np.concatenate([self.tables, *words]),
         )
 
     def handle(self, n_variables: int) -> _core.Functions:
@@ -127,10 +134,15 @@ def decode(words: NDArray[np.uint64], size: int) -> tuple[NDArray[np.uint8], NDA
     return bits[:size], bits[64 * -(-size // 64) :][: size + 1]
 
 
+def _continued(starts: NDArray[np.int64], rows: Iterable[Sized]) -> NDArray[np.int64]:
+    return np.append(starts, starts[-1] + np.cumsum([len(row) for row in rows], dtype=np.int64))
+
+
 def take_rows(
     starts: NDArray[np.int64], values: NDArray[T], index: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[T]]:
     """Take rows of different lengths in the order of an index."""
-    sizes = np.diff(starts)[index]
-    new = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return new, values[np.arange(new[-1]) + np.repeat(starts[index] - new[:-1], sizes)]
+    first = starts[index]
+    sizes = starts[index + 1] - first
+    new = np.append(0, np.cumsum(sizes))
+    return new, values[np.arange(new[-1]) + np.repeat(first - new[:-1], sizes)]

@@ -16,13 +16,12 @@ proper scoring rules, IEEE Transactions on Information Theory 55.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
-from coherently.errors import MethodError
+from coherently.errors import MethodError, did_you_mean
 from coherently.problem.own_loss import check_loss
 
 if TYPE_CHECKING:
@@ -243,8 +242,7 @@ def find_loss(loss: str | Loss, clip: float | None = None) -> Loss:
     if isinstance(loss, str) and loss in LOSSES:
         return _built_in(LOSSES[loss], clip)
     if isinstance(loss, str):
-        close = difflib.get_close_matches(loss, LOSSES, 1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(loss, LOSSES)
         raise MethodError(f"unknown loss {loss!r}; the losses are {', '.join(LOSSES)}, or an object of your own.{hint}")
     check_loss(loss, LOSSES)
     return loss

@@ -11,7 +11,7 @@ from coherently.problem.functions import LARGEST_TABLE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.problem.problem import Merged, Problem
+    from coherently.problem.problem import Problem
 
 
 def partitions(problem: Problem) -> list[NDArray[np.int64]]:
@@ -70,14 +70,11 @@ def _over_the_same(problem: Problem) -> list[list[int]]:
 
 def _truth(problem: Problem, unit: int) -> int:
     """The truth table of a unit as bits of a number; for a conditional, the worlds in which its condition holds."""
-    merged, j = problem.merged, int(problem.coordinate[unit])
-    table = 1 if problem.conditional[unit] else _number(merged, j)
+    table = 1
+    if not problem.conditional[unit]:
+        words = problem.merged.functions.words(int(problem.coordinate[unit]))
+        table = int.from_bytes(words.astype("<u8").tobytes(), "little")
     return _everything(problem, unit) ^ table if problem.complemented[unit] else table
-
-
-def _number(merged: Merged, j: int) -> int:
-    words = merged.functions.words(j)
-    return int.from_bytes(words.astype("<u8").tobytes(), "little")
 
 
 def _everything(problem: Problem, unit: int) -> int:

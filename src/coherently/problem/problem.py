@@ -13,7 +13,7 @@ from coherently.problem.terms import NO_TERMS, Terms
 from coherently.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -58,8 +58,15 @@ class Merged(Value):
         """The number of variables of each coordinate."""
         return self.functions.sizes()
 
+    def known(self) -> NDArray[np.bool_]:
+        """Which coordinates numbers, intervals, conditionals or pins are about."""
+        terms, known = self.terms, self.weight > 0
+        known[terms.ties()[0]] = True
+        known[terms.intervals.about[~terms.intervals.conditional]] = True
+        return known
+
     def keep(self, kept: NDArray[np.bool_]) -> Merged:
-        """Only the coordinates of a mask, in their order; conditionals and pins go with their events."""
+        """Only the coordinates of a mask, in their order, and the conditionals, intervals and pins about only these."""
         return replace(
             self,
             event=self.event[kept],
@@ -76,22 +83,25 @@ class Merged(Value):
         space = self.space
         if not space.is_free:
             starts, members = space.rows()
-            inside = np.flatnonzero(np.add.reduceat(number[members] < 0, starts[:-1]) == 0)
-            blocks = len(space.blocks)
-            space = space.part(inside[inside < blocks].tolist(), inside[inside >= blocks] - blocks, number)
+            outside = np.logical_or.reduceat(number[members] < 0, starts[:-1])
+            space = next(space.split(outside.astype(np.int64), number, 1))
         functions = self.functions.renumbered(number[self.functions.variables].astype(np.int32))
         return replace(self, functions=functions, origin=self.origin[used], space=space)
 
-    def append(self, new: int, variables: NDArray[np.int32], words: NDArray[np.uint64]) -> Merged:
-        """Append a coordinate of weight 0, by its variables, ascending, and its words; `new` variables come with it."""
+    def extend(self, variables: Sequence[Collection[int]], words: Sequence[NDArray[np.uint64]]) -> Merged:
+        """Append coordinates of weight 0, each by its variables, ascending, and its words."""
         return replace(
             self,
-            event=np.append(self.event, np.int32(-1)),
-            weight=np.append(self.weight, 0.0),
-            mean=np.append(self.mean, np.nan),
-            functions=self.functions.append(variables, words),
-            origin=np.concatenate([self.origin, np.full(new, -1, np.int32)]),
+            event=np.append(self.event, np.full(len(variables), -1, np.int32)),
+            weight=np.append(self.weight, np.zeros(len(variables))),
+            mean=np.append(self.mean, np.full(len(variables), np.nan)),
+            functions=self.functions.extend(variables, words),
         )
+
+    def append(self, new: int, variables: NDArray[np.int32], words: NDArray[np.uint64]) -> Merged:
+        """Append a coordinate of weight 0, by its variables, ascending, and its words; `new` variables come with it."""
+        origin = np.append(self.origin, np.full(new, -1, np.int32))
+        return replace(self.extend([variables], [words]), origin=origin)
 
     def times(self, factor: float) -> Merged:
         """The same with all weights multiplied."""
@@ -145,14 +155,8 @@ class Forecasts(Value):
     def keep(self, units: NDArray[np.bool_]) -> Forecasts:
         """The forecasts of some units, which are renumbered in their order."""
         rows, place = units[self.unit], np.cumsum(units, dtype=np.int32) - 1
-        return Forecasts(
-            self.judge[rows],
-            place[self.unit[rows]],
-            self.probability[rows],
-            self.weight[rows],
-            self.interval[rows],
-            self.judges,
-        )
+        columns = ("judge", "probability", "weight", "interval")
+        return replace(self, unit=place[self.unit[rows]], **{name: getattr(self, name)[rows] for name in columns})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,11 +243,10 @@ class Problem(Value):
     def keep(self, kept: NDArray[np.bool_]) -> tuple[Problem, Way]:
         """The problem of only some coordinates, and the way back from it."""
         place = np.where(kept, np.cumsum(kept) - 1, -1)
-        given = place[self.merged.terms.conditionals.joint.coordinate] >= 0
-        given_place = np.where(given, np.cumsum(given) - 1, -1)
-        number = np.full(len(self.coordinate), -1, np.int64)
-        number[~self.conditional] = place[self.coordinate[~self.conditional]]
-        number[self.conditional] = given_place[self.coordinate[self.conditional]]
+        given = self.merged.terms.conditionals
+        whole = given.joint.are_on(kept) & given.condition.are_on(kept)
+        place = np.append(place, np.where(whole, np.cumsum(whole) - 1, -1))
+        number = place[self.coordinate + len(kept) * self.conditional]
         units = number >= 0
         columns = ("written", "owner", "weight", "mean", "complemented", "conditional")
         part = replace(
@@ -271,11 +274,8 @@ class Problem(Value):
 
     def as_written(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Carry an answer for each coordinate back to the units."""
-        if not self.conditional.any():
-            answer = x[self.coordinate]
-        else:
-            answer = np.empty(len(self.coordinate))
-            answer[~self.conditional] = x[self.coordinate[~self.conditional]]
-            given = self.merged.terms.conditionals.value(x)
-            answer[self.conditional] = given[self.coordinate[self.conditional]]
+        place = self.coordinate
+        if self.conditional.any():
+            place, x = place + len(x) * self.conditional, np.append(x, self.merged.terms.conditionals.value(x))
+        answer = x[place]
         return np.where(self.complemented, 1.0 - answer, answer)

@@ -46,6 +46,10 @@ class Sides(Value):
         value = np.append(x, 1.0)[self.coordinate]
         return np.where(self.turned, 1.0 - value, value)
 
+    def are_on(self, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which events are of kept coordinates; the certain event always is."""
+        return np.append(kept, True)[self.coordinate]
+
     def take(self, index: NDArray[np.integer], number: NDArray[np.integer]) -> Sides:
         """Some of them, with coordinates renumbered."""
         own = self.coordinate[index]
@@ -152,54 +156,35 @@ class Terms(Value):
         known = coordinate >= 0
         return coordinate[known], np.concatenate(numbers)[known].astype(np.int32)
 
-    def on(self, kept: NDArray[np.bool_]) -> Terms:
-        """The terms all of whose coordinates are kept; coordinates keep their numbers."""
-        given, intervals, limits = self.conditionals, self.intervals, self.limits
-        number = np.arange(len(kept))
-        whole, bound = (np.flatnonzero(_are_on(kept, one.joint, one.condition)) for one in (given, limits))
-        place = np.full(len(given), -1, np.int32)
-        place[whole] = np.arange(len(whole))
-        about = intervals.about.copy()
-        about[intervals.conditional] = place[about[intervals.conditional]]
-        some = np.where(intervals.conditional, about >= 0, kept[np.where(intervals.conditional, 0, about)])
-        return Terms(
-            given.take(whole, number),
-            replace(intervals, about=about).take(np.flatnonzero(some), number),
-            limits.take(bound, number),
-        )
-
     def part(self, number: NDArray[np.integer]) -> Terms:
-        """The terms about some coordinates, which `number` renumbers (-1 for those that are not kept).
-
-        A term is kept or dropped as a whole, by the coordinate of its joint event.
-        """
-        return next(iter(self.split(np.where(number < 0, 1, 0), number, 1)))
+        """The terms all of whose coordinates are kept: `number` renumbers these, and is -1 for the others."""
+        given, intervals, limits = self.conditionals, self.intervals, self.limits
+        kept = number >= 0
+        whole, bound = (one.joint.are_on(kept) & one.condition.are_on(kept) for one in (given, limits))
+        place = np.append(number, np.where(whole, np.cumsum(whole) - 1, -1))
+        about = place[intervals.about + len(number) * intervals.conditional].astype(np.int32)
+        return Terms(
+            given.take(np.flatnonzero(whole), number),
+            replace(intervals, about=about).take(np.flatnonzero(about >= 0), number),
+            limits.take(np.flatnonzero(bound), number),
+        )
 
     def split(self, home: NDArray[np.integer], number: NDArray[np.integer], count: int) -> Iterator[Terms]:
         """The terms of each of the first `count` homes of coordinates, which are renumbered in each."""
         given, intervals, limits = self.conditionals, self.intervals, self.limits
         given_home, limit_home = home[given.joint.coordinate], home[limits.joint.coordinate]
         given_rows, limit_rows = rows_by_home(given_home, count), rows_by_home(limit_home, count)
-        place = np.empty(len(given) + 1, np.int64)
+        place = np.empty(len(given), np.int64)
         for rows in given_rows:
             place[rows] = np.arange(len(rows))
-        about = intervals.about
-        own_home = np.empty(len(intervals), np.int64)
-        own_home[intervals.conditional] = given_home[about[intervals.conditional]]
-        own_home[~intervals.conditional] = home[about[~intervals.conditional]]
-        new = np.empty(len(intervals), np.int32)
-        new[intervals.conditional] = place[about[intervals.conditional]]
-        new[~intervals.conditional] = number[about[~intervals.conditional]]
-        moved = replace(intervals, about=new)
+        at = intervals.about + len(home) * intervals.conditional
+        own_home = np.append(home, given_home)[at]
+        moved = replace(intervals, about=np.append(number, place)[at].astype(np.int32))
         for mine, some, bound in zip(given_rows, rows_by_home(own_home, count), limit_rows, strict=True):
             if not len(mine) + len(some) + len(bound):
                 yield NO_TERMS
                 continue
             yield Terms(given.take(mine, number), moved.take(some, number), limits.take(bound, number))
-
-
-def _are_on(kept: NDArray[np.bool_], joint: Sides, condition: Sides) -> NDArray[np.bool_]:
-    return np.asarray(kept[joint.coordinate] & (kept[condition.coordinate] | (condition.coordinate < 0)))
 
 
 NO_TERMS = Terms()

@@ -128,24 +128,16 @@ def _reason(found: Extremes) -> str | None:
 
 def _touched(merged: Merged, asked: int) -> Merged:
     """Everything known that is connected to a coordinate, and that coordinate once more, as the last."""
-    needed = _known(merged)
+    needed = merged.known()
     needed[asked] = True
     kept = merged.keep(needed)
     place = int(np.cumsum(needed)[asked] - 1)
     part = next(part for part in split(kept) if (part.coordinates == place).any())
     own = int(np.flatnonzero(part.coordinates == place)[0])
     rest = np.ones(len(part.merged), np.bool_)
-    rest[own] = _known(part.merged)[own]
+    rest[own] = part.merged.known()[own]
     found = part.merged.keep(rest).append(0, part.merged.functions.of(own), part.merged.functions.words(own))
     return replace(found, origin=kept.origin[part.merged.origin])
-
-
-def _known(merged: Merged) -> NDArray[np.bool_]:
-    """The coordinates that numbers, intervals, conditionals or pins are about."""
-    terms, known = merged.terms, merged.weight > 0
-    known[terms.ties()[0]] = True
-    known[terms.intervals.about[~terms.intervals.conditional]] = True
-    return known
 
 
 def _note_unknown(result: Result, events: Events, part: Merged) -> str | None:

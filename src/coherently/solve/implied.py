@@ -105,7 +105,6 @@ def _nearby(part: Merged, worlds: Mask, weight: Vector, loss: Loss) -> Extremes:
     kept = np.diff(others[part.functions.starts]) == 0
     if kept.all() or len(used) > TUNING.few:
         return Extremes(0.0, 1.0, certified=False)
-    part = replace(part, terms=part.terms.on(kept))
     found = extremes(part.keep(kept).renumber(used), worlds[:, used], weight, loss, Budget().within(TUNING.nearby))
     return replace(found, certified=False)
 
@@ -142,7 +141,9 @@ class _BoundSearch:
             value, duals = solved
             pull, tolerance = stages[0]
             prices = duals[:-1] - pull * self.force
-            found = self.pricing.least(sign * self.rows.last - self.rows.matrix.T @ prices, budget, tolerance)
+            costs = -(self.rows.matrix.T @ prices)
+            costs[-1] += sign
+            found = self.pricing.least(costs, budget, tolerance)
             bound = max(bound, self.rows.least(prices) + found.bound)
             if value - bound <= ENOUGH or budget.is_over():
                 break
@@ -161,15 +162,11 @@ class _BoundSearch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claims:
-    """Sums of the coordinates' truths, less a constant, that a mixture must have between `low` and `high`.
-
-    `last` is 1 for the last coordinate and 0 for the others.
-    """
+    """Sums of the coordinates' truths, less a constant, that a mixture must have between `low` and `high`."""
 
     matrix: Any
     low: Vector
     high: Vector
-    last: Vector
 
     def least(self, prices: Vector) -> float:
         """The least that the sums can be worth."""
@@ -195,25 +192,23 @@ def rows_of(part: Merged, x: Vector, *, heed_absent: bool = False) -> Claims:
     value = np.where(present, given.value(x), given.mean)
     some, *of_some = _claims(part, given.weight, value, conditional=True)
     heeded = heed_absent | present[some]
-    some, of_some = some[heeded], [ends[heeded] for ends in of_some]
+    number = np.arange(len(part))
+    told, of_some = given.take(some[heeded], number), [ends[heeded] for ends in of_some]
     low, high = (np.concatenate(ends) for ends in zip(of_events, of_some, (limits.low, limits.high), strict=True))
-    number, every = np.arange(len(part)), np.arange(len(limits))
     plain = Sides(events.astype(np.int32), np.zeros(len(events), np.bool_))
     certain = Sides(np.full(len(events), -1, np.int32), plain.turned)
-    joint = _joined([plain, given.joint.take(some, number), limits.joint.take(every, number)])
-    condition = _joined([certain, given.condition.take(some, number), limits.condition.take(every, number)])
-    single = (condition.coordinate < 0) | (low == high)
-    row = np.concatenate([np.arange(len(low)), np.flatnonzero(~single)])
-    factor = np.concatenate([np.where(condition.coordinate < 0, 0.0, low), high[~single]])
-    matrix, constant = _ratio(joint.take(row, number), condition.take(row, number), factor, len(part))
+    joint = _joined([plain, told.joint, limits.joint])
+    condition = _joined([certain, told.condition, limits.condition])
     whole = condition.coordinate < 0
+    single = whole | (low == high)
+    row = np.concatenate([np.arange(len(low)), np.flatnonzero(~single)])
+    factor = np.concatenate([np.where(whole, 0.0, low), high[~single]])
+    matrix, constant = _ratio(joint.take(row, number), condition.take(row, number), factor, len(part))
     least = np.concatenate([np.where(whole, low, 0.0), np.full(len(row) - len(low), -np.inf)])
     most = np.concatenate([np.where(whole, high, np.where(single, 0.0, np.inf)), np.zeros(len(row) - len(low))])
     # The mixture itself may miss a row by rounding, and must stay possible.
     sums = matrix @ x
-    last = np.zeros(len(part))
-    last[-1] = 1.0
-    return Claims(matrix, np.minimum(least - constant, sums), np.maximum(most - constant, sums), last)
+    return Claims(matrix, np.minimum(least - constant, sums), np.maximum(most - constant, sums))
 
 
 def _claims(part: Merged, weight: Vector, value: Vector, *, conditional: bool) -> tuple[Indices, Vector, Vector]:

@@ -19,14 +19,6 @@ UNMOVED = 1e-13
 """Changes of probabilities below this are rounding: sums of a few hundred shares, to 2^-53 each."""
 
 
-def without_rounding(x: Vector, weight: Vector, mean: Vector) -> Vector:
-    """The answer, or the forecasts themselves if it differs from them only by rounding: these lose in no world."""
-    known = weight > 0
-    if np.abs(x - mean)[known].max(initial=0.0) > UNMOVED:
-        return x
-    return np.where(known, mean, x)
-
-
 def probabilities(problem: Problem, solution: Solution) -> Vector:
     """The probability of each coordinate: from the worlds if there are any, else from the events as written.
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import fields
 from typing import Any
 
-from coherently.errors import MethodError
+from coherently.errors import MethodError, did_you_mean
 from coherently.solve.facts import Promise
 from coherently.solve.methods.alternating import AlternatingProjections
 from coherently.solve.methods.annealing import Annealing
@@ -14,7 +13,7 @@ from coherently.solve.methods.auto import Auto
 from coherently.solve.methods.evidence import DempsterShafer
 from coherently.solve.methods.exact import Exact
 from coherently.solve.methods.lindley import Lindley
-from coherently.solve.methods.pools import Pool
+from coherently.solve.methods.pools import OPTIONS, Pool
 from coherently.solve.methods.recipe import Recipe
 from coherently.solve.solution import Method
 
@@ -26,15 +25,7 @@ METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
     "projections": (AlternatingProjections, {"correction": "none"}),
     "dykstra": (AlternatingProjections, {"correction": "dykstra"}),
     "annealing": (Annealing, {}),
-    "log": (Pool, {"kind": "log"}),
-    "median": (Pool, {"kind": "median"}),
-    "trimmed": (Pool, {"kind": "trimmed"}),
-    "extremised": (Pool, {"kind": "extremised"}),
-    "shrunk": (Pool, {"kind": "shrunk"}),
-    "neyman-roughgarden": (Pool, {"kind": "neyman-roughgarden"}),
-    "normalised": (Pool, {"kind": "normalised"}),
-    "power": (Pool, {"kind": "power"}),
-    "shin": (Pool, {"kind": "shin"}),
+    **{kind: (Pool, {"kind": kind}) for kind in OPTIONS},  # linear keeps its place above
     "dempster-shafer": (DempsterShafer, {}),
     "lindley": (Lindley, {}),
 }
@@ -48,8 +39,7 @@ def choose(method: str | Method, **options: object) -> Method:
     if isinstance(method, Method):
         return method
     if method not in METHODS:
-        close = difflib.get_close_matches(str(method), METHODS, 1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(method, METHODS)
         raise MethodError(f"unknown method {method!r}; the methods are {', '.join(METHODS)}.{hint}")
     kind, fixed = METHODS[method]
     given = {name: value for name, value in options.items() if value is not None}

@@ -19,18 +19,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.problem.groups.restricted import GroupDraft, Setting, vectors
+from coherently.problem.groups.restricted import Setting
 from coherently.problem.groups.simple import number_patterns
 from coherently.problem.terms import Intervals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.problem.groups.simple import Groups
+    from coherently.problem.groups.simple import Group, Groups
     from coherently.problem.problem import Merged
     from coherently.problem.terms import Sides
-
-Group = tuple[list[int], "NDArray[np.float64]"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,8 +90,7 @@ def attach(merged: Merged, groups: Groups) -> Attached:
     if len(terms):
         found = _with_conditionals(merged, _apart(groups), given)
         found += _of_intervals(merged, inner) + _of_limits(merged)
-        made = number_patterns(groups.design, [own for own, _ in found], [rows for _, rows in found])
-        groups = replace(made, auxiliary=groups.auxiliary)
+        groups = replace(number_patterns(groups.design, found), auxiliary=groups.auxiliary)
     none = np.zeros(groups.auxiliary)
     return Attached(
         merged,
@@ -114,8 +111,7 @@ def without_weightless(attached: Attached) -> Attached:
         kept = [k for k, i in enumerate(members) if attached.weight[i] > 0]
         if kept:
             found.append(([members[k] for k in kept], np.unique(rows[:, kept], axis=0)))
-    design = attached.groups.design
-    return replace(attached, groups=number_patterns(design, [own for own, _ in found], [rows for _, rows in found]))
+    return replace(attached, groups=number_patterns(attached.groups.design, found))
 
 
 def with_points(merged: Merged) -> Merged:
@@ -173,10 +169,8 @@ def _with_conditionals(merged: Merged, groups: list[Group], given: NDArray[np.in
         both = homes[pair[0]] & homes[pair[1]]
         if not both:
             setting = setting or Setting(merged)
-            own = tuple(sorted({v for i in pair for v in setting.own[i]}))
-            draft = GroupDraft(list(dict.fromkeys(pair)), own)
             both = {len(groups)}
-            groups.append((draft.members, vectors(setting, draft)))
+            groups.append(setting.group(setting.draft(list(dict.fromkeys(pair)))))
         home = min(both)
         members, rows = groups[home]
         joint, condition = (_column(rows, members, sides, k) for sides in (conditionals.joint, conditionals.condition))
@@ -191,43 +185,32 @@ def _column(rows: NDArray[np.float64], members: list[int], sides: Sides, k: int)
 
 
 def _of_intervals(merged: Merged, inner: NDArray[np.int64]) -> list[Group]:
-    intervals, of = merged.terms.intervals, merged.terms.conditionals
+    intervals, (joint, condition) = merged.terms.intervals, merged.terms.of_intervals()
     found = []
-    for k, (i, given, low, high) in enumerate(
-        zip(
-            *(part.tolist() for part in (intervals.about, intervals.conditional, intervals.low, intervals.high)),
-            strict=True,
-        )
-    ):
-        shrunk = np.array([[0.0, 0.0], [low, low], [high, low], [1.0, 1.0 - high + low]])
-        if not given:
-            found.append(([i, int(inner[k])], np.unique(shrunk, axis=0)))
-            continue
-        own = np.vstack([np.column_stack([np.ones(4), shrunk]), [[0.0, 0.0, low]]])
-        members, rows = _placed(own, of.condition, of.joint, i)
-        found.append(([*members, int(inner[k])], np.unique(rows, axis=0)))
+    for k, (low, high) in enumerate(zip(intervals.low.tolist(), intervals.high.tolist(), strict=True)):
+        shrunk = [[1.0, 0.0, 0.0], [1.0, low, low], [1.0, high, low], [1.0, 1.0, 1.0 - high + low]]
+        members, rows = _placed(np.array([*shrunk, [0.0, 0.0, low]]), condition, joint, k)
+        found.append(([*members, int(inner[k])], rows))
     return found
 
 
 def _of_limits(merged: Merged) -> list[Group]:
     limits = merged.terms.limits
-    found = []
-    for k, (low, high) in enumerate(zip(limits.low.tolist(), limits.high.tolist(), strict=True)):
-        triangle = np.array([[0.0, 0.0], [1.0, low], [1.0, high]])
-        if limits.condition.coordinate[k] < 0:
-            triangle = triangle[1:]
-        members, rows = _placed(triangle, limits.condition, limits.joint, k)
-        found.append((members, np.unique(rows, axis=0)))
-    return found
+    return [
+        _placed(np.array([[0.0, 0.0], [1.0, low], [1.0, high]]), limits.condition, limits.joint, k)
+        for k, (low, high) in enumerate(zip(limits.low.tolist(), limits.high.tolist(), strict=True))
+    ]
 
 
 def _placed(rows: NDArray[np.float64], condition: Sides, joint: Sides, k: int) -> Group:
-    """Points (P(H), P(E & H), ...) in the coordinates that stand for H and for E & H."""
+    """Distinct points (P(H), P(E & H), ...) in the coordinates that stand for H, unless it is certain, and E & H."""
     first, second = int(condition.coordinate[k]), int(joint.coordinate[k])
+    if first < 0:
+        rows = rows[rows[:, 0] == 1]
     if first == second:  # E & H is H: a point is possible if both are the same
         rows = rows[rows[:, 0] == rows[:, 1]]
-    rows = rows.copy()
     for column, sides in enumerate((condition, joint)):
         if sides.turned[k]:
             rows[:, column] = 1.0 - rows[:, column]
-    return ([first, second], rows) if 0 <= first != second else ([second], rows[:, 1:])
+    members, start = ([first, second], 0) if 0 <= first != second else ([second], 1)
+    return members, np.unique(rows[:, start:], axis=0)

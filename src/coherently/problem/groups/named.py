@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from coherently.errors import MethodError
+from coherently.errors import MethodError, did_you_mean
+from coherently.problem.groups.restricted import Setting
 from coherently.problem.groups.shared import cliques, triples
 from coherently.problem.groups.simple import everything, gather, logical, pairs, singletons
 
@@ -37,16 +37,15 @@ def find_design(design: Design) -> Callable[[Merged], Groups]:
     """Return the design with a name, or make one from a user's function."""
     if callable(design):
         return partial(_custom, design)
-    name = design
-    if name in DESIGNS:
-        return DESIGNS[name]
-    close = difflib.get_close_matches(name, DESIGNS, 1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise MethodError(f"unknown group design {name!r}; the designs are {', '.join(DESIGNS)}.{hint}")
+    if design in DESIGNS:
+        return DESIGNS[design]
+    hint = did_you_mean(design, DESIGNS)
+    raise MethodError(f"unknown group design {design!r}; the designs are {', '.join(DESIGNS)}.{hint}")
 
 
 def _custom(design: Callable[[list[tuple[int, ...]]], list[list[int]]], merged: Merged) -> Groups:
-    events = [tuple(merged.functions.of(i).tolist()) for i in range(len(merged))]
+    setting = Setting(merged)
+    events = list(setting.own)
     groups = [sorted(set(group)) for group in design(events)]
     wrong = [group for group in groups if not group or group[0] < 0 or group[-1] >= len(events)]
     name = getattr(design, "__name__", "custom")
@@ -57,4 +56,4 @@ def _custom(design: Callable[[list[tuple[int, ...]]], list[list[int]]], merged: 
     # Events that are certain or impossible are corrected in every design.
     grouped = {i for group in groups for i in group}
     constant = [[i] for i, variables in enumerate(events) if not variables and i not in grouped]
-    return gather(name, groups + constant, merged)
+    return gather(name, setting, [setting.draft(group) for group in groups + constant])

@@ -1,4 +1,4 @@
-"""Group designs if not every truth assignment is a world, or if forecasts are conditional.
+"""Drafts of groups, also if not every truth assignment is a world, or if forecasts are conditional.
 
 Each block, each law, and each conditional is a *scope*: its variables belong together, and a group has all events
 about them. A group's truth vectors are those that its blocks and the laws inside it allow, so a law
@@ -7,17 +7,18 @@ between groups affects them only through the coordinates that they share.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from itertools import chain, combinations, pairwise, product
+from itertools import chain, product
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from coherently.problem.spaces.states import States, truth_vectors
+from coherently.problem.spaces.states import States, TruthVectors
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,8 +43,8 @@ class Setting:
         self.merged = merged
         self.states = States(merged.space, merged.n_variables)
         self.about: defaultdict[int, list[int]] = defaultdict(list)
-        starts, variables = merged.functions.starts.tolist(), merged.functions.variables.tolist()
-        self.own: list[Variables] = [tuple(variables[a:b]) for a, b in pairwise(starts)]
+        self.truth = TruthVectors(merged)
+        self.own: list[Variables] = self.truth.own
         for i, own in enumerate(self.own):
             for v in own:
                 self.about[v].append(i)
@@ -56,6 +57,15 @@ class Setting:
         """The coordinates about only these variables, without constants."""
         count = Counter(chain.from_iterable(self.about.get(v, ()) for v in variables))
         return sorted(i for i, met in count.items() if met == len(self.own[i]))
+
+    def draft(self, members: list[int]) -> GroupDraft:
+        """A group of coordinates, over all of their variables."""
+        return GroupDraft(members, tuple(sorted({v for i in members for v in self.own[i]})))
+
+    def group(self, draft: GroupDraft) -> tuple[list[int], NDArray[np.float64]]:
+        """The members of a draft and their truth vectors, one row each."""
+        states = self.states.of(np.array(draft.variables, np.int64))
+        return draft.members, self.truth.of(draft.members, draft.variables, states)
 
     def with_variables(self, coordinates: Sequence[int]) -> GroupDraft:
         """Coordinates with those of their variables that are coordinates."""
@@ -70,8 +80,8 @@ class Setting:
         known = set(self.about) | set(self.states.laws)
         for block in space.blocks:
             asked[tuple(sorted(known.intersection(block.variables.tolist())))] |= set()
-        for i in range(len(space.laws)):
-            asked[tuple(space.laws.of(i).tolist())] |= set()
+        for own in space.laws.variable_sets():
+            asked[own] |= set()
         for sides in (terms.conditionals, terms.limits):
             pairs = zip(sides.joint.coordinate.tolist(), sides.condition.coordinate.tolist(), strict=True)
             for joint, condition in pairs:
@@ -142,8 +152,7 @@ class BlockGraph:
         for v, node in self.node.items():
             atoms[node].append(v)
         self.atoms = dict(atoms)
-        pieces = {node: states.pieces(np.array(own))[0][1] for node, own in atoms.items()}
-        self.count = {node: len(found) for node, found in pieces.items()}
+        self.count = {node: states.count(own) for node, own in atoms.items()}
         # If exactly one atom is true, one of them follows from the others.
         self.basis = {node: own[: self.count[node] - 1] for node, own in atoms.items()}
 
@@ -162,21 +171,7 @@ class BlockGraph:
 
     def states(self, nodes: Iterable[int]) -> int:
         """The number of joint states, ignoring laws."""
-        total = 1
-        for node in nodes:
-            total *= self.count[node]
-        return total
-
-
-def shared_by(nodes: BlockGraph, subsets: Collection[Sequence[int]]) -> list[Variables]:
-    """The conjunctions that, with those of fewer nodes, determine the joint distributions of sets of nodes."""
-    found = {conjunction for subset in subsets for conjunction in nodes.conjunctions(subset)}
-    return sorted(found, key=lambda s: (len(s), s))
-
-
-def subsets(nodes: Variables, largest: int) -> Iterable[Variables]:
-    """The sets of one node, then of two, up to `largest`."""
-    return chain.from_iterable(combinations(nodes, size) for size in range(1, min(largest, len(nodes)) + 1))
+        return math.prod(self.count[node] for node in nodes)
 
 
 def node_drafts(setting: Setting, nodes: BlockGraph, sets: Iterable[Variables]) -> list[GroupDraft]:
@@ -187,11 +182,6 @@ def node_drafts(setting: Setting, nodes: BlockGraph, sets: Iterable[Variables]) 
     drafts = [draft for draft in drafts if draft.members]
     others = _by_variable(drafts)
     return constant + drafts + [scope for scope in setting.scopes if not _covered(scope, others)]
-
-
-def vectors(setting: Setting, draft: GroupDraft) -> NDArray[np.float64]:
-    """The truth vectors of a group."""
-    return truth_vectors(setting.merged, draft.members, setting.states, np.array(draft.variables, np.int64))
 
 
 def ordered(setting: Setting, drafts: Iterable[GroupDraft]) -> list[GroupDraft]:

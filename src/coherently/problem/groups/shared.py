@@ -10,20 +10,18 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem.functions import Functions
 from coherently.problem.groups.junction import eliminate, graph_of, junction_tree
-from coherently.problem.groups.restricted import BlockGraph, Setting, node_drafts, shared_by
-from coherently.problem.groups.restricted import subsets as subsets_of_nodes
-from coherently.problem.groups.simple import Groups, all_worlds, check_size, drafted, is_plain, unpack
-from coherently.problem.spaces.states import MAX_STATES
+from coherently.problem.groups.restricted import BlockGraph, Setting, node_drafts
+from coherently.problem.groups.simple import Groups, all_worlds, check_size, drafted, is_plain
+from coherently.problem.spaces.states import MAX_STATES, distinct, truths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,9 +32,6 @@ MAX_TRIPLES = 200_000
 """Maximum number of groups of three variables in `triples`."""
 MAX_ENTRIES = 4_000_000
 """Maximum cost of the common variables of neighbouring cliques: 4^k for k of them, conjunctions by worlds."""
-
-Key: TypeAlias = tuple[tuple[int, int, int], ...]
-"""What the pattern of a group depends on: the arguments of `_Columns.column` for each member."""
 
 
 def with_auxiliary(design: Callable[[Merged], Groups], merged: Merged) -> Groups:
@@ -61,13 +56,8 @@ def triples(merged: Merged) -> Groups:
         return _lawful_triples(merged)
     check_size(np.arange(len(merged)), merged.sizes())
     known = _by_variables(merged)
-    graph = graph_of(known)
-    larger = sorted(variables for variables in known if len(variables) > 3)
-    inside = {three for variables in larger for three in combinations(variables, 3)}
-    apart = sorted(v for v in known if len(v) == 2 and len(graph[v[0]]) == len(graph[v[1]]) == 1)
-    sets = sorted(_connected_triples(graph) - inside) + larger + apart
-    uses = Counter(chain.from_iterable(_subsets(variables, 2) for variables in sets))
-    return _groups("triples", merged, sets, [subset for subset, count in uses.items() if count > 1])[0]
+    sets = _sets_of_three(known, graph_of(known))
+    return _groups("triples", merged, sets, _met_twice(sets))[0]
 
 
 def clusters(merged: Merged) -> Groups:
@@ -77,14 +67,7 @@ def clusters(merged: Merged) -> Groups:
     every variable and every pair.
     """
     check_size(np.arange(len(merged)), merged.sizes())
-    known = _by_variables(merged)
-    graph = graph_of(known)
-    larger = sorted(variables for variables in known if len(variables) > 3)
-    inside = {three for variables in larger for three in combinations(variables, 3)}
-    sets = sorted(_triangles(graph) - inside) + larger
-    covered = {two for variables in sets for two in combinations(variables, 2)}
-    sets += sorted({(a, b) for a, near in graph.items() for b in near if a < b} - covered)
-    sets += sorted((v,) for (v,) in (k for k in known if len(k) == 1) if v not in graph)
+    sets = cluster_sets(_by_variables(merged))
     uses = Counter(chain.from_iterable(_subsets(variables, 2) for variables in sets))
     return _groups("clusters", merged, sets, [s for s, count in uses.items() if count > 1 or len(s) == 1])[0]
 
@@ -130,41 +113,30 @@ def _check_separators(separators: Collection[Variables], entries: Collection[int
 
 def _lawful_triples(merged: Merged) -> Groups:
     """`triples` with blocks as variables, and the scopes of laws and conditionals as events."""
-    setting = Setting(merged)
-    nodes = BlockGraph(setting)
+    nodes = BlockGraph(Setting(merged))
     edges = nodes.edges()
     graph = graph_of(edges)
-    larger = sorted(own for own in edges if len(own) > 3)
-    inside = {three for own in larger for three in combinations(own, 3)}
-    apart = sorted(own for own in edges if len(own) == 2 and len(graph[own[0]]) == len(graph[own[1]]) == 1)
-    alone = sorted(own for own in edges if len(own) == 1 and own[0] not in graph)
-    sets = sorted(_connected_triples(graph) - inside) + larger + apart + alone
-    uses = Counter(chain.from_iterable(subsets_of_nodes(own, 2) for own in sets))
-    return _sharing("triples", setting, nodes, sets, [own for own, count in uses.items() if count > 1])[0]
+    sets = _sets_of_three(edges, graph) + _alone(edges, graph)
+    return _sharing("triples", nodes, sets, _met_twice(sets))[0]
 
 
 def _lawful_cliques(merged: Merged) -> tuple[Groups, Merged]:
     """`cliques` with blocks as variables; the scopes of laws and conditionals are in cliques, too."""
-    setting = Setting(merged)
-    nodes = BlockGraph(setting)
+    nodes = BlockGraph(Setting(merged))
     edges = nodes.edges()
     graph = graph_of(edges)
-    alone = [own for own in sorted(edges) if len(own) == 1 and own[0] not in graph]
-    order = eliminate(graph, lambda own: nodes.states(own) <= MAX_STATES)
-    sets, separators = junction_tree(order)
+    sets, separators = junction_tree(eliminate(graph, lambda own: nodes.states(own) <= MAX_STATES))
     _check_separators(separators, [nodes.states(own) ** 2 for own in separators])
-    within = {subset for own in separators for subset in subsets_of_nodes(own, len(own))}
-    return _sharing("cliques", setting, nodes, [*sets, *alone], within)
+    within = {subset for own in separators for subset in _subsets(own, len(own))}
+    return _sharing("cliques", nodes, sets + _alone(edges, graph), within)
 
 
 def _sharing(
-    design: str, setting: Setting, nodes: BlockGraph, sets: Sequence[Variables], within: Collection[Variables]
+    design: str, nodes: BlockGraph, sets: Sequence[Variables], within: Collection[Variables]
 ) -> tuple[Groups, Merged]:
     """One group per set of nodes, which agree on the joint distributions of the sets `within`; and their problem."""
-    merged = setting.merged
-    known = _by_variables(merged)
-    wanted = shared_by(nodes, within)
-    missing = [s for s in wanted if not any(_gives_conjunction(merged, i) for i in known.get(s, ()))]
+    merged = nodes.setting.merged
+    missing = _missing(merged, {atoms for subset in within for atoms in nodes.conjunctions(subset)})
     whole = Setting(_extend(merged, missing))
     groups = drafted(design, whole, node_drafts(whole, nodes, sets))
     return replace(groups, auxiliary=len(missing)), whole.merged
@@ -173,9 +145,8 @@ def _sharing(
 def _by_variables(merged: Merged) -> dict[Variables, list[int]]:
     """The coordinates about exactly the same variables."""
     found: defaultdict[Variables, list[int]] = defaultdict(list)
-    starts, variables = merged.functions.starts.tolist(), merged.functions.variables.tolist()
-    for i in range(len(merged)):
-        found[tuple(variables[starts[i] : starts[i + 1]])].append(i)
+    for i, variables in enumerate(merged.functions.variable_sets()):
+        found[variables].append(i)
     return dict(found)
 
 
@@ -183,6 +154,36 @@ def _subsets(variables: Variables, largest: int) -> Iterable[Variables]:
     """The sets of one variable, then of two, up to `largest` variables; of no variables, the empty set."""
     sizes = range(min(1, len(variables)), min(largest, len(variables)) + 1)
     return chain.from_iterable(combinations(variables, size) for size in sizes)
+
+
+def _met_twice(sets: Iterable[Variables]) -> list[Variables]:
+    """The variables and pairs that two or more sets have."""
+    uses = Counter(chain.from_iterable(_subsets(variables, 2) for variables in sets))
+    return [subset for subset, count in uses.items() if count > 1]
+
+
+def _sets_of_three(known: Collection[Variables], graph: Graph) -> list[Variables]:
+    """Connected triples, larger sets with what is inside them, and pairs that are in no triple."""
+    larger = sorted(variables for variables in known if len(variables) > 3)
+    inside = {three for variables in larger for three in combinations(variables, 3)}
+    apart = sorted(v for v in known if len(v) == 2 and len(graph[v[0]]) == len(graph[v[1]]) == 1)
+    return sorted(_connected_triples(graph) - inside) + larger + apart
+
+
+def cluster_sets(known: Collection[Variables]) -> list[Variables]:
+    """Triangles, larger sets with what is inside them, pairs that are in none of these, and single variables."""
+    graph = graph_of(known)
+    larger = sorted(variables for variables in known if len(variables) > 3)
+    inside = {three for variables in larger for three in combinations(variables, 3)}
+    sets = sorted(_triangles(graph) - inside) + larger
+    covered = {two for variables in sets for two in combinations(variables, 2)}
+    pairs = {(a, b) for a, near in graph.items() for b in near if a < b} - covered
+    return sets + sorted(pairs) + _alone(known, graph)
+
+
+def _alone(known: Iterable[Variables], graph: Graph) -> list[Variables]:
+    """The variables that share no event with another."""
+    return sorted(variables for variables in known if len(variables) == 1 and variables[0] not in graph)
 
 
 def _connected_triples(graph: Graph) -> set[Variables]:
@@ -209,15 +210,18 @@ def _groups(
     design: str, merged: Merged, sets: Sequence[Variables], shared: Collection[Variables]
 ) -> tuple[Groups, Merged]:
     """One group per set of variables, which agree on the conjunctions of the shared sets; and their problem."""
-    known = _by_variables(merged)
-    missing = sorted(
-        (s for s in shared if not any(_gives_conjunction(merged, i) for i in known.get(s, ()))),
-        key=lambda s: (len(s), s),
-    )
-    constant = [()] if () in known else []
+    missing = _missing(merged, shared)
+    constant = [()] if np.any(merged.sizes() == 0) else []
     whole = _extend(merged, missing)
     groups = _of_sets(design, whole, [*constant, *sets], set(shared))
     return replace(groups, auxiliary=len(missing)), whole
+
+
+def _missing(merged: Merged, shared: Iterable[Variables]) -> list[Variables]:
+    """The sets of variables whose conjunction no event gives, small ones first."""
+    known = _by_variables(merged)
+    found = (s for s in shared if not any(_gives_conjunction(merged, i) for i in known.get(s, ())))
+    return sorted(found, key=lambda s: (len(s), s))
 
 
 def _gives_conjunction(merged: Merged, coordinate: int) -> bool:
@@ -229,29 +233,12 @@ def _gives_conjunction(merged: Merged, coordinate: int) -> bool:
     if size <= 2:
         return True
     sign = 1 - 2 * (all_worlds(size).sum(axis=1) % 2).astype(np.int64)
-    return bool(sign @ unpack(merged.functions.words(coordinate), 2**size))
+    return bool(sign @ merged.functions.decoded(coordinate)[1])
 
 
 def _extend(merged: Merged, conjunctions: Sequence[Variables]) -> Merged:
     """Append conjunctions of variables as coordinates of weight 0."""
-    none, functions = np.full(len(conjunctions), -1, np.int32), merged.functions
-    tables = [_conjunction(len(variables)) for variables in conjunctions]
-    return replace(
-        merged,
-        event=np.concatenate([merged.event, none]),
-        weight=np.concatenate([merged.weight, np.zeros(len(none))]),
-        mean=np.concatenate([merged.mean, np.full(len(none), np.nan)]),
-        functions=Functions(
-            _continued(functions.starts, [len(variables) for variables in conjunctions]),
-            np.concatenate([functions.variables, np.fromiter(chain.from_iterable(conjunctions), np.int32)]),
-            _continued(functions.table_starts, [len(table) for table in tables]),
-            np.concatenate([functions.tables, *tables]),
-        ),
-    )
-
-
-def _continued(starts: NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
-    return np.concatenate([starts, starts[-1] + np.cumsum(np.array(sizes, np.int64))])
+    return merged.extend(conjunctions, [_conjunction(len(variables)) for variables in conjunctions])
 
 
 def _conjunction(size: int) -> NDArray[np.uint64]:
@@ -263,24 +250,29 @@ def _conjunction(size: int) -> NDArray[np.uint64]:
 
 def _of_sets(design: str, merged: Merged, sets: Sequence[Variables], shared: Collection[Variables]) -> Groups:
     """One group per set of variables, with the coordinates about only these, by first complex event."""
-    known = _by_variables(merged)
-    columns = _Columns(merged)
-    numbers: dict[Key, int] = {}
+    known, sizes = _by_variables(merged), merged.sizes().tolist()
+    tables = [merged.functions.words(i).tobytes() for i in range(len(merged))]
+    # The same tables about the same places among as many variables have the same pattern.
+    numbers: dict[Hashable, int] = {}
+    patterns: list[NDArray[np.float64]] = []
     found = []
     for variables in sets:
-        members, key = [], []
-        for number, mine in _take(merged, known, variables, shared):
-            members += mine
-            key += [(len(variables), number, columns.table[i]) for i in mine]
-        first = min((i for i in members if columns.size[i] != 1), default=len(merged))
-        found.append((first, members, numbers.setdefault(tuple(key), len(numbers))))
+        taken = list(_take(merged, known, variables, shared))
+        members = [i for _, mine in taken for i in mine]
+        key = tuple((place, tables[i]) for place, mine in taken for i in mine)
+        number = numbers.setdefault((len(variables), key), len(patterns))
+        if number == len(patterns):
+            truth = truths(merged, members, all_worlds(len(variables)), np.array(variables, np.int64))
+            patterns.append(distinct(truth).astype(np.float64))
+        first = min((i for i in members if sizes[i] != 1), default=len(merged))
+        found.append((first, members, number))
     found.sort(key=lambda group: group[0])
     return Groups(
         design,
         np.cumsum([0] + [len(members) for _, members, _ in found], dtype=np.int64),
         np.array([i for _, members, _ in found for i in members], np.int32),
         np.array([number for _, _, number in found], np.int32),
-        tuple(columns.pattern(key) for key in numbers),
+        tuple(patterns),
     )
 
 
@@ -297,33 +289,3 @@ def _take(
             yield number, mine
             if len(mine) > 1 and subset in shared:
                 known[subset] = [next(i for i in mine if _gives_conjunction(merged, i))]
-
-
-class _Columns:
-    """Distinct truth tables, numbered, and extended to the worlds of more variables."""
-
-    def __init__(self, merged: Merged) -> None:
-        self.size = merged.sizes().tolist()
-        numbers = dict[tuple[int, bytes], int]()
-        self.table = []
-        self.bits: list[NDArray[np.uint8]] = []
-        for i, size in enumerate(self.size):
-            words = merged.functions.words(i)
-            self.table.append(numbers.setdefault((size, words.tobytes()), len(numbers)))
-            if len(numbers) > len(self.bits):
-                self.bits.append(unpack(words, 2**size))
-        self.spread: dict[tuple[int, int, int], NDArray[np.uint8]] = {}
-
-    def pattern(self, key: Key) -> NDArray[np.float64]:
-        """The distinct truth vectors of members, each given as in `column`."""
-        rows = np.column_stack([self.column(*member) for member in key])
-        return np.unique(rows, axis=0).astype(np.float64)
-
-    def column(self, count: int, subset: int, table: int) -> NDArray[np.uint8]:
-        """A table about some of `count` variables, in every world; `subset` is their number among `_subsets`."""
-        key = (count, subset, table)
-        if key not in self.spread:
-            chosen = list(_subsets(tuple(range(count)), count))[subset]
-            at = all_worlds(count)[:, list(chosen)].astype(np.int64) @ (1 << np.arange(len(chosen)))
-            self.spread[key] = self.bits[table][at]
-        return self.spread[key]

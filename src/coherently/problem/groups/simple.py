@@ -7,11 +7,12 @@ first appear in the panel.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from coherently.errors import MethodError
+from coherently.problem.functions import decode
 from coherently.problem.groups.restricted import (
     GroupDraft,
     Setting,
@@ -19,7 +20,6 @@ from coherently.problem.groups.restricted import (
     logical_drafts,
     ordered,
     pair_drafts,
-    vectors,
 )
 
 if TYPE_CHECKING:
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.problem.functions import Functions
     from coherently.problem.problem import Merged
 
 MAX_VARIABLES = 10
 """Maximum number of variables of a group if all truth assignments are worlds: its truth vectors are enumerated."""
+Group: TypeAlias = "tuple[list[int], NDArray[np.float64]]"
+"""A group while it is made: its members and their truth vectors, one row each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,8 +58,9 @@ class Groups:
 
 def singletons(merged: Merged) -> Groups:
     """One group per event, which is linear averaging: only constant events are corrected."""
-    constant = np.flatnonzero(merged.sizes() == 0)
-    return gather("singletons", [[int(i)] for i in constant], merged)
+    # A constant is held as the event that is never true.
+    constant = np.flatnonzero(merged.sizes() == 0).tolist()
+    return number_patterns("singletons", [([i], np.zeros((1, 1))) for i in constant])
 
 
 def is_plain(merged: Merged) -> bool:
@@ -64,11 +68,24 @@ def is_plain(merged: Merged) -> bool:
     return merged.space.is_free and not len(merged.terms)
 
 
-def drafted(design: str, setting: Setting, drafts: Iterable[GroupDraft]) -> Groups:
-    """Make groups of drafts, without those that do not restrict their one event."""
-    found = [(draft.members, vectors(setting, draft)) for draft in ordered(setting, drafts)]
-    told = [(members, rows) for members, rows in found if rows.shape != (2, 1)]
-    return number_patterns(design, [members for members, _ in told], [rows for _, rows in told])
+def drafted(design: str, setting: Setting, drafts: Sequence[GroupDraft]) -> Groups:
+    """Make groups of drafts.
+
+    If not every truth assignment is a world, they are put in order, and those are left out that do not restrict their
+    one event.
+    """
+    if is_plain(setting.merged):
+        return gather(design, setting, drafts)
+    found = map(setting.group, ordered(setting, drafts))
+    return number_patterns(design, (group for group in found if group[1].shape != (2, 1)))
+
+
+def gather(design: str, setting: Setting, drafts: Sequence[GroupDraft]) -> Groups:
+    """Make groups of drafts as they are, each with the pattern that its truth vectors give."""
+    if is_plain(setting.merged):
+        for draft in drafts:
+            check_size(np.array(draft.members[:1]), np.array([len(draft.variables)]))
+    return number_patterns(design, map(setting.group, drafts))
 
 
 def logical(merged: Merged) -> Groups:
@@ -76,40 +93,33 @@ def logical(merged: Merged) -> Groups:
     if not is_plain(merged):
         setting = Setting(merged)
         return drafted("logical", setting, logical_drafts(setting))
-    single = _coordinate_of_variable(merged)
-    size = merged.sizes()
-    chosen = np.flatnonzero(size != 1)
-    check_size(chosen, size[chosen])
-    blocks = [_logical_block(merged, chosen[size[chosen] == k], k, single) for k in np.unique(size[chosen]).tolist()]
-    return _join("logical", blocks)
+    chosen = np.flatnonzero(merged.sizes() != 1)
+    some = merged.functions.take(chosen)
+    check_size(chosen, some.sizes())
+    own = _coordinate_of_variable(merged)[some.variables]
+    members = np.insert(own, some.starts[1:], chosen)  # the variables of each event, then the event
+    place = np.append(0, np.cumsum(members >= 0))
+    pattern = np.empty(len(some), np.int32)
+    patterns: list[NDArray[np.float64]] = []
+    for size in np.unique(some.sizes()).tolist():
+        rows = np.flatnonzero(some.sizes() == size)
+        number, found = _logical_patterns(some, rows, own[some.starts[rows][:, None] + np.arange(size)] >= 0)
+        pattern[rows] = len(patterns) + number
+        patterns += found
+    starts = place[some.starts + np.arange(len(some) + 1)]
+    return Groups("logical", starts, members[members >= 0].astype(np.int32), pattern, tuple(patterns))
 
 
 def pairs(merged: Merged) -> Groups:
     """All events about the same two variables together; larger events as in `logical`."""
-    if not is_plain(merged):
-        setting = Setting(merged)
-        return drafted("pairs", setting, pair_drafts(setting))
-    size = merged.sizes()
-    complex_ = np.flatnonzero(size != 1)
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for coordinate in complex_.tolist():
-        variables = tuple(merged.functions.of(coordinate).tolist())
-        key = variables if len(variables) == 2 else (*variables, -1 - coordinate)
-        alike.setdefault(key, []).append(coordinate)
-    single = _coordinate_of_variable(merged)
-    members = [[int(single[v]) for v in key if v >= 0 and single[v] >= 0] + events for key, events in alike.items()]
-    return gather("pairs", members, merged)
+    setting = Setting(merged)
+    return drafted("pairs", setting, pair_drafts(setting))
 
 
 def everything(merged: Merged) -> Groups:
     """All events of a connected component together, which is the whole problem (the paper's Figure 2)."""
-    if not is_plain(merged):
-        setting = Setting(merged)
-        return drafted("global", setting, component_drafts(setting))
-    component = merged.components()
-    order = np.argsort(component, kind="stable")
-    cuts = np.flatnonzero(np.diff(component[order])) + 1
-    return gather("global", [part.tolist() for part in np.split(order, cuts) if len(part)], merged)
+    setting = Setting(merged)
+    return drafted("global", setting, component_drafts(setting))
 
 
 def _coordinate_of_variable(merged: Merged) -> NDArray[np.int64]:
@@ -135,96 +145,35 @@ def all_worlds(count: int) -> NDArray[np.uint8]:
     return (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(np.uint8)
 
 
-def _logical_block(merged: Merged, coordinates: NDArray[np.int64], size: int, single: NDArray[np.int64]) -> _Batch:
-    """The logical groups of events with the same number of variables, all at once."""
-    variables = merged.functions.variables[merged.functions.starts[coordinates][:, None] + np.arange(size)]
-    own = single[variables]
-    present = own >= 0
-    tables = merged.functions.stacked_words(coordinates)
-    mask = (present << np.arange(size)).sum(axis=1) if size else np.zeros(len(coordinates), np.int64)
+def _logical_patterns(
+    events: Functions, rows: NDArray[np.int64], present: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
+    """The truth vectors of some events with those of their variables, equally many, that are present, numbered."""
+    size, tables = present.shape[1], events.stacked_words(rows)
+    mask = (present << np.arange(size)).sum(axis=1)
     key = np.concatenate([tables, mask[:, None].astype(np.uint64)], axis=1)
-    _, first, pattern = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    _, first, number = np.unique(key, axis=0, return_index=True, return_inverse=True)
     worlds = all_worlds(size)
-    patterns = []
-    for i in first.tolist():
-        truth = unpack(tables[i], 2**size)
-        patterns.append(np.unique(np.column_stack([worlds[:, present[i]], truth]), axis=0).astype(np.float64))
-    all_members = np.column_stack([own, coordinates])
-    kept = all_members >= 0
-    return _Batch(coordinates, kept.sum(axis=1), all_members[kept].astype(np.int32), pattern.ravel(), patterns)
+    every = (np.column_stack([worlds[:, present[i]], decode(tables[i], size)[1]]) for i in first.tolist())
+    return number.ravel(), [np.unique(truth, axis=0).astype(np.float64) for truth in every]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Batch:
-    """Some groups with their keys for ordering; `members` lie group after group."""
-
-    order: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    members: NDArray[np.int32]
-    pattern: NDArray[np.int64]
-    patterns: list[NDArray[np.float64]]
-
-
-def _join(design: str, blocks: Sequence[_Batch]) -> Groups:
-    """Put blocks together in the order of their keys."""
-    if not blocks:
-        return Groups(design, np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32), ())
-    order = np.argsort(np.concatenate([block.order for block in blocks]), kind="stable")
-    sizes = np.concatenate([block.sizes for block in blocks])
-    members = np.concatenate([block.members for block in blocks])
-    begin = np.concatenate([[0], np.cumsum(sizes)[:-1]])[order]
-    starts = np.concatenate([[0], np.cumsum(sizes[order])])
-    index = np.arange(starts[-1]) + np.repeat(begin - starts[:-1], sizes[order])
-    offsets = np.cumsum([0] + [len(block.patterns) for block in blocks[:-1]])
-    pattern = np.concatenate([block.pattern + offset for block, offset in zip(blocks, offsets, strict=True)])
-    patterns = tuple(matrix for block in blocks for matrix in block.patterns)
-    return Groups(design, starts, members[index], pattern[order].astype(np.int32), patterns)
-
-
-def gather(design: str, members: list[list[int]], merged: Merged) -> Groups:
-    """Make groups of lists of coordinates, each with the pattern that their truth tables give."""
-    if is_plain(merged):
-        return number_patterns(design, members, [_truth_vectors(merged, group) for group in members])
-    setting = Setting(merged)
-    drafts = [GroupDraft(group, tuple(sorted({v for i in group for v in setting.own[i]}))) for group in members]
-    return number_patterns(design, members, [vectors(setting, draft) for draft in drafts])
-
-
-def number_patterns(design: str, members: Sequence[Sequence[int]], matrices: Iterable[NDArray[np.float64]]) -> Groups:
+def number_patterns(design: str, groups: Iterable[Group]) -> Groups:
     """Make groups of lists of coordinates and the truth vectors of each; equal matrices are one pattern."""
-    patterns: dict[bytes, int] = {}
-    distinct: list[NDArray[np.float64]] = []
-    numbers = []
-    for matrix in matrices:
-        key = bytes(str(matrix.shape), "ascii") + matrix.tobytes()
-        if key not in patterns:
-            patterns[key] = len(distinct)
-            distinct.append(matrix)
-        numbers.append(patterns[key])
-    sizes = [len(group) for group in members]
+    numbers: dict[tuple[tuple[int, ...], bytes], int] = {}
+    patterns: list[NDArray[np.float64]] = []
+    members: list[list[int]] = []
+    pattern = []
+    for own, rows in groups:
+        number = numbers.setdefault((rows.shape, rows.tobytes()), len(patterns))
+        if number == len(patterns):
+            patterns.append(rows)
+        members.append(own)
+        pattern.append(number)
     return Groups(
         design,
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        np.array([i for group in members for i in group], np.int32),
-        np.array(numbers, np.int32),
-        tuple(distinct),
+        np.cumsum([0, *map(len, members)], dtype=np.int64),
+        np.array([i for own in members for i in own], np.int32),
+        np.array(pattern, np.int32),
+        tuple(patterns),
     )
-
-
-def _truth_vectors(merged: Merged, group: list[int]) -> NDArray[np.float64]:
-    """The distinct truth vectors of some coordinates, one row each."""
-    own = [merged.functions.of(i) for i in group]
-    variables = np.unique(np.concatenate(own)) if own else np.empty(0, np.int32)
-    check_size(np.array(group[:1]), np.array([len(variables)]))
-    worlds = all_worlds(len(variables))
-    columns = []
-    for coordinate, mine in zip(group, own, strict=True):
-        table = unpack(merged.functions.words(coordinate), 2 ** len(mine))
-        at = worlds[:, np.searchsorted(variables, mine)].astype(np.int64) @ (1 << np.arange(len(mine)))
-        columns.append(table[at])
-    return np.unique(np.column_stack(columns), axis=0).astype(np.float64)
-
-
-def unpack(words: NDArray[np.uint64], count: int) -> NDArray[np.uint8]:
-    """Give the bits of a truth table."""
-    return np.unpackbits(words.astype("<u8").view(np.uint8), count=count, bitorder="little")

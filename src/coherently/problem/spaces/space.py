@@ -12,7 +12,7 @@ from coherently.problem.functions import Functions
 from coherently.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -86,12 +86,6 @@ class Space(Value):
         own = [block.variables for block in self.blocks]
         sizes = np.concatenate([[len(variables) for variables in own], np.diff(self.laws.starts)])
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), np.concatenate([*own, self.laws.variables])
-
-    def part(self, blocks: Iterable[int], laws: NDArray[np.integer], number: NDArray[np.integer]) -> Space:
-        """Some blocks and laws, with variables renumbered."""
-        kept = tuple(self.blocks[i].renumbered(number[self.blocks[i].variables]) for i in blocks)
-        some = self.laws.take(laws)
-        return Space(kept, some.renumbered(number[some.variables].astype(np.int32)))
 
     def split(self, home: NDArray[np.integer], number: NDArray[np.integer], count: int) -> Iterator[Space]:
         """The blocks and laws of each of the first `count` homes; `home` has one entry per block, then one per law."""

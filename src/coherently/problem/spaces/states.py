@@ -12,7 +12,7 @@ import numpy as np
 from coherently.errors import MethodError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
@@ -173,11 +173,23 @@ def may_hold(laws: LawFunctions, i: int, own: NDArray[np.integer], states: NDArr
     return left
 
 
-def truth_vectors(
-    merged: Merged, members: Sequence[int], states: States, variables: NDArray[np.integer]
-) -> NDArray[np.float64]:
-    """The distinct truth vectors of coordinates that are about some of the variables, one row each."""
-    return distinct(truths(merged, members, states.of(variables), variables)).astype(np.float64)
+class TruthVectors:
+    """Gives the truth vectors of groups of coordinates; the same functions of the same states are evaluated once."""
+
+    def __init__(self, merged: Merged) -> None:
+        self.merged, self.own = merged, merged.functions.variable_sets()
+        self.tables = [merged.functions.words(i).tobytes() for i in range(len(merged))]
+        self.known: dict[Hashable, NDArray[np.float64]] = {}
+
+    def of(self, members: Sequence[int], variables: Sequence[int], states: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """The distinct truth vectors of coordinates about some variables, ascending, in joint states of these."""
+        place = {v: k for k, v in enumerate(variables)}
+        about = tuple((self.tables[i], *(place[v] for v in self.own[i])) for i in members)
+        key = (about, states.shape, states.tobytes())
+        if key not in self.known:
+            truth = truths(self.merged, members, states, np.array(variables, np.int64))
+            self.known[key] = distinct(truth).astype(np.float64)
+        return self.known[key]
 
 
 def distinct(truth: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -23,7 +23,7 @@ from coherently.problem import (
 )
 from coherently.solve.budget import Budget
 from coherently.solve.facts import Promise, Status
-from coherently.solve.measure import without_rounding
+from coherently.solve.measure import UNMOVED
 from coherently.solve.relaxed.bregman import BregmanRun
 from coherently.solve.relaxed.certificate import relaxed_bound
 from coherently.solve.relaxed.colours import Colours, Order, by_order
@@ -371,9 +371,11 @@ def _wrap(
 
 
 def _without_rounding(found: Relaxed, weight: Vector, target: Vector) -> Relaxed:
-    x = without_rounding(found.x, weight, target)
-    still = bool(np.all((x == target)[weight > 0]))
-    return replace(found, x=x, objective=0.0, lower_bound=0.0) if still else found
+    """The answer, or the forecasts themselves if it differs from them only by rounding: these lose in no world."""
+    known = weight > 0
+    if np.abs(found.x - target)[known].max(initial=0.0) > UNMOVED:
+        return found
+    return replace(found, x=np.where(known, target, found.x), objective=0.0, lower_bound=0.0)
 
 
 def _is_close(found: Relaxed, tolerance: float) -> bool:

@@ -76,7 +76,9 @@ def plan(merged: Merged, columns: int, seed: int) -> Sets:
             _refuse()
         sets.append((scope, rows))
         worlds[:, scope] = rows[random.integers(0, len(rows), columns)]
-    loose = np.setdiff1d(_matters(merged), np.flatnonzero(enumerated.tied))
+    # Variables of events about which nothing is said stay as they are.
+    told = merged.functions.variables[np.repeat(merged.known(), merged.sizes())]
+    loose = np.setdiff1d(told, np.flatnonzero(enumerated.tied))
     sets += [(np.array([v]), np.array([[0], [1]], np.uint8)) for v in loose.tolist()]
     laws_left = merged.space.laws.take(np.array(kept, np.int64))
     return Sets([own for own, _ in sets], [rows for _, rows in sets], laws_left, worlds)
@@ -88,16 +90,6 @@ def _joint(states: States, own: Indices, blocks: list[int], laws: list[int]) -> 
         return own, states.of(own)
     block = states.space.blocks[blocks[0]]
     return block.variables.astype(np.int64), block.states
-
-
-def _matters(merged: Merged) -> NDArray[np.integer]:
-    """The variables of events that were forecast, or that a conditional, an interval or a pin is about."""
-    terms = merged.terms
-    told = merged.weight > 0
-    told[terms.ties()[0]] = True
-    told[terms.intervals.about[~terms.intervals.conditional]] = True
-    told[terms.limits.joint.coordinate] = True
-    return np.unique(merged.functions.variables[np.repeat(told, merged.sizes())])
 
 
 def _components(space: Space) -> list[tuple[Indices, list[int], list[int]]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem import find_loss, pose_again
+from coherently.problem import LOSSES, find_loss, pose_again
 from coherently.solve.facts import Promise, Status
 from coherently.solve.methods.exact import Exact
 from coherently.solve.methods.pools import Pool, answer_of_pool
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 POOLS = ("linear", "trimmed", "median", "log")
 """The pools that a recipe may begin with."""
-LOSSES = ("brier", "log", "spherical")
-"""The losses that the coherent step may minimise."""
 CLIP = 0.01
 """The probability to which log-odds are clipped: a judge who is certain must not outvote many who are not."""
 
