@@ -25,7 +25,7 @@ def asked(seed, *, laws, answer):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, min(3, part.n_variables) + 1))
     own = np.sort(rng.choice(part.n_variables, size, replace=False)).astype(np.int32)
-    part = part.append(0, own, pack(table_of(rng, size)))
+    part = part.extend([own], [pack(table_of(rng, size))])
     if answer == "nearest":
         core = _core.NearestMixture(
             part.handle, part.weight, np.nan_to_num(part.mean), 0, space=Pricing(part).oracle.space

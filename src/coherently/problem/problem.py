@@ -98,11 +98,6 @@ class Merged(Value):
             functions=self.functions.extend(variables, words),
         )
 
-    def append(self, new: int, variables: NDArray[np.int32], words: NDArray[np.uint64]) -> Merged:
-        """Append a coordinate of weight 0, by its variables, ascending, and its words; `new` variables come with it."""
-        origin = np.append(self.origin, np.full(new, -1, np.int32))
-        return replace(self.extend([variables], [words]), origin=origin)
-
     def times(self, factor: float) -> Merged:
         """The same with all weights multiplied."""
         given, inner = self.terms.conditionals, self.terms.intervals

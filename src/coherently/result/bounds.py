@@ -136,7 +136,7 @@ def _touched(merged: Merged, asked: int) -> Merged:
     own = int(np.flatnonzero(part.coordinates == place)[0])
     rest = np.ones(len(part.merged), np.bool_)
     rest[own] = part.merged.known()[own]
-    found = part.merged.keep(rest).append(0, part.merged.functions.of(own), part.merged.functions.words(own))
+    found = part.merged.keep(rest).extend([part.merged.functions.of(own)], [part.merged.functions.words(own)])
     return replace(found, origin=kept.origin[part.merged.origin])
 
 

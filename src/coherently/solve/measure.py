@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.problem.spaces.space import rows_by_home
+from coherently.problem.spaces.states import truths
 from coherently.solve.solution import Global
 
 if TYPE_CHECKING:
@@ -34,16 +36,15 @@ def probabilities(problem: Problem, solution: Solution) -> Vector:
         side, turned = (column[problem.coordinate[~plain]] for column in (given.joint.coordinate, given.joint.turned))
         x[side] = np.where(np.isnan(x[side]), np.where(turned, 1.0 - joint, joint), x[side])
         return x
-    home = np.full(merged.n_variables + 1, -1, np.int64)
+    home = np.full(merged.n_variables + 1, len(solution.worlds))
     for i, part in enumerate(solution.worlds):
         home[part.variables] = i
     first = np.append(merged.functions.variables, merged.n_variables)[merged.functions.starts[:-1]]
     first[merged.sizes() == 0] = merged.n_variables
-    for i, part in enumerate(solution.worlds):
-        mine = home[first] == i
-        truth = np.zeros((len(part.weight), merged.n_variables), np.bool_)
-        truth[:, part.variables] = part.truth
-        x[mine] = np.clip(part.weight @ merged.functions.take(np.flatnonzero(mine)).hold(truth), 0.0, 1.0)
+    for part, mine in zip(solution.worlds, rows_by_home(home[first], len(solution.worlds)), strict=True):
+        ascending = np.argsort(part.variables)
+        truth = truths(merged, mine, part.truth[:, ascending].view(np.uint8), part.variables[ascending])
+        x[mine] = np.clip(part.weight @ truth, 0.0, 1.0)
     return x
 
 

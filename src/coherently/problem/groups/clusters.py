@@ -15,7 +15,7 @@ from coherently.problem.groups.simple import number_patterns
 from coherently.problem.spaces.states import States, TruthVectors
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from coherently.problem.groups.junction import Variables
     from coherently.problem.groups.simple import Group, Groups
@@ -40,10 +40,13 @@ def lawful_clusters(merged: Merged) -> Groups:
     return _gathered(merged, sets, [two for two, count in uses.items() if count > 1])[0]
 
 
-def wider_clusters(merged: Merged, more: Collection[Variables]) -> tuple[Groups, Merged]:
+def wider_clusters(
+    merged: Merged, more: Collection[Variables], is_over: Callable[[], bool] = lambda: False
+) -> tuple[Groups, Merged]:
     """The clusters of `lawful_clusters` and `more`, and the coordinates that they share: every pair has one.
 
-    What a wider cluster covers is left out, and so is a wider cluster with too many joint states.
+    What a wider cluster covers is left out, and so is a wider cluster with too many joint states. An error ends the
+    work once it `is_over`.
     """
     states = States(merged.space, merged.n_variables)
     wide = [set(variables) for variables in sorted(more) if states.count(variables) <= MOST_STATES]
@@ -52,10 +55,12 @@ def wider_clusters(merged: Merged, more: Collection[Variables]) -> tuple[Groups,
     sets |= {variables for variables in usual if not any(other.issuperset(variables) for other in wide)}
     shared = {two for variables in usual for two in combinations(variables, 2)}
     uses = Counter(two for variables in sets for two in combinations(variables, 2))
-    return _gathered(merged, sorted(sets), shared | {two for two, count in uses.items() if count > 1})
+    return _gathered(merged, sorted(sets), shared | {two for two, count in uses.items() if count > 1}, is_over)
 
 
-def _gathered(merged: Merged, sets: Sequence[Variables], pairs: Iterable[Variables]) -> tuple[Groups, Merged]:
+def _gathered(
+    merged: Merged, sets: Sequence[Variables], pairs: Iterable[Variables], is_over: Callable[[], bool] = lambda: False
+) -> tuple[Groups, Merged]:
     """One cluster per set and per block; they share every variable and these pairs, which are coordinates."""
     told = set(merged.functions.variable_sets())
     missing: list[Variables] = [(v,) for v in range(merged.n_variables) if (v,) not in told]
@@ -67,6 +72,8 @@ def _gathered(merged: Merged, sets: Sequence[Variables], pairs: Iterable[Variabl
     for block in merged.space.blocks:
         maker.add_block(block)
     for variables in sets:
+        if is_over():
+            raise MethodError("the time was over before all clusters were made")
         maker.add_cluster(variables)
     return replace(number_patterns("clusters", maker.groups), auxiliary=len(missing)), whole
 

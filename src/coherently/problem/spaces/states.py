@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices, Truth
     from coherently.problem.problem import Merged
     from coherently.problem.spaces.space import LawFunctions, Space
 
@@ -198,9 +199,7 @@ def distinct(truth: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return truth[first] if truth.shape[1] else truth[:1]
 
 
-def truths(
-    merged: Merged, members: Sequence[int], worlds: NDArray[np.uint8], variables: NDArray[np.integer]
-) -> NDArray[np.uint8]:
+def truths(merged: Merged, members: Sequence[int] | Indices, worlds: Truth, variables: NDArray[np.integer]) -> Truth:
     """The truth of coordinates for rows of truth values of some variables, one column each, ascending."""
     index = np.array(members, np.int64)
     some = merged.functions.take(index)

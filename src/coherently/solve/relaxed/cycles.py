@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.errors import MethodError
 from coherently.problem import wider_clusters
 from coherently.solve.relaxed.certificate import relaxed_bound
 from coherently.solve.relaxed.interior import interior_point
@@ -50,7 +51,12 @@ def tighten(part: Merged, solve: Callable[[Groups, Merged], Vector | None], budg
     """
     cycles, looking = set[tuple[int, ...]](), budget.share(SHARE)
     for _ in range(ROUNDS):
-        groups, whole = wider_clusters(part, cycles)
+        try:
+            groups, whole = wider_clusters(part, cycles, budget.is_over)
+        except MethodError:
+            if not cycles:
+                raise
+            return
         x = solve(groups, whole)
         if x is None or part.n_variables > LINKED_VARIABLES or looking.is_over():
             return

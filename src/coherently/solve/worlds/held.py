@@ -83,8 +83,5 @@ class Pricing:
 
 def _with_singles(part: Merged, variables: Indices) -> Merged:
     """The part without its last event, and with some single variables in its place."""
-    single = np.array([2], np.uint64)
-    found = part.keep(np.arange(len(part)) < len(part) - 1)
-    for v in variables.tolist():
-        found = found.append(0, np.array([v], np.int32), single)
-    return found
+    kept = part.keep(np.arange(len(part)) < len(part) - 1)
+    return kept.extend(variables[:, None].tolist(), [np.array([2], np.uint64)] * len(variables))

@@ -61,6 +61,8 @@ class Oracle:
             value = core.value(world)
             return Least(world, value, value, True, Proof.ALL_WORLDS)
         world = core.search(ATTEMPTS, budget.left()) if known is None else known
+        if budget.is_over():  # stating a program may take long
+            return Least(world, core.value(world), float(np.minimum(coefficients, 0.0).sum()), False, Proof.NOTHING)
         if self.grounds.proof is Proof.SEMIDEFINITE:
             return self._branch(world, budget, tolerance)
         found, bound = best_world(self.grounds.required_relaxation, coefficients, budget, tolerance, world)
