@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from threading import Event, Timer
 
 import numpy as np
@@ -86,6 +86,23 @@ def test_a_killed_process_changes_nothing(panel):
         assert found.solution == co.aggregate(large, "exact", "log").solution
         # The engine goes on.
         assert co.aggregate(panel, engine=engine).solution == co.aggregate(panel).solution
+
+
+def test_processes_that_are_lost_while_work_is_sent_to_them_are_replaced():
+    """On Python 3.11.2 the thread that wrote to the lost process never ended, and nor did the run."""
+    with co.open_engine("processes:1") as engine:
+        assert engine.submit(len, b"ready").result() == 5
+        first, *_ = [engine.submit(time.sleep, 60), *(engine.submit(len, bytes(2**22)) for _ in range(4))]
+        time.sleep(0.5)  # the second piece of work is larger than what a pipe holds
+        (lost,) = engine._pool._processes
+        writer = engine._pool._executor_manager_thread
+        os.kill(lost, signal.SIGKILL)
+        with pytest.raises(BrokenExecutor):
+            first.result(timeout=30)
+        engine.renew()
+        writer.join(timeout=30)
+        assert not writer.is_alive()
+        assert engine.submit(len, b"again").result(timeout=30) == 5
 
 
 def test_a_time_limit_holds_in_processes(engine):

@@ -6,14 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coherently as co
-from coherently.problem import find_loss, pose, split
+from coherently.errors import MethodError
+from coherently.problem import find_loss, pose, split, wider_clusters
 from coherently.solve.budget import NO_TIME, Budget
 from coherently.solve.component.newton import relaxing
 from coherently.solve.component.newton.relaxing import TermsOverGroups, relax
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.proving import tangent
 from coherently.solve.facts import Proof
+from coherently.solve.relaxed import cycles
 from coherently.solve.relaxed.certificate import least_sum
+from coherently.solve.relaxed.cycles import bound_by_cycles
 from coherently.solve.worlds.grounds import Grounds
 from tests.problem.test_terms import worlds_of
 from tests.solve.exact_checks import without_elimination
@@ -108,11 +111,26 @@ def test_by_search_the_same_answer_is_proved(monkeypatch, seed, make, loss):
         assert {part.proof for part in found.solution.components} == {Proof.CLUSTERS}
 
 
-def test_without_time_the_bound_is_still_one():
+def test_if_time_ends_with_the_clusters_the_bound_is_still_one(monkeypatch):
     panel = chain(0)
     part, objective, _ = largest(panel, "log")
+    with pytest.raises(MethodError, match="before all clusters were made"):
+        relax(part, objective, NO_TIME)
+    monkeypatch.setattr(cycles, "wider_clusters", lambda part, more, _: wider_clusters(part, more))
     found = relax(part, objective, NO_TIME)
     assert found.bound() <= co.aggregate(panel, "exact", "log").objective
+
+
+def test_bounds_stay_if_time_ends_while_wider_clusters_are_made(monkeypatch):
+    part, _, _ = largest(ring(0, size=5), "brier")
+    whole = bound_by_cycles(part, Budget(), 1e9)
+
+    def hasty(part, more, _):
+        return wider_clusters(part, more, lambda: bool(more))
+
+    monkeypatch.setattr(cycles, "wider_clusters", hasty)
+    first = bound_by_cycles(part, Budget(), 1e9)
+    assert first < 0.9 * whole
 
 
 @pytest.mark.parametrize("seconds", [1e-9, 1e-3, 5e-3, 0.02, 0.1])

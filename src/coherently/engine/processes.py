@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,6 +42,9 @@ class Processes(Executor):
 
     def renew(self) -> None:
         """Make new processes; the work of the old ones is lost."""
+        if sys.version_info < (3, 11, 5):
+            # A thread may wait for ever to write to processes that are gone (CPython issue 94777).
+            vars(self._pool)["_call_queue"]._reader.close()
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._pool = self._open()
 
