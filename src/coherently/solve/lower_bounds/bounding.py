@@ -50,9 +50,10 @@ class ByPairs:
         Where many variables are not all forecast by themselves, the relaxed problem takes too long.
         """
         part = replace(grounds.part, space=FREE)
-        if not fits(part, "pairs") or part.n_variables <= DENSE_VARIABLES:
-            return fits(part, "pairs")
-        return int(np.count_nonzero(part.sizes() == 1)) == part.n_variables and grounds.relaxation is None
+        if part.n_variables > DENSE_VARIABLES:
+            alone = int(np.count_nonzero(part.sizes() == 1))
+            return alone == part.n_variables and fits(part, "pairs") and grounds.relaxation is None
+        return fits(part, "pairs")
 
     def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:  # noqa: ARG002
         """The lower bound of the relaxed problem."""
@@ -84,7 +85,7 @@ class ByCycles:
         """The lower bound of the relaxed problem, raised until it is near enough to the objective."""
         try:
             return LowerBound(bound_by_cycles(grounds.part, budget, objective), Proof.CLUSTERS)
-        except MethodError:  # an event is about too many variables, or there are too many clusters
+        except MethodError:  # an event has too many variables, there are too many clusters, or the time is over
             return LowerBound(0.0, Proof.NOTHING)
 
 

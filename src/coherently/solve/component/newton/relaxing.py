@@ -129,7 +129,7 @@ def reach(work: Newton, start: Blend, budget: Budget) -> Blend:
         return start
     try:
         relaxed = relax(work.part, objective, budget)
-    except MethodError:  # an event is about too many variables, or there are too many clusters
+    except MethodError:  # an event has too many variables, there are too many clusters, or the time is over
         return start
     work.steps = 1
     work.prove(relaxed.plane, relaxed.least, Proof.CLUSTERS)
