@@ -1,12 +1,12 @@
-# Everything runs in .venv, which these targets make: a Python of 3.11 or later, a C++ compiler and make are enough.
-PYTHON ?= python3
+# Everything runs in .venv, which these targets make. setup/machine.sh sees to what the machine must have for that.
+export PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORE := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find cpp src -type f -not -name '*.pyc')
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint docs browser postgres bench campaign sanitize mutants experiments evaluate clean
+.PHONY: demo test lint docs browser postgres bench campaign sanitize mutants experiments evaluate fresh clean again
 
 demo: $(VENV)/installed
 	$(BIN)/coherently demo
@@ -25,22 +25,11 @@ lint: $(VENV)/developed
 docs: $(VENV)/developed
 	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs docs/_build
 
-# The tests open reports in a real Chromium: Debian's, where root may install it; elsewhere they use one that is there.
-browser:
-	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  apt-get update --quiet --quiet && DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --quiet --no-install-recommends chromium; \
-	else echo "No Chromium: the tests of reports in a browser are skipped. Install the package chromium."; fi
-
-# The tests of the workbench start a PostgreSQL server of their own: Debian's, where root may install it.
-postgres:
-	@if command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  apt-get update --quiet --quiet && DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --quiet --no-install-recommends postgresql; \
-	else echo "No PostgreSQL: the tests of the workbench on it are skipped. Install the package postgresql."; fi
+browser postgres:
+	@sh setup/machine.sh $@
 
 bench: $(VENV)/developed
-	$(BIN)/pip install --quiet --constraint constraints.txt "$$(echo dist/*.whl)[bench]"
+	$(STEP) $(VENV) $(BIN)/pip install --quiet --constraint constraints.txt "$$(echo dist/*.whl)[bench]"
 	$(BIN)/python -m bench
 
 campaign: sanitize
@@ -56,8 +45,8 @@ sanitize: $(VENV)/developed
 
 # Faults are put into a scratch copy, whose core is built with what a wheel is built with.
 mutants: $(VENV)/developed
-	$(BIN)/pip install --quiet --constraint constraints.txt nanobind cmake ninja
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m tests.mutants $(FAULTS)
+	$(STEP) $(VENV) $(BIN)/pip install --quiet --constraint constraints.txt nanobind cmake ninja
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tests.mutants $(FAULTS)
 
 experiments: $(VENV)/developed
 	$(BIN)/python -m experiments
@@ -65,25 +54,43 @@ experiments: $(VENV)/developed
 evaluate: $(VENV)/developed
 	$(BIN)/python -m experiments.evaluation
 
+# Both commands on a plain Debian, in a root of its own, whose mounts nobody else sees: as root and as an ordinary user.
+fresh:
+	@sh setup/machine.sh fresh
+	unshare --mount "$(PYTHON)" -m setup.fresh $(COMMANDS)
+
 clean:
 	rm -rf $(VENV) build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(BIN)/python:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Coherently needs Python 3.11 or later; run make PYTHON=/path/to/python3.11")'
-	$(PYTHON) -m venv $(VENV)
+# A step leaves `unfinished` in the folder that it changes unless it ends well; such a folder is made again from nothing.
+STEP := $(BIN)/python setup/step.py
+
+# An environment counts only where it was made, since it cannot be moved.
+ifneq ($(shell cat $(VENV)/made 2>/dev/null)$(wildcard $(VENV)/unfinished),$(CURDIR))
+$(VENV)/made: again
+endif
+
+$(VENV)/made:
+	@sh setup/machine.sh build
+	rm -rf $(VENV)
+	"$(PYTHON)" setup/step.py $(VENV) "$(PYTHON)" -m venv $(VENV)
+	pwd -P >$@
 
 # The wheel is built once for each change of the sources and installed as a user would install it.
-dist/built: $(BIN)/python $(CORE)
-	rm -rf dist && mkdir dist
-	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
-	touch $@
+dist/built: $(VENV)/made $(CORE)
+	@sh setup/machine.sh build
+	if [ -e build/unfinished ]; then rm -rf build; else rm -rf build/dist; fi
+	$(STEP) build $(BIN)/pip wheel --quiet --no-deps --wheel-dir build/dist .
+	touch build/dist/built
+	rm -rf dist && mv build/dist dist
 
 $(VENV)/installed: dist/built constraints.txt
-	$(BIN)/pip install --quiet --constraint constraints.txt --force-reinstall --no-deps dist/*.whl
-	$(BIN)/pip install --quiet --constraint constraints.txt dist/*.whl
+	$(STEP) $(VENV) $(BIN)/pip install --quiet --constraint constraints.txt --force-reinstall --no-deps dist/*.whl
+	$(STEP) $(VENV) $(BIN)/pip install --quiet --constraint constraints.txt dist/*.whl
 	touch $@
 
 $(VENV)/developed: $(VENV)/installed
-	$(BIN)/pip install --quiet --constraint constraints.txt "$$(echo dist/*.whl)[dev]"
+	@sh setup/machine.sh folder 2000
+	$(STEP) $(VENV) $(BIN)/pip install --quiet --constraint constraints.txt "$$(echo dist/*.whl)[dev]"
 	touch $@

@@ -45,7 +45,7 @@ def take_all(browser: Browser, address: str) -> None:
     page.wait_for_timeout(500)
     keep(page.screenshot(clip={"x": 0, "y": 0, "width": 1180, "height": 900}, full_page=True), "workbench-board")
     page.goto(f"{address}{closed}/results")
-    page.get_by_text("Proved the nearest").wait_for()
+    page.get_by_text("proved to be the nearest").wait_for()
     keep(page.screenshot(clip={"x": 0, "y": 0, "width": 1180, "height": 820}, full_page=True), "workbench-results")
     sheet = browser.new_page(viewport=DESKTOP)
     sheet.goto(link)

@@ -17,7 +17,7 @@ from tests.verifier import tampering
 from tests.web import postgres
 from tests.web.api import api_checks
 from tests.web.store import load_checks
-from tests.whole import declared_checks, language_checks, loss_checks
+from tests.whole import declared_checks, language_checks, loss_checks, outcome_checks, user_loss_checks
 
 PARTS = 20
 
@@ -76,8 +76,16 @@ def losses_agree_by_cliques(part):
     return str(loss_checks.check_losses_by_cliques(4_000_000 + part * 1_000, 10_000 // PARTS)["unproved"])
 
 
+def user_losses_agree(part):
+    return str(user_loss_checks.check_user_losses(5_000_000 + part * 1_000, 2_000 // PARTS)["no reference"])
+
+
 def language_agrees(part):
     language_checks.check_language(10_000 + part, 5_000 // PARTS)
+
+
+def outcomes_agree(part):
+    outcome_checks.check_outcomes(17_000 + part, 5_000 // PARTS)
 
 
 def books_agree(part):
@@ -143,9 +151,12 @@ CAMPAIGNS = {
     "1,000 tuples of each of five checks: arbitrage against its definition (largest difference)": arbitrage_is_kl,
     "5,000 panels under laws against a quadratic program over all worlds (largest difference)": laws_agree,
     "5,000 panels of the whole language: worlds, proofs, JSON, bounds, checks and books": language_agrees,
+    "5,000 panels with outcomes (entailed, contradictory, partial) against enumeration": outcomes_agree,
     "20,000 panels of every loss and term against a conic solver (most answers unproved in a twentieth)": losses_agree,
     "10,000 of these by the methods for many worlds (most answers unproved in a twentieth)": losses_agree_by_search,
     "10,000 of these over cliques of junction trees (most answers unproved in a twentieth)": losses_agree_by_cliques,
+    "2,000 random losses of a user's own against a conic solver, and as many asymmetric ones refused (most without a "
+    "reference in a twentieth)": user_losses_agree,
     "2,000 panels with bids, asks, fees and spreads: the best book against a linear program": books_agree,
     "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
     "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,

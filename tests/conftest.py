@@ -1,5 +1,6 @@
 import os
 import shutil
+import time
 
 import pytest
 from hypothesis import settings
@@ -35,3 +36,14 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the test sets."""
+
+    class Clock:
+        now = 100.0
+
+    monkeypatch.setattr(time, "monotonic", lambda: Clock.now)
+    return Clock

@@ -66,7 +66,7 @@ def test_history_weights_are_inverse_to_shrunken_brier_scores():
     alice, bob = ((total + 3 * average) / 5 for total in (0.05, 0.85))
     np.testing.assert_allclose(weights(PANEL), [(average / alice) ** 2, (average / bob) ** 2, 1.0])
     assert weights.describe(PANEL) == (
-        "by their past Brier scores; without a history, so counted as the average judge: Chris"
+        "by their past Brier scores (Chris has no history and counts as an average judge)"
     )
 
 

@@ -175,23 +175,6 @@ NewArray<std::uint64_t> evaluate_worlds(const EventTable& table, Vector<std::int
     return give(std::move(out), {sides.size(), words});
 }
 
-NewArray<std::int8_t> settle_events(const EventTable& table, Vector<std::int32_t> sides, Vector<std::int8_t> known) {
-    check_sides(table, view(sides));
-    check_variables(table, known.size());
-    std::vector<std::int8_t> out(sides.size());
-    settle(table, view(sides), view(known), out.data());
-    return give(std::move(out));
-}
-
-std::tuple<NewArray<std::int8_t>, std::int64_t> propagate_facts(const EventTable& table, Vector<std::int32_t> facts,
-                                                                Vector<std::int8_t> known) {
-    check_sides(table, view(facts));
-    check_variables(table, known.size());
-    std::vector<std::int8_t> state(known.data(), known.data() + known.size());
-    const std::int64_t broken = propagate(table, view(facts), state);
-    return {give(std::move(state)), broken};
-}
-
 void check_coordinate(const EventTable& table, std::int32_t coordinate) {
     if (coordinate < 0 || static_cast<std::size_t>(coordinate) >= table.size())
         throw nb::index_error("a coordinate is not in the table");
@@ -261,8 +244,6 @@ void bind_events(nb::module_& module) {
         .def("supports", &supports, nb::arg("coordinates"))
         .def("tables", &tables, nb::arg("coordinates"))
         .def("evaluate", &evaluate_worlds, nb::arg("sides"), nb::arg("worlds"))
-        .def("settle", &settle_events, nb::arg("sides"), nb::arg("known"))
-        .def("propagate", &propagate_facts, nb::arg("facts"), nb::arg("known"))
         .def_prop_ro("n_variables", [](const EventTable& table) { return table.names().size(); })
         .def("__len__", &EventTable::size);
     module.def("reprint", &reprint, nb::arg("text"), nb::arg("classes"), nb::arg("max_characters"));

@@ -1,10 +1,12 @@
 #include "functions.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 
 #include "coherently/functions/components.hpp"
+#include "coherently/functions/entailment.hpp"
 #include "coherently/functions/satisfaction.hpp"
 
 namespace coherently::bindings {
@@ -46,6 +48,30 @@ std::optional<NewArray<std::uint8_t>> satisfy(const FunctionsHandle& functions, 
     return give(search.world());
 }
 
+// Whether some world has all facts (None: not decided), and what they say about each question: 1, 0, -1 (open) or -2
+// (not decided within so many conflicts).
+std::tuple<std::optional<bool>, NewArray<std::int8_t>> entailed(
+    const FunctionsHandle& facts, Vector<std::uint8_t> truth, const FunctionsHandle& questions,
+    Vector<std::int64_t> choice_starts, Vector<std::int32_t> choice_atoms, Vector<std::uint8_t> choice_ordered,
+    Vector<std::uint8_t> choice_complete, std::size_t max_conflicts) {
+    const ChoiceView choices{view(choice_starts), view(choice_atoms), view(choice_ordered), view(choice_complete)};
+    check_choices(choices, facts.n_variables);
+    if (truth.size() != facts.size() || facts.n_variables != questions.n_variables)
+        throw nb::value_error("arrays differ in length");
+    const auto pause = [] {
+        nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    };
+    Entailment found;
+    {
+        nb::gil_scoped_release release;
+        found = entail(facts.view(), view(truth), questions.view(), choices, max_conflicts, pause);
+    }
+    std::optional<bool> possible = !found.impossible;
+    if (found.undecided_facts > 0) possible.reset();
+    return {possible, give(std::move(found.answers))};
+}
+
 NewArray<std::uint8_t> evaluate_worlds(const FunctionsHandle& functions, Matrix<std::uint8_t> worlds) {
     const std::size_t n = functions.n_variables, m = functions.size();
     if (worlds.shape(1) != n) throw nb::value_error("arrays differ in length");
@@ -80,6 +106,9 @@ void bind_functions(nb::module_& module) {
     module.def("connected_rows", &components, nb::arg("starts"), nb::arg("members"), nb::arg("n_members"));
     module.def("satisfy", &satisfy, nb::arg("functions"), nb::arg("truth"), nb::arg("choice_starts"),
                nb::arg("choice_atoms"), nb::arg("choice_ordered"), nb::arg("choice_complete"), nb::arg("known"));
+    module.def("entailed", &entailed, nb::arg("facts"), nb::arg("truth"), nb::arg("questions"),
+               nb::arg("choice_starts"), nb::arg("choice_atoms"), nb::arg("choice_ordered"), nb::arg("choice_complete"),
+               nb::arg("max_conflicts"));
 }
 
 }  // namespace coherently::bindings

@@ -22,11 +22,11 @@ void bind_proofs(nb::class_<Owner>& bound) {
         .def("raise_fines", [](Owner& owner) { owner.oracle().proof().raise(); })
         .def(
             "start_proof",
-            [](Owner& owner, double cutoff, double seconds) {
+            [](Owner& owner, double cutoff, double seconds, std::size_t open) {
                 nb::gil_scoped_release release;
-                owner.oracle().proof().start(cutoff, seconds);
+                owner.oracle().proof().start(cutoff, seconds, open);
             },
-            nb::arg("cutoff"), nb::arg("seconds") = 0.0)
+            nb::arg("cutoff"), nb::arg("seconds") = 0.0, nb::arg("open_nodes") = DiagonalBound::most_open)
         .def(
             "prove",
             [](Owner& owner, double seconds, std::size_t nodes) {

@@ -54,6 +54,15 @@ class MissingDependencyError(CoherentlyError):
     """An optional package is needed but not installed."""
 
 
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun; the plural has an s, unless it is given.
+
+    >>> counted(1, "row"), counted(2000, "row"), counted(2, "time series", "time series")
+    ('1 row', '2,000 rows', '2 time series')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def summarise(problems: Sequence[str], total: int | None = None) -> str:
     """Join the first problems, one per line, and say how many there are if not all are shown.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,17 +14,16 @@ from coherently.checks import check_judges
 from coherently.errors import MethodError, PanelError
 from coherently.panel import Panel, by_appearance, read_panel
 from coherently.panel.texts import name_some
-from coherently.panel.weights import name_of
+from coherently.panel.weights import find_weighting, name_of
 from coherently.problem import BRIER, pose
 from coherently.problem.losses import merged_mean
 from coherently.scoring import score
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import NDArray
 
-    from coherently.panel.weights import Weighting
+    from coherently.checks.verdicts import Verdict
+    from coherently.panel.weights import Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class CoherenceWeights:
     where d is the root mean square change that makes the judge's forecasts coherent: the distance of `co.check` divided
     by the square root of the number of forecasts, so that many forecasts alone do not make a judge worse. The most
     incoherent judge has weight 0, unless all are equally far: then all count alike. `beta` of 0 gives equal weights.
-    `time_limit` is that of `co.check`, in seconds.
+    `time_limit` is that of `co.check`, in seconds; a distance that it leaves open counts as the middle of its bounds.
 
     Karvetski, Olson, Mandel and Twardy (2013), Probabilistic coherence weighting for optimizing expert forecasts,
     Decision Analysis 10. They average the coherent forecasts of each judge; here the weights apply to the judge's
@@ -77,8 +78,8 @@ class CoherenceWeights:
 
     def __call__(self, panel: Panel) -> NDArray[np.float64]:
         """Measure each judge's own incoherence."""
-        found, _ = check_judges(panel, time_limit=self.time_limit)
-        own = np.array([0.0 if verdict.coherent else verdict.distance for verdict in found.verdicts])
+        found = check_judges(panel, time_limit=self.time_limit)
+        own = np.array([_likely_distance(verdict) for verdict in found.verdicts])
         distance = dict(zip(found, (own / np.sqrt(found.forecasts)).tolist(), strict=True))
         # A judge without forecasts that can be checked has no contradictions.
         relative = _relative(np.array([distance.get(name, 0.0) for name in panel.judges]))
@@ -146,12 +147,14 @@ class ProductWeights:
     [1.0, 2.0]
     """
 
-    parts: tuple[Weighting, ...] = field(default_factory=lambda: (CoherenceWeights(), ConsensusWeights()))
+    parts: tuple[Weights, ...] = field(default_factory=lambda: (CoherenceWeights(), ConsensusWeights()))
 
     def __post_init__(self) -> None:
-        if not isinstance(self.parts, tuple) or not all(map(callable, self.parts)):
+        listed = (str, os.PathLike, Mapping)
+        if not isinstance(self.parts, tuple) or not all(callable(p) or isinstance(p, listed) for p in self.parts):
             raise MethodError(
-                "the parts of ProductWeights must be a tuple of weightings, such as co.CoherenceWeights()"
+                "the parts of ProductWeights must be a tuple of weightings, such as co.CoherenceWeights(), or of files "
+                "and mappings that list weights"
             )
 
     @property
@@ -163,12 +166,13 @@ class ProductWeights:
         """Multiply the factors."""
         factor = np.ones(len(panel.judges))
         for part in self.parts:
-            factor = factor * part(panel)
+            factor = factor * find_weighting(part)(panel)
         return factor
 
     def describe(self, panel: Panel) -> str:
         """Say how judges are weighted."""
-        said = [part.describe(panel) if hasattr(part, "describe") else f"by {part!r}" for part in self.parts]
+        parts = map(find_weighting, self.parts)
+        said = [part.describe(panel) if hasattr(part, "describe") else f"by {part!r}" for part in parts]
         return " and ".join(said) or "alike"
 
 
@@ -236,8 +240,12 @@ class HistoryWeights:
     def describe(self, panel: Panel) -> str:
         """Say how judges are weighted, and who has no history."""
         absent = self._absent(panel)
-        extra = f"; without a history, so counted as the average judge: {name_some(absent)}" if absent else ""
-        return f"by their past Brier scores{extra}"
+        if not absent:
+            return "by their past Brier scores"
+        counts = "has no history and counts as an average judge"
+        if len(absent) > 1:
+            counts = "have no history and count as average judges"
+        return f"by their past Brier scores ({name_some(absent)} {counts})"
 
 
 WEIGHTINGS = {
@@ -247,6 +255,13 @@ WEIGHTINGS = {
     "coherence-consensus": ProductWeights,
 }
 """The weightings that need only the panel, by name."""
+
+
+def _likely_distance(verdict: Verdict) -> float:
+    """The distance, 0 up to rounding, or the middle of its bounds where it is not known."""
+    if verdict.coherent or verdict.proved:
+        return 0.0 if verdict.coherent else verdict.distance
+    return 0.5 * (verdict.distance_low + verdict.distance_high)
 
 
 def _relative(distance: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,5 +1,6 @@
 """Random quotes in the whole language, with fees and spreads, against linear programs over all worlds."""
 
+import copy
 import itertools
 import random
 from fractions import Fraction
@@ -74,8 +75,12 @@ def check_won(book, case, offers, fee, context):
         assert book.exact_profit(book.worst_world) - book.exact_sure_profit <= (SAME if given else 0), context
 
 
-def check_nearest(book, offers, context):
-    """The distance lies where it is proved to; repaired quotes have no book, nor has less than a contradiction."""
+def check_nearest(book, traded, context):
+    """The distance lies where it is proved to; repaired quotes have no book, nor has less than a contradiction.
+
+    Here a conditional that its condition settles is a forecast of a constant: it contradicts that at any other price.
+    """
+    offers = [offer.stated() for offer in traded]
     conditional = any(not offer.stands.all() for offer in offers)
     answers = book._answers
     least, square = (sum(getattr(answer, name) for answer in answers) for name in ("least", "square"))
@@ -84,6 +89,8 @@ def check_nearest(book, offers, context):
         assert least - NEAR <= true <= square + NEAR, (least, true, square, context)
     if book.repair and least > 0:
         repaired = [moved(offer, book.repair.get(key)) for offer, key in zip(offers, book._keys, strict=True)]
+        assert best_profit(repaired, 0.0) <= 1e-7, (book.repair, context)
+        repaired = [moved(offer, book.repair.get(key)) for offer, key in zip(traded, book._keys, strict=True)]
         assert best_profit(repaired, 0.0) <= 1e-7, (book.repair, context)
     if least > 1e-10:
         own = [moved(offers[book._keys.index(key)], None) for key in book.contradiction]
@@ -121,6 +128,14 @@ class Offer:
         self.low, self.high = (
             None if side is None else side + (1 - 2 * k) * half for k, side in enumerate((self.bid, self.ask))
         )
+
+    def stated(self):
+        """The same as a bet on a constant, never called off, where the condition settles the event."""
+        if not self.stands.any() or (self.won.any() and (self.won != self.stands).any()):
+            return self
+        other = copy.copy(self)
+        other.won, other.stands = np.full_like(self.won, self.won.any()), np.ones_like(self.stands)
+        return other
 
     def at(self, bid, ask):
         """The same bet at other prices."""

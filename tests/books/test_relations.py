@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently.books.bets import bets_at_forecasts
 from coherently.books.relations.broken import irreducible, violated
+from coherently.solve import Budget
 from tests.books.reference import CLOSE, incoherence
 from tests.solve.reference import PROBABILITIES, formulas, panels, truth
 
@@ -15,7 +16,7 @@ PAIR = st.tuples(formulas(["p", "q", "r"], 3), formulas(["p", "q", "r"], 3), PRO
 
 
 def broken(panel):
-    return violated(bets_at_forecasts(panel), np.arange(len(panel)))
+    return violated(bets_at_forecasts(panel), np.arange(len(panel)), budget=Budget())
 
 
 @given(panels(most=3, max_size=12))

@@ -123,7 +123,7 @@ def test_past_its_size_a_cluster_is_bounded_by_pairs(monkeypatch):
     monkeypatch.setattr(distance, "LARGE", 10)
     bounded = co.check(panel)
     assert bounded.coherent is False
-    assert 0 < bounded.distance <= exact.distance
+    assert 0 < bounded.means.distance_low <= exact.distance <= bounded.distance
     assert 0 < bounded.guaranteed_improvement <= bounded.distance**2
     assert bounded.means.proof.startswith("relaxation to pairs")
     book = bounded.book
@@ -289,7 +289,7 @@ def test_without_time_bounds_hold_and_statuses_say_what_is_not_known(seconds):
 
 def test_what_is_not_finished_comes_last_and_is_never_a_number():
     def verdict(status, least, most):
-        return Verdict(CheckStatus(status), least, most, None, "")
+        return Verdict(CheckStatus(status), least, most, None, (), cut=False)
 
     rows = [
         verdict("incoherent", 9.0, 9.0),
@@ -370,7 +370,7 @@ def test_a_contradiction_that_only_stakes_prove_names_all_of_its_forecasts():
     assert "cannot hold together" in finding.contradictions[0]
 
 
-@pytest.mark.parametrize("weight", [1e-320, 1.0, 1e308])
+@pytest.mark.parametrize("weight", [1e-50, 1.0, 1e50])
 def test_rounding_of_means_does_not_depend_on_the_scale_of_weights(weight):
     rows = [(judge, event, p, weight) for judge in "AB" for event, p in (("p", 0.333), ("~p", 0.666))]
     means = co.check(co.Panel.from_records(rows)).means

@@ -363,8 +363,8 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path):
 
 
 def test_a_full_disk_is_not_an_internal_error(table_2):
-    command = f"{sys.executable} -m coherently aggregate {table_2} > /dev/full"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    command = ["bash", "-c", '"$0" -m coherently aggregate "$1" >/dev/full', sys.executable, table_2]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "error: the output cannot be written: No space left on device\n"
 
@@ -386,8 +386,8 @@ def test_internal_errors_have_their_own_exit_code(monkeypatch, capsys):
 def test_a_closed_pipe_is_no_error(tmp_path):
     file = tmp_path / "panel.csv"
     run("simulate", "--judges", 400, "-o", file, check=0)
-    command = f"{sys.executable} -c 'from coherently.cli import main; main()' aggregate {file} --json | head -1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    program = '"$0" -c "from coherently.cli import main; main()" aggregate "$1" --json | head -1'
+    done = subprocess.run(["bash", "-c", program, sys.executable, file], capture_output=True, text=True, check=True)
     assert done.stdout == "{\n"
     assert done.stderr == ""
 

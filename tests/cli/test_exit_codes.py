@@ -73,22 +73,32 @@ def test_an_interruption_before_there_is_an_answer_says_so(tmp_path):
     assert not output.exists()
 
 
-def test_an_interrupted_method_writes_its_answer(tmp_path):
+@pytest.fixture
+def terminal():
+    """The two ends of a terminal: the program shows its bar only on one."""
+    try:
+        reader, writer = pty.openpty()
+    except OSError as error:
+        pytest.skip(f"there is no pseudo-terminal here ({error}): mount a devpts on /dev/pts")
+    yield reader, writer
+    os.close(reader)
+
+
+def test_an_interrupted_method_writes_its_answer(tmp_path, terminal):
     panel, output = tmp_path / "panel.csv", tmp_path / "out.csv"
     simulated = [*PROGRAM, "simulate", "--judges", "300", "--variables", "100", "-q", "-o", panel]
     subprocess.run(simulated, check=True)
     arguments = [*PROGRAM, "aggregate", panel, "--method", "exact", "--time-limit", "600", "-o", output]
-    terminal, end = pty.openpty()
-    with subprocess.Popen(arguments, stderr=end) as running:
-        os.close(end)
+    reader, writer = terminal
+    with subprocess.Popen(arguments, stderr=writer) as running:
+        os.close(writer)
         said = b""
         while b"Aggregating" not in said:  # the bar that appears while the method works
-            said += os.read(terminal, 4096)
+            said += os.read(reader, 4096)
         running.send_signal(signal.SIGINT)
         while b"written" not in said:
-            said += os.read(terminal, 4096)
+            said += os.read(reader, 4096)
         running.wait()
-    os.close(terminal)
     assert running.returncode == 130
     lines = output.read_text().splitlines()
     assert lines[0] == "event,probability,raw,weight,adjustment"

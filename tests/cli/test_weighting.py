@@ -32,7 +32,7 @@ def test_weightings_multiply(panel):
     alice, bob = (10 + 1) / (10 + 0.01 / 0.185), (10 + 1) / (10 + 0.36 / 0.185)
     mean = (0.75 * alice + 0.60 * bob) / (alice + bob)
     assert json.loads(done.stdout)["forecasts"][0]["probability"] == pytest.approx(mean)
-    assert "by their coherence (beta 1) and by their past Brier scores; without a history" in done.stderr
+    assert "by their coherence (beta 1) and by their past Brier scores (Chris has no history" in done.stderr
 
 
 @pytest.mark.parametrize(

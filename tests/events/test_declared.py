@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coherently.errors import EventError
-from coherently.events import Events
+from coherently.events import OPEN, Events, entail
 from tests.events.oracle import OTHER, truths
 
 DECLARATIONS = [
@@ -119,8 +119,8 @@ def test_conditionals(seed):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_is_settled_and_forced_is_true_wherever_it_may_be(seed):
-    """Exactly what holds in all worlds that agree with what is known of single variables."""
+def test_what_is_entailed_is_true_in_every_possible_world(seed):
+    """Exactly what holds in all worlds that agree with what is known of single atoms, and with a fact."""
     rng = random.Random(seed)
     texts = [formula(rng, rng.randint(1, 4), ("winner", "seat", "rate", "p")) for _ in range(20)]
     events, reading = declared(texts)
@@ -134,23 +134,16 @@ def test_what_is_settled_and_forced_is_true_wherever_it_may_be(seed):
         ]
     )
     holds = events.evaluate(reading.event, bits)
+    atoms = events.add(events.written_variables).event
     for _ in range(30):
-        world = rng.randrange(len(worlds))
-        known = np.full(bits.shape[1], -1, np.int8)
-        for v in rng.sample(range(bits.shape[1]), rng.randint(0, 3)):
-            known[v] = bits[world, v]
-        possible = ((known < 0) | (bits == known)).all(axis=1)
-        for column, settled in enumerate(events.settle(reading.event, known).tolist()):
-            seen = set(holds[possible, column].tolist())
-            assert (settled == -1 and len(seen) == 2) or seen == {bool(settled)}, texts[column]
-        fact = rng.randrange(len(texts))
-        side = reading.event[fact : fact + 1] ^ int(not holds[world, fact])
-        learnt, broken = events.propagate(side, known)
-        assert broken is None
-        possible &= holds[:, fact] == holds[world, fact]
-        for v in range(bits.shape[1]):
-            seen = set(bits[possible, v].tolist())
-            assert (learnt[v] == -1 and len(seen) == 2) or seen == {bool(learnt[v])}, (texts[fact], v)
+        world, fact = rng.randrange(len(worlds)), rng.randrange(len(texts))
+        known = rng.sample(range(bits.shape[1]), rng.randint(0, 3))
+        facts = [*(atoms[known] ^ ~bits[world, known]), reading.event[fact] ^ int(not holds[world, fact])]
+        possible = (bits[:, known] == bits[world, known]).all(axis=1) & (holds[:, fact] == holds[world, fact])
+        found = entail(events, np.array(facts, np.int32), np.concatenate([reading.event, atoms]))
+        assert found.possible
+        for entailed, values in zip(found.truth.tolist(), np.hstack([holds, bits])[possible].T, strict=True):
+            assert entailed == (int(values[0]) if len(set(values.tolist())) == 1 else OPEN), texts[fact]
 
 
 @pytest.mark.parametrize(
@@ -260,12 +253,10 @@ def test_large_sets_need_no_truth_table():
         assert events.evaluate(side[:6], truths[None]).ravel().tolist() == [
             value < 500, value < 500, value < 40, value < 40, value < 400, value < 995,
         ]  # fmt: skip
-    choice = events.choices()[0]
-    known = np.full(len(events.variables), -1, np.int8)
-    learnt, broken = events.propagate(side[[2]], known)
-    assert broken is None
-    assert (learnt[choice.atoms] == 0).sum() == len(choice.atoms) - 40
-    assert events.settle(side[[0, 2, 4]], events.propagate(side[[0]] ^ 1, known)[0]).tolist() == [0, 0, 0]
+    (choice,) = events.choices()
+    atoms = events.add([events.written_variables[v] for v in choice.atoms.tolist()]).event
+    assert (entail(events, side[[2]], atoms).truth == 0).sum() == len(atoms) - 40
+    assert entail(events, side[[0]] ^ 1, side[[0, 2, 4]]).truth.tolist() == [0, 0, 0]
 
 
 def test_a_ladder_has_a_limit_in_one_formula():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coherently.errors import EventError
-from coherently.events import Events
+from coherently.events import OPEN, Events, entail
 from tests.events import generate
 
 NAMES = ("p", "q", "r", "s")
@@ -91,26 +91,32 @@ def completions(known):
     return np.array(list(itertools.product(*choices)))
 
 
+def literals(events, known):
+    """The facts that variables have their known values, and the side of each variable."""
+    sides = events.add_names(events.variables).event
+    known = np.array(known)
+    return sides[known >= 0] ^ (known[known >= 0] == 0), sides
+
+
 @given(st.integers(0, 10**6), st.lists(st.sampled_from([-1, 0, 1]), min_size=9, max_size=9))
-def test_settled_means_the_same_in_every_completion(seed, known):
+def test_what_is_known_of_variables_entails_what_is_the_same_in_every_completion(seed, known):
     _, events, side = read_formula(seed, WIDE, 12)
     values = events.evaluate(side, completions(known)).ravel()
-    expected = int(values[0]) if values.all() or not values.any() else -1
-    assert events.settle(side, np.array(known, np.int8)).tolist() == [expected]
+    expected = int(values[0]) if values.all() or not values.any() else OPEN
+    assert entail(events, literals(events, known)[0], side).truth.tolist() == [expected]
 
 
 @given(st.integers(0, 10**6), st.lists(st.sampled_from([-1, -1, 0, 1]), min_size=9, max_size=9))
-def test_one_fact_teaches_all_that_it_forces(seed, known):
+def test_one_fact_entails_all_that_it_forces(seed, known):
     _, events, side = read_formula(seed, WIDE, 12)
     worlds = completions(known)
     fitting = worlds[events.evaluate(side, worlds).ravel()]
-    learnt, broken = events.propagate(side, np.array(known, np.int8))
-    if not len(fitting):
-        assert broken == 0
-        return
-    assert broken is None
-    expected = np.where(fitting.all(axis=0), 1, np.where(fitting.any(axis=0), -1, 0))
-    assert learnt.tolist() == expected.tolist()
+    facts, variables = literals(events, known)
+    found = entail(events, np.concatenate([facts, side]), variables)
+    assert found.possible == bool(len(fitting))
+    if len(fitting):
+        expected = np.where(fitting.all(axis=0), 1, np.where(fitting.any(axis=0), OPEN, 0))
+        assert found.truth.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(
@@ -127,26 +133,9 @@ def test_large_cardinalities_force_their_literals(text, known, learnt):
     events = Events()
     events.add_names(names)
     fact = events.add([text.format(", ".join(names))]).event
-    state = np.full(20, -1, np.int8)
-    for variable, value in known.items():
-        state[variable] = value
+    state = np.full(20, OPEN, np.int8)
+    state[list(known)] = list(known.values())
     expected = state.copy()
-    for variable, value in learnt.items():
-        expected[variable] = value
-    found, broken = events.propagate(fact, state)
-    assert broken is None
-    assert found.tolist() == expected.tolist()
-
-
-def test_facts_work_together_until_nothing_changes():
-    events = Events()
-    events.add_names(NAMES)
-    facts = events.add(["r -> s", "q -> r", "p -> q", "p"]).event
-    learnt, broken = events.propagate(facts, np.full(4, -1, np.int8))
-    assert (learnt.tolist(), broken) == ([1, 1, 1, 1], None)
-
-
-def test_a_fact_that_cannot_hold_is_named():
-    events = Events()
-    facts = events.add(["p", "q", "~(p & q)"]).event
-    assert events.propagate(facts, np.full(2, -1, np.int8))[1] == 2
+    expected[list(learnt)] = list(learnt.values())
+    facts, variables = literals(events, state)
+    assert entail(events, np.concatenate([facts, fact]), variables).truth.tolist() == expected.tolist()

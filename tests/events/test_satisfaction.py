@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pysat.solvers import Cadical153
 
-from coherently.events import Events, find_conflict, find_world
+from coherently.events import OPEN, UNDECIDED, Events, entail, find_conflict, find_world
 from tests.events.test_declared import DECLARATIONS, formula
 
 
@@ -149,3 +149,72 @@ def test_chains_of_implications():
     conflict = find_conflict(events, sides)
     assert conflict == tuple(range(602))
     assert find_conflict(events, sides[1:]) is None
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_what_is_entailed_by_brute_force(seed):
+    rng = random.Random(seed)
+    names = rng.sample(("p", "q", "winner", "party", "rate"), rng.randint(2, 3))
+    texts = [formula(rng, rng.randint(1, 4), names) for _ in range(rng.randint(1, 20))]
+    events, sides = read(texts, DECLARATIONS)
+    count = rng.randint(0, 4)
+    rows = valid_rows(events)
+    holds = events.evaluate(sides, rows)[events.evaluate(sides[:count], rows).all(axis=1)]
+    found = entail(events, sides[:count], sides)
+    assert found.possible == bool(len(holds))
+    if len(holds):
+        assert found.truth.tolist() == [OPEN if len(set(own)) == 2 else int(own[0]) for own in holds.T.tolist()]
+
+
+@pytest.mark.parametrize(("seed", "ratio"), [(seed, ratio) for seed in range(4) for ratio in (3.0, 3.8, 4.2)])
+def test_literals_that_random_clauses_entail(seed, ratio):
+    """Against a solver of clauses that is asked about each literal."""
+    rng = random.Random(100 + seed)
+    count = 80
+    clauses = [[rng.choice((-1, 1)) * (v + 1) for v in rng.sample(range(count), 3)] for _ in range(int(ratio * count))]
+    texts = [" | ".join(f"{'~' if literal < 0 else ''}x{abs(literal)}" for literal in clause) for clause in clauses]
+    events, sides = read(texts)
+    variables = events.add([f"x{v + 1}" for v in range(count)]).event
+    found = entail(events, sides, variables)
+    with Cadical153(bootstrap_with=clauses) as reference:
+        assert found.possible == reference.solve()
+        if not found.possible:
+            return
+        expected = [
+            0 if not reference.solve([v]) else 1 if not reference.solve([-v]) else OPEN for v in range(1, count + 1)
+        ]
+    assert found.truth.tolist() == expected
+
+
+def test_parts_with_too_many_conflicts_are_undecided_and_the_others_are_not():
+    declarations, texts = pigeons(7, 6)
+    events, sides = read([*texts, "p | q", "p | ~q", "pigeon0 = h0", "p", "q"], declarations)
+    hard = entail(events, sides[:-3], sides[-3:], 20)
+    assert (hard.possible, hard.truth.tolist()) == (None, [UNDECIDED, 1, OPEN])
+    assert entail(events, sides[:-3], sides[-3:], 10**6).possible is False
+
+
+def test_a_hard_question_about_facts_that_are_easy_is_undecided():
+    """Pigeons need holes of their own only if g is true: that it is false follows, after many conflicts."""
+    declarations, texts = pigeons(8, 7)
+    events, sides = read([*(f"g -> {text}" for text in texts), "~g", "g", "g | h"], declarations)
+    hard = entail(events, sides[:-3], sides[-3:], 20)
+    assert (hard.possible, hard.truth.tolist()) == (True, [UNDECIDED, UNDECIDED, OPEN])
+    assert entail(events, sides[:-3], sides[-3:], 10**6).truth.tolist() == [1, 0, OPEN]
+
+
+def test_a_conflict_of_statements_with_several_sides_is_minimal_in_statements():
+    """Both sides of statement 0 conflict with others; the least set has only two statements."""
+    events, sides = read(["p", "q", "p -> r", "~r", "q -> s", "~s & t", "t"])
+    statements = np.array([0, 0, 1, 1, 2, 3, 4])
+    conflict = find_conflict(events, sides, statements)
+    assert sorted(conflict) in ([0, 1], [0, 2, 3])
+    for left in conflict:
+        assert find_world(events, sides[np.isin(statements, [i for i in conflict if i != left])]) is not None
+
+
+def test_all_sides_of_a_statement_count_when_others_are_left_out():
+    """Statement 0 says r and p, and only p conflicts, with statement 1; what ties r and p together is not needed."""
+    events = Events()
+    sides = events.add(["r", "p", "~p", "p | r | t"]).event
+    assert set(find_conflict(events, sides, np.array([0, 0, 1, 2]))) == {0, 1}

@@ -54,3 +54,31 @@ def test_counts_and_tables_together(seed):
         assert (world is not None) == fits.any()
         if world is not None:
             assert fits[int(world.astype(np.int64) @ (1 << np.arange(N)))]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_counts_and_tables_entail(seed):
+    """Questions of both kinds; facts that leave worlds, and facts that leave none."""
+    functions, truth, kept = drawn(seed)
+    own = np.random.default_rng(seed)
+    rows = [np.sort(own.choice(N, int(own.integers(1, 5)), replace=False)) for _ in range(30)]
+    tables = [table_of(own, len(row)) for row in rows]
+    holding = list(holds(rows, tables, WORLDS).T.astype(bool))
+    words = [pack(table) for table in tables]
+    for _ in range(5):
+        rows.append(np.sort(own.choice(N, 17, replace=False)))
+        polarity, allowed = own.integers(0, 2, 17), np.r_[own.integers(0, 2, 17), 1]
+        words.append(np.concatenate([pack(polarity), pack(allowed)]))
+        holding.append(allowed[(WORLDS[:, rows[-1]] == polarity).sum(axis=1)] == 1)
+    questions = _core.Functions(
+        N,
+        np.cumsum([0, *map(len, rows)]),
+        np.concatenate(rows).astype(np.int32),
+        np.cumsum([0, *map(len, words)]),
+        np.concatenate(words),
+    )
+    possible, found = _core.entailed(_core.Functions(*functions), truth, questions, *NONE, 10**6)
+    assert possible == kept.any()
+    if possible:
+        expected = [int(one[kept][0]) if len(set(one[kept].tolist())) == 1 else -1 for one in holding]
+        assert found.tolist() == expected

@@ -138,7 +138,7 @@ def test_outcomes_are_for_scores(live):
     live.resolve("p & q", True)
     assert live.panel().written.outcome.tolist() == [1, 1, -1]
     assert live.settle().probability("p") == answer
-    with pytest.raises(co.PanelError, match="contradicts the other outcomes"):
+    with pytest.raises(co.PanelError, match="these outcomes contradict each other"):
         live.resolve("p", False)
     live.resolve("p & q", None)
     live.resolve("p", 0)
@@ -281,12 +281,12 @@ def test_many_small_components_stay_within_the_tolerance_of_the_whole():
         assert live.current().result().status == "optimal"
 
 
-def test_weights_may_be_of_any_size():
+def test_weights_may_be_of_any_size_in_their_range():
     rows = [
-        ("Ann", "p", 0.6, 1e-200),
-        ("Bob", "p & q", 0.7, 2e-200),
-        ("Ann", "r", 0.3, 1e150),
-        ("Ann", "r & s", 0.4, 1e150),
+        ("Ann", "p", 0.6, 1e-40),
+        ("Bob", "p & q", 0.7, 2e-40),
+        ("Ann", "r", 0.3, 1e50),
+        ("Ann", "r & s", 0.4, 1e50),
     ]
     with co.LivePanel(co.Panel.from_records(rows), background=False) as live:
         scratch = co.aggregate(live.panel())
@@ -343,7 +343,10 @@ def test_threads_that_revise_at_once_end_in_one_state(tmp_path):
         (lambda live: live.add("Cid", "p"), "there is no probability: give one, or an interval"),
         (lambda live: live.add("Cid", "p", lower=0.6, upper=0.5), "lower is 0.6 and upper is 0.5"),
         (lambda live: live.add("Cid", "p", 0.9, lower=0.2, upper=0.5), "probability 0.9 is outside its own interval"),
-        (lambda live: live.add("Cid", "p", 0.5, weight=-1), "weight is -1; it must be a finite number of 0 or more"),
+        (
+            lambda live: live.add("Cid", "p", 0.5, weight=-1),
+            r"weight is -1\. A weight is 0, or a number from 1e-50 to 1e50",
+        ),
         (lambda live: live.add("Cid", "p", 0.5, weight=float("inf")), "weight is inf"),
         (lambda live: live.add("", "p", 0.5), "judge is ''; it must be a text"),
         (lambda live: live.add("Cid", 7, 0.5), "event is 7; it must be a text"),

@@ -10,9 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from itertools import groupby
 from pathlib import Path
+from queue import SimpleQueue
 
 from tests.mutants.faults import ROOT, Fault, read_faults
 
@@ -48,6 +51,7 @@ class Scratch:
     """A copy of the tree with a build of its core, outside of the repository."""
 
     def __init__(self, folder: Path) -> None:
+        folder.mkdir()
         self.root, self.build, site = folder / "tree", folder / "build", folder / "site"
         shutil.copytree(ROOT, self.root, ignore=IGNORED)
         site.mkdir()
@@ -73,7 +77,7 @@ class Scratch:
 
     def compile(self) -> None:
         """Build what has changed."""
-        self._call("cmake", "--build", str(self.build), "--parallel", str(os.cpu_count() or 1))
+        self._call("cmake", "--build", str(self.build))
 
     def _call(self, *command: str) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -140,33 +144,57 @@ def choose(patterns: list[str]) -> list[Fault]:
     return sorted(faults, key=lambda fault: fault.file)  # so that a file is compiled once for each of its faults
 
 
-def prepare(scratch: Scratch, faults: list[Fault]) -> None:
-    """Build the copy, and see that all tests pass there."""
-    begun = time.monotonic()
+def prepare(scratch: Scratch) -> None:
+    """Build the copy."""
     scratch.configure()
     scratch.compile()
-    print(f"built the scratch copy in {time.monotonic() - begun:.0f} s", flush=True)
     if not Path(scratch.origin()).is_relative_to(scratch.root):
         sys.exit(f"Tests would not use the scratch copy but {scratch.origin()}.")
+
+
+def check_unchanged(scratch: Scratch, faults: list[Fault]) -> float:
+    """See that all tests pass on the unchanged code: the seconds that tests of a fault may take."""
     begun = time.monotonic()
     scratch.patience = 3600.0
     code, line = scratch.test(sorted({test for fault in faults for test in fault.tests}))
     if code != PASSED:
         sys.exit(f"The tests must pass on the unchanged code: {line}")
-    scratch.patience = PATIENCE + time.monotonic() - begun
     print(f"the tests pass on the unchanged code in {time.monotonic() - begun:.0f} s", flush=True)
+    return PATIENCE + time.monotonic() - begun
+
+
+def judge_all(folder: Path, faults: list[Fault]) -> list[Verdict]:
+    """Judge the faults, those of one file in one go, in as many copies as there are processors."""
+    begun, free, verdicts = time.monotonic(), SimpleQueue[Scratch](), list[Verdict]()
+    scratches = [Scratch(folder / str(i)) for i in range(os.cpu_count() or 1)]
+
+    def judge(group: list[Fault]) -> list[Verdict]:
+        scratch = free.get()
+        try:
+            return [scratch.judge(fault) for fault in group]
+        finally:
+            free.put(scratch)
+
+    with ThreadPoolExecutor(len(scratches)) as pool:
+        list(pool.map(prepare, scratches))
+        print(f"built {len(scratches)} scratch copies in {time.monotonic() - begun:.0f} s", flush=True)
+        patience = check_unchanged(scratches[0], faults)
+        for scratch in scratches:
+            scratch.patience = patience
+            free.put(scratch)
+        work = [pool.submit(judge, list(group)) for _, group in groupby(faults, key=lambda fault: fault.file)]
+        for done in as_completed(work):
+            for verdict in done.result():
+                verdicts.append(verdict)
+                print(f"{len(verdicts):3}/{len(faults)}  {verdict}", flush=True)
+    return verdicts
 
 
 def main() -> None:
     begun = time.monotonic()
     faults = choose(sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        scratch = Scratch(Path(folder))
-        prepare(scratch, faults)
-        verdicts = []
-        for number, fault in enumerate(faults, 1):
-            verdicts.append(scratch.judge(fault))
-            print(f"{number:3}/{len(faults)}  {verdicts[-1]}", flush=True)
+        verdicts = judge_all(Path(folder), faults)
     killed = sum(verdict.word == KILLED for verdict in verdicts)
     left = [verdict for verdict in verdicts if verdict.word != KILLED]
     print(f"\n{killed} of {len(faults)} faults killed in {(time.monotonic() - begun) / 60:.1f} min")

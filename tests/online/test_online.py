@@ -151,7 +151,7 @@ def test_mappings_leave_out_those_who_abstain():
     assert panel.predict({"a": 0.2, "c": 0.6}) == pytest.approx(0.4)
     np.testing.assert_allclose(panel.predict({"a": [0.2, None], "c": [0.6, None]}), [0.4, np.nan])
     assert panel.update([1, 0]) == pytest.approx(0.36)
-    assert repr(panel) == "<OnlinePanel: 3 experts after 1 rounds>"
+    assert repr(panel) == "<OnlinePanel: 3 experts after 1 round>"
 
 
 @pytest.mark.parametrize(

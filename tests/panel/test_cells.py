@@ -184,12 +184,21 @@ def test_weights():
         ("inf", "'inf' is not finite"),
         ("5%", "'5%' is not a number"),
         (True, "True is not a number"),
+        ("1e-51", "'1e-51' is too small"),
+        (9.9e-51, "9.9e-51 is too small"),
+        (1.1e50, "1.1e+50 is too large"),
+        ("1e400", "'1e400' is not finite"),
     ],
 )
 def test_no_weight(cell, reason):
     assert refusal(cells.weights, table("1", cell), "x") == (
-        f"panel.csv row 3, column x: {reason}\nA weight is a finite number of 0 or more: write one in every row."
+        f"panel.csv row 3, column x: {reason}\nA weight is 0, or a number from 1e-50 to 1e50; every row has one. Only "
+        "the ratios of weights matter: divide all of them by the same number, or write 0 to leave a forecast out."
     )
+
+
+def test_the_range_of_weights_is_allowed():
+    assert cells.weights(table("0", "1e-50", "1e50", "1"), "x").tolist() == [0.0, 1e-50, 1e50, 1.0]
 
 
 def test_bounds():

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+import coherently as co
 from coherently.errors import PanelError
 from coherently.panel.cell_table import Table
-from coherently.panel.layout import ROLES, SHAPES, Long, Wide, find_roles, pick, recognise
+from coherently.panel.layout import QUOTE_PAIRS, ROLES, SHAPES, Long, Wide, find_roles, pick, recognise
 
 
 def table(header):
@@ -42,6 +43,10 @@ def test_long(header, layout):
         ("event,Alice,Bob", Wide("event", ("Alice", "Bob"))),
         ("Question,Jude", Wide("Question", ("Jude",))),
         ("event,model_1,model_2", Wide("event", ("model_1", "model_2"))),
+        ("event,Ann,Bob,Max", Wide("event", ("Ann", "Bob", "Max"))),
+        ("event,Min,Low", Wide("event", ("Min", "Low"))),
+        ("event,High,Ann Price", Wide("event", ("High", "Ann Price"))),
+        ("event,Nomi,Maska,Volumnia", Wide("event", ("Nomi", "Maska", "Volumnia"))),
     ],
 )
 def test_wide(header, layout):
@@ -142,3 +147,128 @@ def test_columns_of_a_market_are_suggested_as_quotes():
 def test_the_first_column_may_hold_the_events():
     assert "If the first column, 'Ereignis', holds the events, rename it to 'event'." in refusal("Ereignis,Ann")
     assert "holds the events" not in refusal("judge,event,probabilty")
+
+
+@pytest.mark.parametrize(("low", "high"), QUOTE_PAIRS)
+def test_pairs_of_quotes_are_bounds_in_every_shape(low, high):
+    assert recognise(table(f"event,{low},{high}")) == Long("event", lower=low, upper=high)
+    assert recognise(table(f",{high},{low}")) == Long("", lower=low, upper=high)
+    spelt = low.replace("_", " ").title(), high.upper()
+    assert recognise(table(f"question,{','.join(spelt)}")) == Long("question", lower=spelt[0], upper=spelt[1])
+    found = recognise(table(f"judge,event,p,{low},{high},comment"))
+    assert found == Long("event", "p", "judge", lower=low, upper=high, ignored=("comment",))
+    found = recognise(table(f"event,{low},{high},last_price,volume,yes_bid_size,open_interest"))
+    assert found.ignored == ("last_price", "volume", "yes_bid_size", "open_interest")
+
+
+@pytest.mark.parametrize("name", ["lower", "upper"])
+def test_bounds_under_their_own_names_come_before_quotes(name):
+    found = recognise(table(f"event,{name},bid,ask"))
+    assert getattr(found, name) == name
+    assert found.ignored == ("bid", "ask")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("bid", "Ask", "yes_bid", "no_ask", "best_bid", "Kalshi Bid", "poly-ask", "yes", "No", "last_price", "last"),
+        *("mid", "mid_price", "price", "size", "bid_size", "Ask Size", "volume", "volume_24h", "yes_volume", "fee"),
+        *("taker_fee", "fees", "odds", "decimal_odds", "American Odds", "moneyline", "spread", "open_interest"),
+        *("Open Interest", "liquidity", "no price", "offer"),
+    ],
+)
+def test_what_may_be_a_quote_is_asked_and_never_a_judge(name):
+    for header in (f"event,{name}", f"event,Ann,{name},Bob", f",Ann,{name}", f"event,{name},Max"):
+        message = refusal(header)
+        assert (
+            f"{name!r} in a table without a column of probabilities: is this a judge, or what a market says?" in message
+        )
+        assert f"If {name!r} is the name of a judge, add to it: '{name} (judge)'." in message
+        renamed = header.replace(name, f"{name} (judge)")
+        assert f"{name} (judge)" in recognise(table(renamed)).judges
+
+
+def test_two_doubtful_columns_are_asked_about_together():
+    assert "panel.csv: 'yes', 'no' in a table without a column of probabilities: are these judges" in refusal(
+        "event,yes,no"
+    )
+
+
+@pytest.mark.parametrize("header", ["event,Ann,Bob,min,max", "event,bid,ask,status", ",Low,High,Open,Close"])
+def test_quotes_beside_columns_that_may_be_judges_are_asked_about(header):
+    message = refusal(header)
+    assert "which look like quotes, beside " in message
+    low, high = ({"min", "bid", "Low"} & set(header.split(","))), ({"max", "ask", "High"} & set(header.split(",")))
+    assert "rename them to 'lower' and 'upper'; the other columns are then ignored" in message
+    renamed = header.replace(*low, "lower").replace(*high, "upper")
+    assert isinstance(recognise(table(renamed if renamed[0] != "," else f"event{renamed}")), Long)
+    judges = header.replace(*low, f"{min(low)} (judge)").replace(*high, f"{min(high)} (judge)")
+    assert isinstance(recognise(table(judges)), Wide)
+
+
+def test_two_pairs_of_quotes_are_asked_about():
+    assert "2 pairs of columns that may be quotes: 'bid', 'ask' and 'low', 'high'. Which are" in refusal(
+        "event,bid,ask,low,high"
+    )
+
+
+@pytest.mark.parametrize("header", ["event,bid,ask,fee", "judge,event,lower,upper,p,taker_fee"])
+def test_fees_beside_quotes_are_refused(header):
+    assert "fees are not read from a table. Should they count?" in refusal(header)
+    assert recognise(table("judge,event,p,fee")).ignored == ("fee",)
+
+
+ROWS = [("rain", 0.7, 0.72), ("~rain", 0.3, 0.32)]
+
+
+def doors(folder, names):
+    """The panel of one table of quotes by every door."""
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    frame = pd.DataFrame(ROWS, columns=names)
+    frame.to_csv(folder / "q.csv", index=False)
+    frame.to_csv(folder / "q.tsv", index=False, sep="\t")
+    frame.to_json(folder / "q.jsonl", orient="records", lines=True)
+    frame.to_parquet(folder / "q.parquet")
+    for name in ("q.csv", "q.tsv", "q.jsonl", "q.parquet"):
+        yield lambda name=name: co.read_panel(folder / name)
+    for make in (lambda f: f, pl.from_pandas, pa.Table.from_pandas):
+        yield lambda make=make: co.Panel.from_frame(make(frame))
+    yield lambda: co.Panel.from_records(frame.to_dict("records"))
+
+
+def test_quotes_come_through_every_door(tmp_path):
+    for read in doors(tmp_path, ["event", "bid", "ask"]):
+        panel = read()
+        assert (panel.judges, panel.lower.tolist(), panel.upper.tolist()) == (("panel",), [0.7, 0.3], [0.72, 0.32])
+        assert panel.probability.tolist() == pytest.approx([0.71, 0.31])
+        assert any(
+            note.endswith(
+                "bid and ask are read as quotes (lower and upper bounds); the middle of the two is the probability"
+            )
+            for note in panel.notes
+        )
+        assert not co.dutch_book(panel)
+
+
+def test_doubtful_columns_are_asked_about_at_every_door(tmp_path):
+    for read in doors(tmp_path, ["event", "yes", "no"]):
+        with pytest.raises(PanelError, match="are these judges, or what a market says"):
+            read()
+
+
+def test_crossed_quotes_are_refused_with_their_row(tmp_path):
+    (tmp_path / "q.csv").write_text("event,bid,ask\np,0.5,0.6\nq,0.8,0.7\n")
+    with pytest.raises(PanelError, match=r"q.csv row 3: bid 0.8 is above ask 0.7"):
+        co.read_panel(tmp_path / "q.csv")
+
+
+def test_what_is_not_used_beside_quotes_is_said(tmp_path):
+    (tmp_path / "q.csv").write_text("event,judge,bid,ask,ask_size,volume,comment\np,Ann,50,60,7,8,x\n")
+    assert co.read_panel(tmp_path / "q.csv", percent=True).notes == (
+        "q.csv: bid and ask are read as quotes (lower and upper bounds); the middle of the two is the probability",
+        "q.csv: not used beside the quotes: ask_size, volume",
+        "q.csv: ignored columns: comment",
+    )

@@ -72,21 +72,126 @@ def test_outcomes_from_a_column_a_file_and_a_frame(tmp_path):
     assert co.Panel.from_records(rows).written.outcome.tolist() == [1, UNRESOLVED]
 
 
+TOGETHER = "statements together, and without any one of them there is no such conflict:"
+CORRECT = "Correct these outcomes, or leave them blank, which means unresolved."
+
+
+def refusal(known, **options):
+    with pytest.raises(co.PanelError) as raised:
+        outcomes(["p", "q"], known, **options)
+    return str(raised.value)
+
+
 @pytest.mark.parametrize(
-    ("known", "words"),
+    "known",
     [
-        ({"p": 1, "~p": 1}, "'p' is given as true and as false"),
-        ({"p & q": 1, "p": 0}, "'p & q' contradicts the other outcomes, which imply that p is false"),
-        ({"p ^ q": 1, "p <-> q": 1}, "'p ^ q' is given as true and as false"),
-        ({"p given q": 1, "q": 0}, "'p given q' contradicts the other outcomes, which imply that q is false"),
-        ({"p | ~p": 0}, "'p | ~p' contradicts the other outcomes"),
+        {"p": 1, "~p": 1},
+        {"p & q": 1, "p": 0},
+        {"p ^ q": 1, "p <-> q": 1},
+        {"p given q": 1, "q": 0},
+        {"p | q": True, "p -> r": True, "q -> r": True, "r": False},
+        {"p ^ q": True, "p ^ r": True, "q ^ r": True},
     ],
 )
-def test_contradictions_are_refused(known, words):
-    with pytest.raises(co.PanelError) as raised:
-        outcomes(["p", "q"], known)
-    assert words in str(raised.value)
-    assert "outcomes row" in str(raised.value)
+def test_contradictions_are_refused_with_a_minimal_set(known):
+    others = {"s": True, "p | s": True}
+    said = [f"  outcomes row {i}: the outcome of {event!r} is {known[event]}" for i, event in enumerate(known, 1)]
+    start = f"these outcomes contradict each other. No possible world has these {len(known)} {TOGETHER}"
+    assert refusal({**known, **others}).split("\n") == [start, *said, CORRECT]
+
+
+def test_an_outcome_that_is_impossible_by_itself():
+    assert refusal({"p | ~p": 0}) == (
+        f"this outcome is impossible:\n  outcomes row 1: the outcome of 'p | ~p' is 0\n{CORRECT}"
+    )
+
+
+def test_each_conflict_is_named_once_outcomes_before_laws():
+    laws = ["p -> q", "r", "r -> s", "q -> t"]
+    assert refusal({"t": "no", "u": "yes", "s": 0, "q": 1}, laws=laws).split("\n") == [
+        f"these outcomes contradict the law. No possible world has these 3 {TOGETHER}",
+        "  outcomes row 1: the outcome of 't' is no",
+        "  outcomes row 4: the outcome of 'q' is 1",
+        "  laws statement 4: q -> t",
+        f"this outcome contradicts the laws. No possible world has these 3 {TOGETHER}",
+        "  outcomes row 3: the outcome of 's' is 0",
+        "  laws statement 2: r",
+        "  laws statement 3: r -> s",
+        CORRECT,
+    ]
+
+
+def test_a_conflict_is_of_whole_rows():
+    """The value of a declared variable is one statement, however many comparisons it settles."""
+    laws = ["variable rate: number"]
+    known = {"rate": 3, "rate < 1 | p": 1, "rate < 2 | ~p": 1, "rate > 5 | rate < 3.5": 1}
+    assert refusal(known, laws=laws).split("\n")[1:-1] == [
+        "  outcomes row 1: the outcome of 'rate' is 3",
+        "  outcomes row 2: the outcome of 'rate < 1 | p' is 1",
+        "  outcomes row 3: the outcome of 'rate < 2 | ~p' is 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("laws", "event"),
+    [
+        (["b -> e"], "b -> e"),
+        (["(b -> e) & exactly(2; k, k)"], "b -> e"),
+        (["b | c", "b -> e", "c -> e"], "e"),
+        (["b -> e", "~b -> e"], "e & a"),
+        (["p ^ q ^ r"], "p ^ q ^ r"),
+        ([], "(b & ~c) | ~b | c"),
+        (["b -> c", "c -> d"], "b -> d"),
+        (["variable x: number", "x > 3 -> b", "x < 5 -> b"], "b"),
+        (["variable w: u, v, ...", "w = u -> b", "w = v -> b", "w = other -> b"], "b"),
+        (["exactly(1; " + ", ".join(f"y{i}" for i in range(20)) + ")"], "at_most(1; y0, y7, y19)"),
+    ],
+)
+def test_what_laws_and_logic_entail_is_filled_in(laws, event):
+    assert outcomes([event, f"~({event})", "x1 & x2"], {"a": True}, laws=laws) == {
+        event: 1,
+        f"~({event})": 0,
+        "x1 & x2": UNRESOLVED,
+    }
+
+
+def test_a_conditional_follows_its_condition_wherever_that_is_entailed():
+    laws = ["b | c", "b -> e", "c -> e", "f & p -> ~e"]
+    found = outcomes(["p given e", "p given f", "p given b", "e given p"], {"p": True}, laws=laws)
+    assert found == {"p given e": 1, "p given f": CALLED_OFF, "p given b": UNRESOLVED, "e given p": 1}
+
+
+@pytest.mark.parametrize("known", [None, {}, {"p": None}, {"winner": None}])
+def test_without_an_outcome_nothing_has_come_out(known):
+    laws = ["variable winner: Ann, Bob", "q"]
+    assert set(outcomes(["p | ~p", "q", "winner in {Ann, Bob}"], known, laws=laws).values()) == {UNRESOLVED}
+
+
+def test_a_value_counts_as_an_outcome_even_if_no_event_compares_it():
+    laws = ["variable winner: Ann, Bob", "q"]
+    assert outcomes(["q"], {"winner": "Ann"}, laws=laws) == {"q": 1}
+
+
+def test_values_speak_about_comparisons_that_only_outcomes_make():
+    assert "outcomes row 1: the outcome of 'rate' is 3" in refusal(
+        {"rate": 3, "rate < 2": True}, laws=["variable rate: number"]
+    )
+
+
+def test_what_the_search_leaves_undecided_is_said(monkeypatch):
+    """Nine pigeons in eight holes: a contradiction that takes many conflicts to find."""
+    monkeypatch.setattr("coherently.panel.outcomes.MAX_CONFLICTS", 100)
+    holes = ", ".join(f"h{i}" for i in range(8))
+    laws = [f"variable pigeon{i}: {holes}" for i in range(9)]
+    known = {f"at_most(1; {', '.join(f'pigeon{i} = h{hole}' for i in range(9))})": True for hole in range(8)}
+    rows = [("A", event, 0.5) for event in ("pigeon0 = h0", "pigeon1 = h1", "p", "q")]
+    panel = co.Panel.from_records(rows, laws=laws, outcomes={**known, "p | q": True, "p | ~q": True})
+    assert panel.written.outcome.tolist() == [UNRESOLVED, UNRESOLVED, 1, UNRESOLVED]
+    limit = "was not decided within 100 dead ends of the search in a component"
+    assert panel.notes == (
+        f"whether the outcomes can all be true together {limit}",
+        f"whether an outcome follows for 2 events that are left unresolved {limit}",
+    )
 
 
 def test_bad_outcomes_name_row_and_value(tmp_path):

@@ -29,7 +29,7 @@ def test_the_result_is_that_of_the_weighted_panel_and_says_so():
     result = co.aggregate(panel, "linear", weights=factors)
     assert result.probability("p") == pytest.approx((0.75 + 2 * 0.60) / 3)
     assert result.note == (
-        "Judges are weighted as listed in weights; listed there, but not in the panel: Dora, from 0 (Chris) to 2 (Bob)."
+        "Judges are weighted as listed in weights (which also lists Dora, not in the panel), from 0 (Chris) to 2 (Bob)."
     )
     rows = [(judge, event, p, factors[judge]) for judge, event, p in TABLE_2]
     by_column = co.aggregate(co.Panel.from_records(rows), "exact")

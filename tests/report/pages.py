@@ -1,5 +1,8 @@
 """Pages that the tests read, and a strict reader."""
 
+import contextlib
+import io
+import sys
 from itertools import pairwise
 
 import html5lib
@@ -54,3 +57,22 @@ def text_of(element):
 
 def find_all(tree, tag):
     return [element for element in tree.iter() if isinstance(element.tag, str) and element.tag.split("}")[-1] == tag]
+
+
+def verifying_code_of(page):
+    """The code with which a page says that its result is verified, as a reader copies it."""
+    blocks = ["".join(node.itertext()) for node in parse(page).iter("pre")]
+    (code,) = [block for block in blocks if "co.verify" in block]
+    return code
+
+
+def printed_by(folder, code):
+    """What code prints that is run in a folder, whose modules it may import."""
+    with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()) as printed:
+        sys.path.insert(0, str(folder))
+        try:
+            exec(compile(code, "page", "exec"), {})
+        finally:
+            sys.path.remove(str(folder))
+            sys.modules.pop("forecasts", None)
+    return printed.getvalue()

@@ -34,7 +34,7 @@ def test_table_2_in_words_and_numbers():
         ["event", "before", "after", "change"],
         ["p", "0.7667", "0.7667", "0"],
         ["q", "0.1000", "0.1833", "+0.0833"],
-        ["p & q", "0.2667", "0.1833", "-0.0833"],
+        ["p & q", "0.2667", "0.1833", "-0.0834"],
     ]
     assert rows_of(tree, "book") == [
         ["event", "trade", "stake", "price"],
@@ -82,7 +82,7 @@ def test_check_page_has_the_smallest_repair():
     assert rows_of(tree, "repair") == [
         ["event", "before", "after", "change"],
         ["q", "0.1000", "0.1833", "+0.0833"],
-        ["p & q", "0.2667", "0.1833", "-0.0833"],
+        ["p & q", "0.2667", "0.1833", "-0.0834"],
     ]
     assert "P(p & q) = 0.60 is above P(q) = 0.00" in text_of(tree)
 
@@ -92,7 +92,32 @@ def test_coherent_forecasts_of_one_judge():
     tree = parse(check_of(panel))
     assert "They do not contradict each other." in text_of(tree)
     assert "There is no sure profit" in text_of(tree)
-    assert "They are the panel's averages." in text_of(parse(page_of(panel)))
+    assert "To 4 decimals, they are the panel's averages." in text_of(parse(page_of(panel)))
+
+
+def test_plain_averages_are_not_called_coherent():
+    words = text_of(parse(page_of(co.Panel.from_records(TABLE_2), method="linear")))
+    assert "and the panel's averages contradict each other too" in words
+    assert "They are the panel's averages, not made coherent." in words
+    assert "may contradict each other" not in words
+    assert "after: pooled." in words
+    assert "after: coherent" not in words
+    assert "Coherent forecasts" not in words
+
+
+def test_numbers_of_the_page_add_up():
+    rows = [("Ann", f"r = {v}", p) for v, p in zip("abcd", (0.14506, 0.50596, 0.24506, 0.10392), strict=True)]
+    panel = co.Panel.from_records(rows, laws=["variable r: a, b, c, d"])
+    table = rows_of(parse(page_of(panel)), "forecasts")
+    assert sum(round(10_000 * float(row[2])) for row in table[1:]) == 10_000
+    assert [row[3] for row in table[1:]] == ["0"] * 4
+    assert [row[1] for row in table[1:]] == [row[2] for row in table[1:]]
+
+
+def test_a_repair_lists_what_changes_as_shown():
+    rows = [("Ann", "p", 0.3), ("Ann", "p & q", 0.4), ("Ann", "s", 0.5), ("Ann", "s & t", 0.50000004)]
+    table = rows_of(parse(check_of(co.Panel.from_records(rows))), "repair")
+    assert table[1:] == [["p", "0.3000", "0.3500", "+0.0500"], ["p & q", "0.4000", "0.3500", "-0.0500"]]
 
 
 def test_accuracy_and_calibration_where_outcomes_are_known():

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coherently as co
+from coherently.panel import digest
 from tests.panels import APART, METHODS, TABLE_2, TRIANGLE
 from tests.solve.reference import panels
 from tests.whole.language_checks import random_case
@@ -113,7 +114,7 @@ def test_losses_come_back(panel, loss):
 def test_the_fields_are_those_of_the_reference():
     _, record = record_of(TABLE_2)
     assert list(record) == [
-        *("format", "version", "status", "coherence", "method", "tolerance", "loss", "clip"),
+        *("format", "version", "panel_sha256", "status", "coherence", "method", "tolerance", "loss", "clip"),
         *("objective", "lower_bound", "gap", "guaranteed_improvement", "groups", "sweeps", "violation"),
         *("conditionals", "note", "plain_events", "laws", "forecasts", "components", "worlds"),
     ]
@@ -127,12 +128,85 @@ def test_the_fields_are_those_of_the_reference():
     assert [name for name in names if f"`{name}`" not in reference] == []
 
 
-def test_a_file_is_read(tmp_path):
+def test_a_file_is_read(tmp_path, monkeypatch):
     result = co.aggregate(co.Panel.from_records([("A", 'é & "日本 \'"', 0.2)]), "exact")
     (tmp_path / "result.json").write_text(result.to_json(), "utf-8")
-    assert co.Result.from_json(tmp_path / "result.json").probability('"日本 \'" and é') == result.probability(
-        '"日本 \'" and é'
+    (tmp_path / "marked").write_text(result.to_json(), "utf-8-sig")
+    monkeypatch.chdir(tmp_path)
+    for source in (tmp_path / "result.json", str(tmp_path / "result.json"), "result.json", "marked", result.to_json()):
+        again = co.Result.from_json(source)
+        assert again.to_json() == result.to_json()
+        assert again.probability('"日本 \'" and é') == result.probability('"日本 \'" and é')
+    assert co.Result.from_json(f"\n {result.to_json()}").to_json() == result.to_json()
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("certificat.json", r"there is no file 'certificat\.json': check its name and folder, or pass JSON"),
+        (Path("certificat.json"), r"there is no file 'certificat\.json'"),
+        ("a\0b", "there is no file"),
+        (".", r"\. cannot be read: Is a directory"),
+        ("latin.json", r"latin\.json is not a text in UTF-8"),
+        ("nothing.json", "the result is not JSON"),
+        (b"{}", "from JSON or from the path of a file, not from a bytes"),
+        (None, "not from a NoneType"),
+        ("optimal " * 1000, "the result is not JSON"),
+    ],
+)
+def test_what_cannot_be_read_is_said(source, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("latin.json").write_bytes(b'{"note": "\xe9"}')
+    Path("nothing.json").write_text("nothing", "utf-8")
+    with pytest.raises(co.ResultError, match=message):
+        co.Result.from_json(source)
+
+
+VERSION_2 = json.loads((Path(__file__).parent / "version_2.json").read_text("utf-8"))
+
+
+def panel_of_version_2(name):
+    given = VERSION_2["panels"][name]
+    rows = [row if isinstance(row, dict) else tuple(row) for row in given["rows"]]
+    return co.Panel.from_records(rows, laws=given["laws"] or None, plain_events=given["plain"])
+
+
+@pytest.mark.parametrize("one", VERSION_2["results"], ids=lambda one: f"{one['panel']} {one['what']}")
+def test_version_2_stays_readable_and_is_not_tied_to_its_panel(one):
+    panel, record = panel_of_version_2(one["panel"]), one["record"]
+    result = co.Result.from_json(json.dumps(record))
+    checked = co.verify(panel, result)
+    assert checked.problems == []
+    assert "panel_sha256" in checked.unchecked_fields
+    assert "that the result was made from this panel: it is not tied to its panel" in checked.unchecked
+    written = json.loads(result.to_json())
+    assert written.pop("panel_sha256") is None
+    assert written == {**record, "version": 3}
+    with pytest.raises(co.ResultError, match="the field panel_sha256 is not one of a result"):
+        read({**record, "panel_sha256": None})
+
+
+def test_a_record_is_tied_to_its_panel():
+    panel, record = record_of(TABLE_2)
+    assert record["panel_sha256"] == digest(panel)
+    assert "panel_sha256" not in co.verify(panel, read(record)).unchecked_fields
+    same_means = [(judge, event, p) for judge, event, p in TABLE_2 if event != "p"]
+    mean = np.mean([p for _, event, p in TABLE_2 if event == "p"])
+    others = [(judge, event, mean) for judge, event, _ in TABLE_2 if event == "p"]
+    assert others
+    problem, *more = co.verify(co.Panel.from_records([*others, *same_means]), read(record)).problems
+    assert not any("raw" in one or "weight" in one for one in more)  # which are the same
+    assert problem.startswith("the result was made from another panel: the digest is ")
+
+
+def test_an_interval_with_one_column_of_ends_comes_back():
+    panel = co.Panel.from_records(
+        [{"judge": "A", "event": "p", "lower": 0.6}, {"judge": "A", "event": "~p", "lower": 0.1}]
     )
+    assert panel.upper is None
+    again = co.Result.from_json(co.aggregate(panel, "exact").to_json())
+    np.testing.assert_array_equal(again.panel.lower, [0.6, 0.1])
+    assert co.verify(panel, again).problems == []
 
 
 def test_events_that_are_no_formulas_come_back():
@@ -219,7 +293,7 @@ def test_raising_every_bound_is_refused():
     [
         (
             lambda r: r["forecasts"][0].update(rows=[{"probability": 0.5, "weight": -1, "lower": 0, "upper": 1}]),
-            r"forecasts\[0\]\.rows\[0\]\.weight is -1; it must be a number of 0 or more",
+            r"forecasts\[0\]\.rows\[0\]\.weight is -1; it must be 0, or a number from 1e-50 to 1e50",
         ),
         (
             lambda r: r["forecasts"][0].update(rows=[{"probability": 0.5, "weight": 1, "lower": 0.7, "upper": 0.2}]),
@@ -232,7 +306,7 @@ def test_raising_every_bound_is_refused():
         (lambda r: r.pop("status"), "the field status is missing"),
         (lambda r: r["forecasts"][1].pop("raw"), r"the field forecasts\[1\]\.raw is missing"),
         (lambda r: r.update(version=1), "'coherently-result', version 1; this version of Coherently reads"),
-        (lambda r: r.update(format="book"), "the record is 'book', version 2"),
+        (lambda r: r.update(format="book"), "the record is 'book', version 3"),
         (lambda r: r.update(version=True), "version is true; it must be a whole number"),
         (lambda r: r.update(status="fine"), "status is 'fine'; it must be one of averaged, optimal"),
         (lambda r: r.update(status=1), "status is 1; it must be a text"),
@@ -268,7 +342,7 @@ def test_raising_every_bound_is_refused():
         ),
         (
             lambda r: r["forecasts"][0].update(weight=-1),
-            r"forecasts\[0\]\.weight is -1; it must be a number of 0 or more",
+            r"forecasts\[0\]\.weight is -1; it must be 0, or a number from 1e-50 to 1e62",
         ),
         (lambda r: r["forecasts"][0].update(weight=None), r"forecasts\[0\]\.weight is null"),
         (
@@ -276,7 +350,22 @@ def test_raising_every_bound_is_refused():
             r"forecasts\[0\]\.probability is \[1\]; it must be a finite",
         ),
         (lambda r: r.update(loss="hinge"), "loss is 'hinge'; it must be one of brier, log, spherical"),
-        (lambda r: r.update(clip=2.0), "clip is 2.0; it must lie between"),
+        (lambda r: r.update(clip=2.0), "clip is 2.0; it must be a number if the loss is log, and null otherwise"),
+        (lambda r: r.update(loss="log"), "clip is null; it must be a number if the loss is log"),
+        (lambda r: r.update(loss="log", clip=2.0), "clip is 2.0; it must lie between"),
+        (
+            lambda r: r.update(conditionals="nonsense"),
+            "conditionals is 'nonsense'; it must be null or one of called_off",
+        ),
+        (lambda r: r.update(panel_sha256="0" * 63), "panel_sha256 is '0.*; it must be 64 hexadecimal digits"),
+        (lambda r: r.update(more=1), "the field more is not one of a result; the fields are format, version, panel_"),
+        (lambda r: r["forecasts"][0].update(more=1), r"the field forecasts\[0\]\.more is not one of a result"),
+        (lambda r: r["components"][0].update(more=1), r"the field components\[0\]\.more is not one of a result"),
+        (lambda r: r["worlds"][0].update(more=1), r"the field worlds\[0\]\.more is not one of a result"),
+        (
+            lambda r: r["forecasts"][0].update(rows=[]),
+            r"forecasts\[0\]\.rows is \[\]; it must be left out if there is no",
+        ),
         (lambda r: r["components"][0].update(events=-1), r"components\[0\]\.events is -1"),
         (lambda r: r["worlds"][0]["worlds"].pop(), r"worlds\[0\]\.worlds has 2 worlds; it must have one for each of 3"),
         (lambda r: r["worlds"][0]["worlds"].insert(0, "0"), "has 4 worlds"),

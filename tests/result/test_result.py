@@ -96,3 +96,17 @@ def test_weightless_events_have_no_average():
     frame = co.aggregate(co.Panel.from_records([("A", "p", 0.2, 0.0), ("A", "q", 0.3, 1.0)]), "linear").frame()
     np.testing.assert_array_equal(frame["probability"], [np.nan, 0.3])
     assert frame["weight"].tolist() == [0, 1]
+
+
+def test_printed_numbers_add_up():
+    rows = [("A", f"r = {v}", p) for v, p in zip("abcd", (0.14506, 0.50596, 0.24506, 0.10392), strict=True)]
+    result = co.aggregate(co.Panel.from_records(rows, laws=["variable r: a, b, c, d"]))
+    lines = [line.split() for line in str(result).splitlines()[2:]]
+    assert sum(round(10_000 * float(line[3])) for line in lines) == 10_000
+    assert [line[3] for line in lines] == [line[4] for line in lines]
+    assert {line[6] for line in lines} == {"0"}
+    assert result.frame()["probability"].tolist() == pytest.approx([p for _, _, p in rows], abs=1e-12)
+
+
+def test_one_event_is_counted_as_one():
+    assert repr(co.aggregate(co.Panel.from_records([("A", "p", 0.5)]))).startswith("<Result: 1 event by")

@@ -10,7 +10,7 @@ import coherently as co
 from coherently.errors import MethodError, PanelError
 from coherently.problem import pose
 from coherently.scoring.tuning.blocks import FOLDS, components_of, make_blocks
-from coherently.scoring.tuning.lines import EXPONENTS, PLAIN, SHIFTS, score_lines
+from coherently.scoring.tuning.lines import EXPONENTS, PENALTIES, PLAIN, SHIFTS, LineScores, score_lines
 from coherently.scoring.tuning.tuning import Kitchen, out_of_fold
 
 
@@ -82,13 +82,13 @@ def test_outcomes_of_a_fold_do_not_change_its_answers(over):
     panel = drawn(3, groups=60, judges=3, timid=2.0, slant=0.5)
     panel = replace(panel, time=np.arange(len(panel), dtype=np.float64))
     kitchen = Kitchen.of(panel, over, 60.0, lambda _: None)
-    before = out_of_fold(kitchen, over)
+    before = out_of_fold(kitchen)
     blocks = kitchen.blocks
     fold = blocks.fold[blocks.block]
     for k in range(FOLDS):
         turned = fold >= k if over == "time" else fold == k
         outcome = np.where(turned, 1.0 - blocks.outcome, blocks.outcome)
-        after = out_of_fold(replace(kitchen, blocks=replace(blocks, outcome=outcome), lines={}), over)
+        after = out_of_fold(replace(kitchen, blocks=replace(blocks, outcome=outcome), lines={}))
         here = blocks.event[fold == k]
         for old, new in zip(before, after, strict=True):
             assert np.array_equal(old[here], new[here])
@@ -137,11 +137,119 @@ def test_the_grid_scores_the_line_itself():
         assert lines.loss[:, i, k] == pytest.approx(blocks.loss(co.aggregate(panel, recipe).solution.value), abs=1e-12)
 
 
+def test_the_default_recipe_is_among_the_candidates():
+    """Where it scores best on what teaches (here because it is told the outcomes) it is what is learned."""
+    kitchen = Kitchen.of(drawn(1, groups=40, timid=2.0, slant=0.5), "components", 60.0, lambda _: None)
+    default, every = kitchen.default(), np.arange(len(kitchen.blocks.fold))
+    assert kitchen.learn(every)[0] != default
+    kitchen.values[default] = kitchen.panel.written.outcome.astype(np.float64)
+    assert kitchen.learn(every)[0] == default
+
+
+def at_times(panel, times):
+    """The panel with a time for each group of variables of `drawn`."""
+    group = np.array([int(panel.written.text[i].split("&")[0].strip()[1:]) for i in panel.event_index])
+    return replace(panel, time=np.asarray(times, np.float64)[group])
+
+
+def turned_at(kitchen, when, times):
+    """The kitchen with outcomes turned round for the groups at some times."""
+    blocks, text = kitchen.blocks, kitchen.panel.written.text
+    group = [int(text[i].split("&")[0].strip()[1:]) for i in blocks.event]
+    turned = np.isin(np.asarray(times)[group], when)
+    outcome = np.where(turned, 1.0 - blocks.outcome, blocks.outcome)
+    return replace(kitchen, blocks=replace(blocks, outcome=outcome), lines={})
+
+
+@pytest.mark.parametrize("dates", [2, 3, 7, 40])
+def test_over_time_equal_times_do_not_teach_each_other(dates):
+    """Outcomes at a time and after it, turned round, change no answer at that time, however few times there are."""
+    times = np.sort(np.random.default_rng(dates).integers(0, dates, 60))
+    panel = at_times(drawn(3, groups=60, judges=3, timid=2.0, slant=0.5), times)
+    kitchen = Kitchen.of(panel, "time", 60.0, lambda _: None)
+    before, text = out_of_fold(kitchen)[0], panel.written.text
+    group = np.array([int(event.split("&")[0].strip()[1:]) for event in text])
+    moved = 0
+    for when in np.unique(times)[:: max(1, dates // 4)]:
+        after = out_of_fold(turned_at(kitchen, times[times >= when], times))[0]
+        assert np.array_equal(before[times[group] <= when], after[times[group] <= when])
+        last = out_of_fold(turned_at(kitchen, times[times < when], times))[0]
+        moved += not np.array_equal(before[times[group] >= when], last[times[group] >= when])
+    assert moved
+
+
+def test_where_nothing_is_earlier_every_event_has_the_default_recipe():
+    panel = at_times(drawn(3, groups=60, judges=3, timid=2.0, slant=0.5), np.zeros(60))
+    tuned = co.tune(panel, over="time")
+    rows = tuned.scores.methods
+    assert tuned.is_learned
+    tuned_row, default = (tuned.scores.value[rows.index(name)] for name in ("Tuned recipe", "Default recipe"))
+    assert np.array_equal(tuned_row, default)
+    assert "No resolved component is earlier than another" in tuned.sentence
+    assert "did not learn from" not in tuned.sentence
+    kitchen = Kitchen.of(panel, "time", 60.0, lambda _: None)
+    assert np.array_equal(out_of_fold(kitchen)[0], kitchen.value(kitchen.default()))
+
+
+def test_how_many_events_had_nothing_earlier_is_said():
+    times = np.repeat([0.0, 1.0], [25, 35])
+    tuned = co.tune(at_times(drawn(3, groups=60, judges=3), times), over="time")
+    assert "(learned on earlier components)" in tuned.sentence
+    assert "Nothing earlier could teach for 75 of the 180 events, which have the default recipe." in tuned.sentence
+
+
+def test_components_without_a_time_neither_teach_nor_are_taught():
+    """One forecast without a time is enough: the last one may be at any time."""
+    panel = at_times(drawn(3, groups=60, judges=3, timid=2.0, slant=0.5), np.arange(60))
+    group = np.array([int(text.split("&")[0].strip()[1:]) for text in panel.written.text])
+    first = np.unique(panel.event_index, return_index=True)[1]
+    time = panel.time.copy()
+    time[first[(group >= 20) & (group < 30)]] = np.nan
+    panel = replace(panel, time=time)
+    kitchen = Kitchen.of(panel, "time", 60.0, lambda _: None)
+    before, missing = out_of_fold(kitchen)[0], (group >= 20) & (group < 30)
+    default = kitchen.value(kitchen.default())
+    assert np.array_equal(before[missing], default[missing])
+    assert not np.array_equal(before[~missing], default[~missing])
+    after = out_of_fold(turned_at(kitchen, np.arange(20, 30), np.arange(60)))[0]
+    assert np.array_equal(before, after)
+
+
+def test_the_penalty_is_chosen_without_the_block_that_it_is_scored_on():
+    """The fit against its definition, on random scores; to score a block with what it taught would choose otherwise."""
+    betrayed = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        blocks = int(rng.integers(2, 7))
+        loss = rng.random((blocks, len(EXPONENTS), len(SHIFTS))) / blocks
+        lines, among = LineScores(loss, np.full(blocks, 1.0 / blocks)), np.arange(blocks)
+        assert lines.fit(among) == fitted_by_definition(lines, among)
+        betrayed += lines.fit(among) != fitted_by_definition(lines, among, leak=True)
+    assert betrayed > 30
+
+
+def fitted_by_definition(lines, among, *, leak=False):
+    """The line of the penalty whose lines, learned without each block (or, with a leak, with it), lose least on it."""
+
+    def learned(which, penalty):
+        if np.isinf(penalty):
+            return PLAIN
+        weight = sum(lines.weight[b] for b in which)
+        cost = {
+            (i, k): sum(lines.loss[b, i, k] for b in which) / weight + penalty * ((a - 1) ** 2 + shift**2)
+            for i, a in enumerate(EXPONENTS)
+            for k, shift in enumerate(SHIFTS)
+        }
+        return min(cost, key=cost.get)
+
+    tried = [sum(lines.loss[b][learned([c for c in among if leak or c != b], t)] for b in among) for t in PENALTIES]
+    return learned(among, PENALTIES[int(np.argmin(tried))])
+
+
 def test_over_time_only_the_past_teaches():
     """Outcomes of later components do not change what the earlier ones are answered."""
     panel = drawn(4, groups=60, judges=3, timid=2.0)
-    group = np.array([int(panel.written.text[i].split("&")[0].strip()[1:]) for i in panel.event_index])
-    panel = replace(panel, time=group.astype(np.float64))
+    panel = at_times(panel, np.arange(60))
     later = np.array([int(text.split("&")[0].strip()[1:]) >= 48 for text in panel.written.text])
     outcome = np.where(later, 1 - panel.written.outcome, panel.written.outcome).astype(np.int8)
     other = replace(panel, written=replace(panel.written, outcome=outcome))

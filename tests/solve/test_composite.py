@@ -155,7 +155,7 @@ def test_the_promised_saving_rests_on_the_last_proof_where_worlds_are_many(monke
 def test_what_nothing_holds_is_noted():
     result = co.aggregate(co.Panel.from_records(ADRIFT), "exact")
     assert result.objective == pytest.approx(0.0, abs=1e-8)
-    assert result.note.startswith("In this answer the probability of h is 0 or 1")
+    assert result.note.startswith("In this answer the probability of h is 0, although")
     assert result.solution.value == pytest.approx([0.9, 0.9, 0.1], abs=1e-12)
     held = co.aggregate(co.Panel.from_records([*ADRIFT, ("A", "h", 0.5)]), "exact")
     assert held.note is None
@@ -370,7 +370,7 @@ def test_a_condition_that_laws_make_certain_is_not_blamed_on_the_answer():
     rows = [("A", "x given b", 0.3), ("A", "a", 0.4), ("A", "x & a", 0.2)]
     by_law = co.aggregate(co.Panel.from_records(rows, laws=["a | b", "~a | b"]), "exact")
     assert by_law.solution.degenerate == ()
-    assert "although no forecast" not in by_law.note
+    assert by_law.note is None
 
 
 @pytest.mark.parametrize("laws", [(), ("b -> d",)])
@@ -379,7 +379,7 @@ def test_a_condition_that_only_the_answer_makes_impossible_is_named(laws):
     rows = [("A", "x given b", 0.3), ("A", "y given b", 0.9), ("A", "x | y", 0.0)]
     free = co.aggregate(co.Panel.from_records(rows, laws=laws), "exact")
     assert free.solution.degenerate == (0, 1)
-    assert "probability of b is 0 or 1, although no forecast, law or pin says so" in free.note
+    assert "probability of b is 0, although no forecast, law or pin says so" in free.note
 
 
 def test_options_are_checked():

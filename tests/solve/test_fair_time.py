@@ -13,17 +13,6 @@ from coherently.solve.component.answer import Ended
 from coherently.solve.component.mapping import RESERVE, FairTime, solve_here
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """A clock that the test sets."""
-
-    class Clock:
-        now = 100.0
-
-    monkeypatch.setattr(time, "monotonic", lambda: Clock.now)
-    return Clock
-
-
 def test_all_but_the_reserve_is_for_those_that_begin_first(clock):
     budget = Budget(deadline=110.0, begun=100.0)
     fair = FairTime(budget, waiting=4, workers=1)

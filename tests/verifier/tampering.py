@@ -14,10 +14,11 @@ import coherently as co
 from coherently.events import CERTAIN
 from coherently.problem import BRIER, settled
 from coherently.verifier.merging import merge
+from tests.verifier.field_edits import edits, is_named, name_of, places
 from tests.verifier.language import cases
 
-EDITS_EACH = 12
-"""Edits of one result."""
+EDITS_EACH, FIELDS_EACH = 12, 6
+"""Edits of one result: of kinds with a meaning, and of any field in any way."""
 REFUSED, ACCEPTED = "refused", "accepted"
 
 
@@ -29,7 +30,7 @@ def check_tampering(seed, count):
         honest = co.verify(panel, co.Result.from_json(json.dumps(original)))
         assert honest, (seed, honest.problems, original)
         case = Case(rng, panel, original, honest)
-        for kind in rng.choice(list(EDITS), EDITS_EACH).tolist():
+        for kind in [*rng.choice(list(EDITS), EDITS_EACH).tolist(), *["any_field"] * FIELDS_EACH]:
             record = copy.deepcopy(original)
             expected = EDITS[kind](record, case)
             if expected is None:
@@ -347,7 +348,7 @@ def raw_for_coherent(record, case):
 
 
 def component_field(record, case):
-    if not record["components"] or case.is_unchecked("the components"):
+    if not record["components"] or "components" in case.honest.unchecked_fields:
         return None
     component = case.pick(record["components"])
     field = case.pick(["variables", "events", "coherence", "objective", "lower_bound"])
@@ -365,7 +366,7 @@ def component_field(record, case):
 
 
 def components(record, case):
-    if not record["components"] or case.is_unchecked("the components"):
+    if not record["components"] or "components" in case.honest.unchecked_fields:
         return None
     if case.rng.random() < 0.5:
         record["components"].append(dict(case.pick(record["components"])))
@@ -645,6 +646,40 @@ def part_dropped(record, case):
     return _unless_completed(record, part["variables"])
 
 
+def any_field(record, case):
+    """Any change of any field: it is refused, or its name stands among what is unchecked, or as much is claimed."""
+    path = case.pick(list(places(record)))
+    name = name_of(path)
+    what, _, edited = case.pick([*edits(record, [path])][1:])
+    record.clear()
+    record.update(edited)
+    try:
+        checked = co.verify(case.panel, co.Result.from_json(json.dumps(record)))
+    except co.CoherentlyError:
+        return REFUSED
+    if not checked:
+        return REFUSED
+    assert is_named(name, checked.unchecked_fields) or is_true(case, name, record), (what, name, checked)
+    return ACCEPTED
+
+
+def is_true(case, name, record):
+    """Whether an edit claims no more than the original: less is guaranteed, or other worlds show the same."""
+    before = case.original
+    if name == "guaranteed_improvement":
+        return before[name] is None or record[name] < before[name]
+    if name == "violation":  # of pins: without a number none is missed
+        return {record[name], before[name]} == {None, 0.0} and record["coherence"] == "global"
+    if name.startswith("worlds"):
+        told, honest = case.tells(record["worlds"]), case.tells(before["worlds"])
+        return told is not None and abs(told - honest).max() < 1e-12
+    if name == "forecasts.event":  # in other words
+        texts = [[row["event"] for row in one["forecasts"]] for one in (before, record)]
+        sides = [case.panel.events.find(some).sides.tolist() for some in texts]
+        return sides[0] == sides[1]
+    return name == "laws" and len(record["laws"]) == len(before["laws"])  # in other words, such as a pin at 0.600
+
+
 POOLS = {
     *("linear", "median", "log", "trimmed", "extremised", "shrunk", "neyman-roughgarden"),
     *("normalised", "power", "shin"),
@@ -659,6 +694,7 @@ EDITS = {
         *(format_, field_dropped, law_dropped, law_added, pin_relaxed, no_worlds, bit, moved, weight_of_world),
         *(negative, world_halved, permuted, parts_joined, part_split, variable_left_out, variable_renamed),
         part_dropped,
+        any_field,
     )
 }
 """The edits by name."""

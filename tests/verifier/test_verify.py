@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import coherently as co
 from coherently.problem import BRIER, pose
+from coherently.result.record import Claimed
 from coherently.solve import Coherence, Status
 from coherently.verifier.enumeration import Enumeration
 from coherently.verifier.merging import merge
@@ -58,10 +59,12 @@ def test_honest_local_results_of_other_losses_are_accepted(loss, panel):
     result = co.aggregate(panel, "dykstra", loss)
     checked = co.verify(panel, result)
     assert checked.problems == []
-    left = [] if result.note is None else ["what the note says"]
+    left = {"method", "tolerance", "note", "groups", "sweeps", "forecasts.probability", "violation", "clip"}
+    left |= {"status", "guaranteed_improvement", "loss"}
     if checked.bound_rests_on not in (["own relaxation to groups"], ["no distance is below 0"]):
-        left.append("the lower bound of the relaxed problem")  # the own search ended at rounding, and that is said
-    assert checked.unchecked == left
+        left.add("lower_bound")  # the own search ended at rounding, and that is said
+        assert "the lower bound of the relaxed problem" in checked.unchecked
+    assert left >= set(checked.unchecked_fields) >= left - {"clip", "loss", "lower_bound", "guaranteed_improvement"}
     refused(panel, tampered(result, objective=result.objective + 0.01), "the objective is")
 
 
@@ -287,7 +290,13 @@ def test_results_of_other_panels_are_refused():
 def test_the_same_events_in_other_words_are_the_same():
     _, result = solve(TABLE_2)
     reworded = [(judge, event.replace("p & q", "not (q -> ~p)"), p) for judge, event, p in reversed(TABLE_2)]
-    assert co.verify(co.Panel.from_records(reworded), tampered(result, components=())).problems == []
+    other = co.Panel.from_records(reworded)
+    untied = replace(result, claimed=Claimed(result.gap, None))
+    checked = co.verify(other, untied)
+    assert checked.problems == []
+    assert "panel_sha256" in checked.unchecked_fields
+    (problem,) = co.verify(other, result).problems
+    assert problem.startswith("the result was made from another panel: the digest is ")
 
 
 def test_what_averages_and_local_answers_promise():
@@ -329,7 +338,8 @@ def test_a_component_beyond_the_limit_weakens_the_promise(monkeypatch):
     checked = co.verify(panel, again)
     assert checked.problems == []
     assert checked.bound_rests_on == [component.proof for component in result.components]
-    assert checked.unchecked == ["what the note says", "the lower bound of the relaxed problem"]
+    assert "the lower bound of the relaxed problem" in checked.unchecked
+    assert {"components", "lower_bound", "groups"} <= set(checked.unchecked_fields)
     components = tuple(replace(component, coherence=Coherence.GLOBAL) for component in result.components)
     refused(panel, tampered(result, components=components), "the weakest of its components global")
     refused(panel, tampered(result, objective=result.objective + 1e-6), "the objective is")

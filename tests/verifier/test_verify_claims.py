@@ -335,7 +335,8 @@ def test_a_component_with_too_many_worlds_is_listed(monkeypatch, pinned):
     assert checked.problems == []
     assert any(one.startswith("the lower bound of component 0, which has too many worlds") for one in checked.unchecked)
     assert checked.bound_rests_on == [result.components[0].proof]
-    assert "unchecked: the lower bound of component 0" in repr(checked)
+    assert "the lower bound of component 0" in repr(checked)
+    assert {"lower_bound", "components.lower_bound"} <= set(checked.unchecked_fields)
     above = co.verify(panel, with_bound(result, result.objective + 1e-6))
     assert bool(above) == pinned
     below = co.verify(panel, with_bound(result, -0.1))

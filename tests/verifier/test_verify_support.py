@@ -9,6 +9,7 @@ import coherently as co
 from coherently.problem import BRIER
 from coherently.verifier.merging import merge
 from coherently.verifier.mixtures import check_mixture, check_pins, check_possible, check_worlds, probabilities
+from coherently.verifier.promises import Unchecked
 from tests.verifier.language import random_panel
 
 
@@ -164,10 +165,12 @@ def test_what_is_given_the_impossible_may_stand_as_forecast():
     likely, _ = laid(panel, (["q", "p"], [1 - 4e-6, 4e-6], ["00", "11"]))
     assert len(check_mixture(likely, np.array([0.3]))[0]) == 1
     never, _ = laid(panel, (["q", "p"], [1.0], ["00"]))
-    assert check_mixture(never, np.array([0.5])) == (
-        [],
-        ["the probability of 'q given p': in the worlds, its condition has none"],
-    )
+    assert check_mixture(never, np.array([0.3])) == ([], [])
+    (problem,), unchecked = check_mixture(never, np.array([0.3 + 1e-8]))
+    assert "whose condition has none in the worlds" in problem
+    assert unchecked == []
+    words = "the probability of 'q given p': in the worlds, its condition has none"
+    assert check_mixture(never, np.array([0.5]), pooled=True) == ([], [Unchecked(("forecasts.probability",), words)])
 
 
 @pytest.mark.parametrize(

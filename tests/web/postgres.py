@@ -1,5 +1,6 @@
 """A real PostgreSQL server for tests: its own folder, its own port on 127.0.0.1, gone afterwards."""
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -10,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import psutil
 import psycopg
 
 MISSING = "no PostgreSQL server is installed: install the package postgresql"
@@ -70,10 +72,14 @@ class Server:
         return self.url(name)
 
     def kill(self):
-        """End the server as a crash of the machine would."""
+        """End the server as a crash of the machine would: all its processes, or sessions that are open answer on."""
         pids = (self.folder / "data/postmaster.pid").read_text().split("\n")
-        os.kill(int(pids[0]), signal.SIGKILL)
+        every = [first := psutil.Process(int(pids[0])), *first.children(recursive=True)]
+        for process in every:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
         self.process.wait()
+        psutil.wait_procs(every[1:], timeout=60)
 
     def close(self):
         if self.process.poll() is None:

@@ -254,18 +254,21 @@ def check_judges(case, panel):
         assert finding.coherent is not None
         if finding.coherent:
             assert miss <= PROGRAM + len(rows) * finding.tolerance, (judge, miss)
-        elif all(" given " not in row["event"] for row in rows):
+        elif all(case.lost(row["event"])[1].all() for row in rows):  # nothing is ever called off, but for constants
             assert miss > 0, (judge, finding.contradictions)
             assert miss / math.sqrt(len(rows)) - PROGRAM <= finding.distance <= miss + PROGRAM, (miss, finding)
         assert bool(finding.contradictions) == (finding.coherent is False)
 
 
 def shift(case, rows):
-    """The least sum of distances of the forecasts from a distribution's, over all distributions."""
+    """The least sum of distances of the forecasts from a distribution's, over all distributions.
+
+    A conditional that its condition settles is a forecast of a constant.
+    """
     worlds, count = len(case.allowed), len(rows)
     matrix, right = [], []
     for i, row in enumerate(rows):
-        joint, given = case.truth(row["event"])
+        joint, given = case.lost(row["event"])
         low, high = ends(row)
         slack = -(np.arange(count) == i).astype(float)
         matrix += [np.append(joint - high * given, slack), np.append(low * given - joint, slack)]

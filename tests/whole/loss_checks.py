@@ -32,6 +32,19 @@ OPERATIONS = {
 COUNTS = {"exactly": np.equal, "at_least": np.greater_equal, "at_most": np.less_equal}
 
 
+def solve_closely(problem):
+    """Solve a conic program as closely as the solver can: a tolerance that it does not reach is widened."""
+    for tolerance in (1e-11, 1e-9, 1e-8):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of inaccurate answers: a wider tolerance is tried
+                problem.solve(cp.CLARABEL, **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance))
+        except cp.error.SolverError:
+            continue
+        if problem.status in (cp.OPTIMAL, cp.INFEASIBLE):
+            return
+
+
 class Worlds:
     """All assignments of a few variables, true or false, of named values or numbers, that laws leave."""
 
@@ -181,15 +194,7 @@ class Case:
         for row, sign in self.limits:
             rules.append({"=": share @ row == 0, "<=": share @ row <= 0, ">=": share @ row >= 0}[sign])
         problem = cp.Problem(cp.Minimize(sum(scores) if scores else 0), rules)
-        for tolerance in (1e-11, 1e-9, 1e-8):
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of inaccurate answers: a wider tolerance is tried
-                    problem.solve(cp.CLARABEL, **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance))
-            except cp.error.SolverError:
-                continue
-            if problem.status in (cp.OPTIMAL, cp.INFEASIBLE):
-                break
+        solve_closely(problem)
         if problem.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
             return None
         found = np.full(share.size, np.nan) if share.value is None else np.maximum(share.value, 0)

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.whole.loss_checks import check_losses, check_losses_by_cliques, check_losses_by_search
+from tests.whole.user_loss_checks import check_user_losses
 
 
 @pytest.mark.parametrize("first", range(0, 200, 20))
@@ -24,3 +25,10 @@ def test_methods_for_large_components_agree_with_it_too(first, check):
 def test_pins_that_contradict_each_other_are_found_by_search(seed):
     """Worlds were taken in and dropped without end; and a law that no event is about cost nothing to break."""
     assert check_losses_by_search(seed, 1) == {"contradiction": 1}
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_random_losses_of_a_users_own_agree_with_it_and_asymmetric_ones_are_refused(first):
+    found = check_user_losses(first, 20)
+    assert found["optimal"] >= 15
+    assert set(found) <= {"optimal", "nothing forecast"}

@@ -25,35 +25,44 @@ std::size_t luby(std::size_t i) {
 
 Satisfaction::Satisfaction(EventView events, std::span<const std::uint8_t> truth, ChoiceView choices)
     : events_(events),
-      truth_(truth),
+      truth_(truth.begin(), truth.end()),
       choices_(choices),
-      value_(events.n_variables, -1),
-      phase_(events.n_variables, 0),
-      level_(events.n_variables, 0),
-      position_(events.n_variables, 0),
-      reason_(events.n_variables),
-      watches_(2 * events.n_variables),
-      functions_of_(events.n_variables),
-      choices_of_(events.n_variables),
       count_of_(events.size(), -1),
-      seen_(events.n_variables, 0),
-      activity_(events.n_variables, 0) {
+      switch_of_(events.size(), -1) {
+    std::size_t n = events.n_variables;
+    for (std::size_t f = 0; f < truth_.size(); ++f)
+        if (truth_[f] == question) switch_of_[f] = static_cast<std::int32_t>(n++);
+    value_.assign(n, -1);
+    phase_.assign(n, 0);
+    level_.assign(n, 0);
+    position_.assign(n, 0);
+    reason_.resize(n);
+    watches_.resize(2 * n);
+    functions_of_.resize(n);
+    choices_of_.resize(n);
+    seen_.assign(n, 0);
+    activity_.assign(n, 0);
     for (std::size_t f = 0; f < events_.size(); ++f) {
         const auto variables = events_.variables_of(f);
         for (std::size_t i = 0; i < variables.size(); ++i)
             functions_of_[static_cast<std::size_t>(variables[i])].emplace_back(f, i);
+        if (switch_of_[f] >= 0) functions_of_[static_cast<std::size_t>(switch_of_[f])].emplace_back(f, -1);
         if (variables.size() > max_table_variables) prepare_count(f);
     }
     prepare_choices();
     for (std::size_t v = 0; v < events_.n_variables; ++v) order_.emplace(0.0, static_cast<std::int32_t>(v));
     for (std::size_t f = 0; f < events_.size() && !impossible_; ++f)
-        impossible_ = !(is_count(f) ? propagate_count(f) : propagate_table(f));
+        if (switch_of_[f] < 0) impossible_ = !(is_count(f) ? propagate_count(f) : propagate_table(f));
 }
 
 void Satisfaction::prepare_count(std::size_t f) {
     const std::size_t n = events_.variables_of(f).size();
     const auto allowed = events_.words_of(f).subspan(words_for(n));
-    Count count;
+    if (!is_count(f)) {
+        count_of_[f] = static_cast<std::int32_t>(counts_.size());
+        counts_.emplace_back();
+    }
+    Count& count = counts_[static_cast<std::size_t>(count_of_[f])];
     count.next.assign(n + 2, never);
     count.previous.assign(n + 2, -never);
     for (std::size_t i = n + 1; i-- > 0;)
@@ -61,8 +70,6 @@ void Satisfaction::prepare_count(std::size_t f) {
     for (std::size_t i = 0; i <= n; ++i)
         count.previous[i + 1] =
             bit_at(allowed, i) == (truth_[f] != 0) ? static_cast<std::int32_t>(i) : count.previous[i];
-    count_of_[f] = static_cast<std::int32_t>(counts_.size());
-    counts_.push_back(std::move(count));
 }
 
 void Satisfaction::prepare_choices() {
@@ -109,7 +116,7 @@ bool Satisfaction::assign(Literal literal, Reason reason) {
     reason_[v] = reason;
     trail_.push_back(literal);
     for (const auto& [f, place] : functions_of_[v]) {
-        if (!is_count(static_cast<std::size_t>(f))) continue;
+        if (place < 0 || !is_count(static_cast<std::size_t>(f))) continue;
         Count& count = counts_[static_cast<std::size_t>(count_of_[static_cast<std::size_t>(f)])];
         const bool positive = bit_at(events_.words_of(static_cast<std::size_t>(f)), static_cast<std::size_t>(place));
         ++(positive == (value_[v] == 1) ? count.n_true : count.n_false);
@@ -122,7 +129,7 @@ void Satisfaction::undo(std::size_t level) {
     for (std::size_t i = trail_.size(); i-- > levels_[level];) {
         const auto v = static_cast<std::size_t>(trail_[i] / 2);
         for (const auto& [f, place] : functions_of_[v]) {
-            if (!is_count(static_cast<std::size_t>(f))) continue;
+            if (place < 0 || !is_count(static_cast<std::size_t>(f))) continue;
             Count& count = counts_[static_cast<std::size_t>(count_of_[static_cast<std::size_t>(f)])];
             const bool positive =
                 bit_at(events_.words_of(static_cast<std::size_t>(f)), static_cast<std::size_t>(place));
@@ -130,7 +137,7 @@ void Satisfaction::undo(std::size_t level) {
         }
         phase_[v] = value_[v] == 1;
         value_[v] = -1;
-        order_.emplace(activity_[v], static_cast<std::int32_t>(v));
+        if (v < events_.n_variables) order_.emplace(activity_[v], static_cast<std::int32_t>(v));
     }
     trail_.resize(levels_[level]);
     levels_.resize(level);
@@ -144,6 +151,7 @@ bool Satisfaction::propagate() {
         if (!propagate_clauses(literal ^ 1) || !propagate_choices(v)) return false;
         for (const auto& [f, place] : functions_of_[static_cast<std::size_t>(v)]) {
             const auto function = static_cast<std::size_t>(f);
+            if (is_off(function)) continue;
             if (!(is_count(function) ? propagate_count(function) : propagate_table(function))) return false;
         }
     }
@@ -265,6 +273,7 @@ void Satisfaction::explain_function(std::size_t f, std::int32_t before, std::vec
         if (is_count(f) && !(counted ? need_true : need_false)) continue;
         out.push_back(2 * variables[i] + on);
     }
+    if (switch_of_[f] >= 0) out.push_back(2 * switch_of_[f] + 1);
 }
 
 void Satisfaction::explain(Literal implied, std::vector<Literal>& out) const {
@@ -288,10 +297,11 @@ void Satisfaction::bump(std::int32_t variable) {
         for (double& one : activity_) one *= 1e-100;
         increment_ *= 1e-100;
         order_ = {};
-        for (std::size_t v = 0; v < value_.size(); ++v)
+        for (std::size_t v = 0; v < events_.n_variables; ++v)
             if (value_[v] < 0) order_.emplace(activity_[v], static_cast<std::int32_t>(v));
     }
-    if (value_[static_cast<std::size_t>(variable)] < 0) order_.emplace(activity, variable);
+    const auto v = static_cast<std::size_t>(variable);
+    if (value_[v] < 0 && v < events_.n_variables) order_.emplace(activity, variable);
 }
 
 void Satisfaction::learn() {
@@ -339,11 +349,38 @@ bool Satisfaction::decide() {
         const auto [activity, v] = order_.top();
         order_.pop();
         if (value_[static_cast<std::size_t>(v)] >= 0 || activity != activity_[static_cast<std::size_t>(v)]) continue;
-        levels_.push_back(trail_.size());
-        assign(2 * v + !phase_[static_cast<std::size_t>(v)], {});
+        assume(2 * v + !phase_[static_cast<std::size_t>(v)]);
         return true;
     }
     return false;
+}
+
+void Satisfaction::assume(Literal literal) {
+    levels_.push_back(trail_.size());
+    assign(literal, {});
+}
+
+std::optional<std::span<const std::int8_t>> Satisfaction::implied() {
+    undo(0);
+    if (impossible_ || !propagate()) {
+        impossible_ = true;
+        return std::nullopt;
+    }
+    return std::span(value_).first(events_.n_variables);
+}
+
+void Satisfaction::ask(std::size_t event, bool truth) {
+    undo(0);
+    truth_[event] = truth;
+    if (is_count(event)) prepare_count(event);
+    asked_ = switch_of_[event];
+    for (const std::int32_t variable : events_.variables_of(event)) bump(variable);
+}
+
+void Satisfaction::prefer(const World& world) {
+    undo(0);
+    asked_ = -1;
+    std::copy(world.begin(), world.end(), phase_.begin());
 }
 
 Satisfaction::Answer Satisfaction::run(std::size_t steps) {
@@ -355,6 +392,10 @@ Satisfaction::Answer Satisfaction::run(std::size_t steps) {
                 next_restart_ = conflicts_ + restart_unit * luby(++restart_);
                 if (!impossible_) undo(0);
             }
+        } else if (asked_ >= 0 && is_false(2 * asked_)) {
+            return Answer::impossible;
+        } else if (asked_ >= 0 && !is_true(2 * asked_)) {
+            assume(2 * asked_);
         } else if (!decide()) {
             return Answer::satisfied;
         }
@@ -363,7 +404,7 @@ Satisfaction::Answer Satisfaction::run(std::size_t steps) {
 }
 
 World Satisfaction::world() const {
-    World world(value_.size());
+    World world(events_.n_variables);
     for (std::size_t v = 0; v < world.size(); ++v) world[v] = value_[v] == 1;
     return world;
 }

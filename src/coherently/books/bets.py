@@ -13,14 +13,16 @@ import numpy as np
 from coherently.errors import PanelError
 from coherently.panel import Panel, Pins
 from coherently.problem import in_units, pose, pose_individually, split, unit_of
+from coherently.problem.settled import settled
 from coherently.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from coherently.arrays import Indices, Mask, Truth, Vector
+    from coherently.panel.panel import WrittenEvents
     from coherently.problem import Merged, Part, Problem
 
 Key: TypeAlias = str | tuple[str, str]
@@ -34,7 +36,8 @@ class Bets(Value):
     A forecast with a quote, in the columns lower and upper, is sold at its bid and bought at its ask; a side that the
     quote does not have cannot be traded. A bet on "E given H" is called off, and its price returned, where H fails.
     If the bets are weighted means, `source` is the panel that they are means of. `coordinate`, `complemented` and
-    `conditional` lead to `merged`, as in `coherently.problem.Problem`.
+    `conditional` lead to `merged`, as in `coherently.problem.Problem`. If conditionals that logic settles are among
+    them as constant events (see `stated`), `offered` has the events as they are traded.
     """
 
     panel: Panel
@@ -43,9 +46,24 @@ class Bets(Value):
     coordinate: NDArray[np.int32]
     complemented: Mask
     conditional: Mask
+    offered: WrittenEvents | None = None
 
     def __len__(self) -> int:
         return len(self.panel)
+
+    def as_offered(self) -> Bets:
+        """The bets as they are traded: those on "E given H" are called off where H fails, though H settles E."""
+        if self.offered is None:
+            return self
+        return bets_at_forecasts(replace(self.panel, written=self.offered), self.source)
+
+    @property
+    def settled(self) -> Mask:
+        """Which bets are on constant events here, but are offered as conditionals."""
+        if self.offered is None:
+            return np.zeros(len(self), np.bool_)
+        changed: Mask = self.offered.condition != self.panel.written.condition
+        return changed[self.panel.event_index]
 
     @property
     def price(self) -> Vector:
@@ -66,6 +84,24 @@ class Bets(Value):
     def ask(self) -> Vector:
         """The price of a unit that is bought; 1, at which nothing can be won, if it cannot be bought."""
         return np.nan_to_num(asks(self.panel), nan=1.0)
+
+    def sides_of(self, own: Indices) -> tuple[Vector, Vector]:
+        """The bid and the ask of some bets, without a look at the others."""
+        price, low, high = (None if column is None else column[own] for column in self._columns)
+        assert price is not None
+        missing = np.full(len(price), np.nan)
+        low, high = missing if low is None else low, missing if high is None else high
+        points = np.isnan(low) & np.isnan(high)
+        bid, ask = np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), 1.0, high)
+        return np.where(points, price, bid), np.where(points, price, ask)
+
+    def has_quotes(self, own: Indices) -> bool:
+        """Whether any of some bets has a quote."""
+        return any(not np.isnan(column[own]).all() for column in self._columns[1:] if column is not None)
+
+    @property
+    def _columns(self) -> tuple[Vector | None, Vector | None, Vector | None]:
+        return self.panel.probability, self.panel.lower, self.panel.upper
 
     @property
     def side(self) -> NDArray[np.int32]:
@@ -164,6 +200,16 @@ class Cluster(Value):
         coordinate[conditional] = (np.cumsum(still) - 1)[own]
         part, turned = self.part.keep(used), self.complemented[kept]
         return Cluster(self.bets[kept], part, coordinate, turned, conditional, self.variables)
+
+
+def stated(panel: Panel, make: Callable[[Panel], Bets]) -> Bets:
+    """The bets that a function makes of a panel, with conditionals that logic settles as constant events.
+
+    That is what the forecasts say, and what their distance from coherent ones is about: "p given p" is 1. Trades are
+    another matter (`Bets.as_offered`).
+    """
+    plain = settled(panel)
+    return make(panel) if plain is panel else replace(make(plain), offered=panel.written)
 
 
 def bets_at_forecasts(panel: Panel, source: Panel | None = None) -> Bets:

@@ -2,7 +2,8 @@
 
 The nearest coherent prices may make a condition impossible that nobody forecast, or that was forecast as impossible:
 then all bets given it are called off, and any prices of them would be coherent. If the condition is granted, they can
-still contradict each other, or what is certain or impossible there.
+still contradict each other. A bet on what its condition settles contradicts that alone. Neither wins anything for sure,
+as long as the condition may fail.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.books.bets import bets_at_forecasts
-from coherently.books.distance import ABSENT, nearest_of
-from coherently.events import CERTAIN, NEVER
+from coherently.books.distance import ABSENT, TOLERANCE, nearest_of
+from coherently.books.sentences import SHOWN, number
+from coherently.events import CERTAIN
+from coherently.problem import possible
 from coherently.values import Value
 
 if TYPE_CHECKING:
@@ -38,9 +41,9 @@ class Alone(Value):
     source: Indices
 
     @property
-    def square(self) -> float:
-        """The squared distance from coherent prices."""
-        return sum(answer.square for answer in self.answers if not answer.coherent)
+    def is_contradictory(self) -> bool:
+        """Whether the prices are proved not to be coherent."""
+        return any(answer.coherent is False for answer in self.answers)
 
 
 def taken_alone(bets: Bets, answers: Sequence[NearestPrices], budget: Budget) -> list[Alone]:
@@ -49,25 +52,56 @@ def taken_alone(bets: Bets, answers: Sequence[NearestPrices], budget: Budget) ->
     Conditions whose own forecast an answer moves for that are left out: the distance counts that already.
     """
     found = []
-    for source in (*_degenerate(bets, answers), *_unrelated(bets, answers)):
+    for source in _degenerate(bets, answers):
         own = _granting(bets, source)
         found.append(Alone(own, nearest_of(own, budget), source))
     return found
 
 
-def called_off(found: Sequence[Alone]) -> tuple[str, ...]:
+def may_be_called_off(bets: Bets) -> Mask:
+    """Which bets on constant events are offered as conditionals that are called off in some possible world."""
+    found = bets.settled
+    if bets.offered is not None:
+        condition = bets.offered.condition[bets.panel.event_index[found]]
+        found[found] = possible(bets.panel, condition ^ np.int32(1))
+    return found
+
+
+def called_off(bets: Bets, found: Sequence[Alone]) -> tuple[str, ...]:
     """Notes on contradictions that win nothing for sure, since the bets are called off unless the condition holds."""
-    return tuple(
-        f"{alone.bets.text(0)!r} and others given the same contradict each other; nobody forecast "
-        "the condition, and bets given it are called off unless it holds"
-        for alone in found
-        if alone.square > 0
+    gains = np.where(bets.side == CERTAIN, 1.0 - bets.ask, bets.bid)
+    settled = np.flatnonzero(may_be_called_off(bets) & (gains > TOLERANCE)).tolist()
+    notes = [_settled_note(bets, bet, float(gains[bet])) for bet in settled[:SHOWN]]
+    if more := len(settled) - len(notes):
+        notes.append(f"other bets on what their condition settles, called off where it fails: {more:,}")
+    return (
+        *notes,
+        *(
+            f"{alone.bets.text(0)!r} and others given the same condition contradict each other, which wins nothing for "
+            "sure: bets on them are called off unless it holds"
+            for alone in found
+            if alone.is_contradictory
+        ),
+    )
+
+
+def _settled_note(bets: Bets, bet: int, gain: float) -> str:
+    """What is won with a bet on what its condition settles."""
+    if bets.side[bet] == CERTAIN:
+        is_, trade = "is certain", f"bought at {number(float(bets.ask[bet]))}"
+    else:
+        is_, trade = "cannot happen", f"sold at {number(float(bets.bid[bet]))}"
+    return (
+        f"{bets.text(bet)!r} {is_} where its condition holds: {trade}, a unit wins {number(gain)} there, and it is "
+        "called off elsewhere"
     )
 
 
 def _degenerate(bets: Bets, answers: Sequence[NearestPrices]) -> Iterator[Indices]:
-    """The bets given a condition that is impossible in the answer, owner by owner and condition by condition."""
-    settled = _settled(bets)
+    """The bets given a condition that is impossible in the answer, owner by owner and condition by condition.
+
+    A single bet that its condition does not settle contradicts nothing there.
+    """
     for answer in answers:
         cluster = answer.cluster
         absent = cluster.conditional & (answer.chance <= ABSENT)
@@ -78,23 +112,8 @@ def _degenerate(bets: Bets, answers: Sequence[NearestPrices]) -> Iterator[Indice
         condition = bets.condition[cluster.bets]
         for side in np.unique(condition[absent]).tolist():
             mine = cluster.bets[absent & (condition == side)]
-            related = len(mine) > 1 or not cluster.part.space.is_free or settled[mine].any()
-            if side // 2 not in paid and related:
+            if side // 2 not in paid and len(mine) > 1:
                 yield mine
-
-
-def _unrelated(bets: Bets, answers: Sequence[NearestPrices]) -> Iterator[Indices]:
-    """The bets in no cluster whose event is certain or impossible given its condition."""
-    loose = _settled(bets)
-    for answer in answers:
-        loose[answer.cluster.bets] = False
-    yield from np.flatnonzero(loose)[:, None]
-
-
-def _settled(bets: Bets) -> Mask:
-    """Whether each bet's event is certain or impossible given its condition, whatever the laws."""
-    settled: Mask = bets.conditional & ((bets.side == bets.condition) | (bets.side == NEVER))
-    return settled
 
 
 def _granting(bets: Bets, source: Indices) -> Bets:

@@ -9,7 +9,7 @@ import numpy as np
 from coherently.books.bets import clusters_of
 from coherently.books.distance import NOISE, Approach, nearest_of
 from coherently.books.market import Market
-from coherently.books.relations.broken import irreducible, moved_most, violated
+from coherently.books.relations.broken import MOMENT, irreducible, moved_most, violated
 from coherently.books.relations.literals import Literal, Relation
 from coherently.books.trading import TradingTerms
 
@@ -33,7 +33,7 @@ def contradictory(bets: Bets, subset: Indices, budget: Budget) -> bool:
 
 def minimal(bets: Bets, answer: NearestPrices, budget: Budget) -> Indices:
     """Bets of an incoherent cluster that contradict each other, but not if any one of them is left out."""
-    simple = next(irreducible(violated(bets, moved_most([answer]))), None)
+    simple = next(irreducible(violated(bets, moved_most([answer]), budget=budget.at_least(MOMENT))), None)
     if simple is not None:
         return thinned(bets, np.array(simple.bets), budget)
     own = answer.cluster.bets

@@ -11,7 +11,7 @@ import numpy as np
 from coherently.books.bets import clusters_of
 from coherently.books.quotes import prices_in, settle, worst
 from coherently.books.trading import at_quotes
-from coherently.errors import MethodError
+from coherently.errors import MethodError, counted
 from coherently.problem import BRIER, Problem
 from coherently.solve import AlternatingProjections, Proof
 from coherently.solve.component.nearest import TUNING, Nearest
@@ -20,7 +20,7 @@ from coherently.solve.component.solving import solve_component
 from coherently.values import Value
 
 if TYPE_CHECKING:
-    from coherently.arrays import Truth, Vector
+    from coherently.arrays import Indices, Truth, Vector
     from coherently.books.bets import Bets, Cluster
     from coherently.solve.budget import Budget
 
@@ -40,6 +40,8 @@ ACCURACY = 1e-6
 """Target of the relative gap of squared distances if the best world is not found each time."""
 COARSE = 1.9e-3
 """The same if many clusters wait: half of it is the relative gap of the distance itself."""
+PROVED = 1e-3
+"""A distance counts as known up to this gap between its bounds, relative to it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +53,7 @@ class NearestPrices(Value):
     is the squared distance of values from targets, squares weighted by their chance, and `least` a proved lower bound
     on it. Without quotes, stakes of the prices minus `value` win at least `sure` - `shortfall` in every world, and
     least in the world `lowest`, as far as is known; `shortfall` is infinite if nothing was proved. `proof` says on what
-    these bounds rest, or why there is none.
+    these bounds rest, or why there is none. If the search was `cut`, more time would bring the bounds closer together.
     """
 
     cluster: Cluster
@@ -66,6 +68,7 @@ class NearestPrices(Value):
     shortfall: float
     lowest: Truth
     proof: str
+    cut: bool = False
 
     @property
     def distance(self) -> float:
@@ -78,11 +81,27 @@ class NearestPrices(Value):
         return len(self.weight) > 0
 
     @property
+    def is_known(self) -> bool:
+        """Whether the nearest coherent prices were found and proved to be nearest, not only bounds on the distance."""
+        return self.is_mixture and are_close(math.sqrt(self.least), self.distance)
+
+    @property
     def coherent(self) -> bool | None:
         """Whether the prices are coherent, to the tolerance; None where that was not decided in time."""
         if self.distance <= TOLERANCE:
             return True
         return False if self.least > 0.0 else None
+
+
+def are_close(low: float, high: float) -> bool:
+    """Whether bounds are so close together that the distance between them counts as known."""
+    return high - low <= PROVED * high + TOLERANCE
+
+
+def largest_square(bets: Bets, own: Indices) -> float:
+    """The squared distance than which none is larger, whatever the coherent prices: these lie between 0 and 1."""
+    bid, ask = bets.sides_of(own)
+    return float(np.sum(np.maximum(bid, 1.0 - ask) ** 2))
 
 
 class PointApproach:
@@ -95,7 +114,7 @@ class PointApproach:
     def improve(self, budget: Budget, accuracy: float) -> NearestPrices:
         """The nearest prices found within the budget, or once the gap is at most the accuracy."""
         found, hasty = self.found, accuracy > ACCURACY
-        if not found.is_eliminable:
+        if not found.is_eliminable and found.grounds.counted is None:
             # The bounds that come before the search for worlds there ignore the clock.
             soon, effort = budget.share(SEARCHING), QUICK if hasty else TUNING.thorough[0]
             while (seconds := soon.slice()) > 0 and not found.core.search(seconds, *effort):
@@ -112,6 +131,11 @@ class PointApproach:
         """Whether more time may bring bounds on the distance closer together."""
         return not self.found.eliminated
 
+    @property
+    def is_late(self) -> bool:
+        """Whether the last attempt, or a part of it, ended with its time."""
+        return self.found.timed_out
+
 
 class Approach:
     """The search for the coherent prices nearest to those of a cluster's bets, which can be continued."""
@@ -119,27 +143,36 @@ class Approach:
     def __init__(self, bets: Bets, cluster: Cluster) -> None:
         self.bets, self.cluster = bets, cluster
         self._points: PointApproach | None = None
+        self._best: NearestPrices | None = None
 
     @property
     def has_points(self) -> bool:
         """Whether the bets have one price each, are never called off and are few enough: `PointApproach` suffices."""
         cluster = self.cluster
-        quoted = self.bets.quoted[cluster.bets].any()
+        quoted = self.bets.has_quotes(cluster.bets)
         return not quoted and not cluster.conditional.any() and len(cluster.part) <= LARGE
 
     def improve(self, budget: Budget, accuracy: float = ACCURACY) -> NearestPrices:
-        """The nearest prices found within the budget, or once the gap is at most the accuracy."""
+        """The nearest prices found so far: within the budget, or once the gap is at most the accuracy."""
+        found = self._improved(budget, accuracy)
+        late = budget.is_over() or (self._points is not None and self._points.is_late)
+        known = found if self._best is None else _better(self._best, found)
+        self._best = replace(known, cut=late and not known.is_known)
+        return self._best
+
+    def _improved(self, budget: Budget, accuracy: float) -> NearestPrices:
+        """The nearest prices of one more attempt."""
         bets, cluster = self.bets, self.cluster
-        quoted = bool(bets.quoted[cluster.bets].any())
+        if budget.is_over() and self._points is None:
+            return _unknown(bets, cluster, Proof.TOO_LATE)
+        quoted = bets.has_quotes(cluster.bets)
         try:
             if quoted and (found := _nearest_quotes(bets, cluster, budget)):
                 return found
-            if quoted and budget.is_over():
-                return _unknown(bets, cluster, Proof.TOO_LATE)
             if len(cluster.part) > LARGE:
                 return _unknown(bets, cluster, Proof.TOO_LARGE) if quoted else _locally_nearest(bets, cluster)
             if quoted or cluster.conditional.any():
-                return _nearest_given(bets, cluster, budget)
+                return _nearest_given(bets, cluster, budget, None if self._best is None else self._best.worlds)
             self._points = self._points or PointApproach(cluster, bets.price[cluster.bets])
             return self._points.improve(budget, accuracy)
         except MethodError as error:
@@ -149,6 +182,12 @@ class Approach:
     def is_open(self) -> bool:
         """Whether more time may bring bounds on the distance closer together."""
         return self._points is not None and self._points.is_open
+
+
+def _better(one: NearestPrices, other: NearestPrices) -> NearestPrices:
+    """The one of two answers with the smaller gap; a proved bound of either holds for both."""
+    best = min(other, one, key=lambda answer: answer.square - answer.least)
+    return replace(best, least=min(best.square, max(one.least, other.least)))
 
 
 def nearest_of(bets: Bets, budget: Budget) -> list[NearestPrices]:
@@ -190,22 +229,24 @@ def _mixed(bets: Bets, cluster: Cluster, weight: Vector, worlds: Truth) -> Neare
     found = prices_in(bets, cluster, weight, worlds)
     return NearestPrices(
         *(cluster, found.target, found.value, found.chance, 0.0, weight, worlds, found.square, 0.0, math.inf),
-        *(worlds[0], f"a mixture of {len(weight):,} worlds"),
+        *(worlds[0], f"a mixture of {counted(len(weight), 'world')}"),
     )
 
 
 def _unknown(bets: Bets, cluster: Cluster, proof: str) -> NearestPrices:
     """No answer, and why; the distance is the largest that prices can have."""
     own, none = cluster.bets, np.zeros((0, cluster.part.n_variables), np.uint8)
-    square = float(np.sum(np.maximum(bets.bid[own], 1.0 - bets.ask[own]) ** 2))
+    square = largest_square(bets, own)
     return NearestPrices(
         *(cluster, bets.price[own], bets.price[own], np.ones(len(own)), 0.0, np.zeros(0), none, square, 0.0, math.inf),
         *(np.zeros(cluster.part.n_variables, np.uint8), proof),
     )
 
 
-def _nearest_given(bets: Bets, cluster: Cluster, budget: Budget) -> NearestPrices:
+def _nearest_given(bets: Bets, cluster: Cluster, budget: Budget, start: Truth | None) -> NearestPrices:
     """The nearest coherent prices if some bets may be called off; squares are weighted by the chance that they stand.
+
+    `start` are worlds to begin with, if any are known.
 
     With stakes s = p - x the profit in a world is, by the slopes of the distance at its minimum, at least the sum of
     s^2 over the bets that are never called off plus half the sum of s^2 times its chance over the others.
@@ -213,13 +254,12 @@ def _nearest_given(bets: Bets, cluster: Cluster, budget: Budget) -> NearestPrice
     Merging forecasts of one price leaves their scatter out of the sum of squares: a constant for bets that are never
     called off. Quotes, and repeated conditional bets, are not merged.
     """
-    if budget.is_over():
-        return _unknown(bets, cluster, Proof.TOO_LATE)
-    given, merged = cluster.coordinate[cluster.conditional], not bets.quoted[cluster.bets].any()
+    given, merged = cluster.coordinate[cluster.conditional], not bets.has_quotes(cluster.bets)
     merged &= len(np.unique(given)) == len(given)
     part = cluster.part if merged else at_quotes(bets, cluster)
     scatter = _scatter(cluster, bets.price[cluster.bets]) if merged else 0.0
-    found = solve_component(part, objective_of(part, BRIER), replace(budget, tolerance=ACCURACY, floor=TOLERANCE**2))
+    spent = replace(budget, tolerance=ACCURACY, floor=TOLERANCE**2)
+    found = solve_component(part, objective_of(part, BRIER), spent, start if start is not None and len(start) else None)
     answer = _mixed(bets, cluster, found.share, found.worlds)
     squares = answer.chance * (answer.target - answer.value) ** 2
     return replace(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.books.bets import Bets, bets_at_forecasts, bets_at_means, decimal, usable
+from coherently.books.bets import Bets, bets_at_forecasts, bets_at_means, decimal, stated, usable
 from coherently.books.conditions import called_off, taken_alone
 from coherently.books.contradiction import minimal
 from coherently.books.distance import TOLERANCE, nearest_of
@@ -18,7 +18,7 @@ from coherently.books.market import MARGIN
 from coherently.books.sentences import amount, trades
 from coherently.books.stakes import Search, best_proof, free_proofs
 from coherently.books.trading import TradingTerms
-from coherently.errors import EventError, MethodError
+from coherently.errors import EventError, MethodError, counted
 from coherently.events import quote_name
 from coherently.solve import Proof
 from coherently.solve.budget import Budget
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.books.bets import Key
+    from coherently.books.conditions import Alone
     from coherently.books.distance import NearestPrices
     from coherently.books.exact_stakes import ProvedStakes
     from coherently.events import Events
@@ -71,6 +72,7 @@ class Book(Value, Told):
     notes: tuple[str, ...]
     terms: TradingTerms
     _offer: Bets
+    _stated: Bets
     _keys: Sequence[Key]
     _answers: Sequence[NearestPrices]
     _seconds: float
@@ -133,8 +135,8 @@ class Book(Value, Told):
             return {}
         worst = max(bad, key=lambda answer: answer.square)
         budget = Budget().within(self._seconds)
-        found = minimal(self._offer, worst, budget)
-        own = self._offer.take(found)
+        found = minimal(self._stated, worst, budget)
+        own = self._stated.take(found)
         price = own.price.copy()
         for answer in nearest_of(own, budget):
             price[answer.cluster.bets] = answer.target
@@ -144,10 +146,11 @@ class Book(Value, Told):
     def repair(self) -> dict[Key, tuple[float, float]]:
         """The smallest change, in sum of squares, that makes the forecasts coherent: old and new value of each.
 
-        For a quote it is the bid or the ask that moves.
+        For a quote it is the bid or the ask that moves. Forecasts whose nearest coherent ones are not known, since the
+        time was too short for them, are left out.
         """
         changed = {}
-        for answer in self._answers:
+        for answer in filter(_is_settled, self._answers):
             moves = zip(answer.cluster.bets.tolist(), answer.target.tolist(), answer.value.tolist(), strict=True)
             changed.update({i: (old, new) for i, old, new in moves if abs(new - old) > TOLERANCE})
         return {self._keys[i]: changed[i] for i in sorted(changed)}
@@ -210,46 +213,60 @@ def dutch_book(
     if not 0 <= time_limit < math.inf:
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
     panel, notes = usable(panel)
-    bets = bets_at_forecasts(panel) if between_judges or len(panel.judges) <= 1 else bets_at_means(panel)
+    bets = stated(panel, bets_at_forecasts if between_judges or len(panel.judges) <= 1 else bets_at_means)
     terms, budget = TradingTerms(fee, spread), Budget().within(time_limit)
     # With costs or quotes there are two searches: for the distance, and for the best stakes.
     answers = nearest_of(bets, budget if terms.free(bets) else budget.share(0.5))
-    notes += called_off(taken_alone(bets, answers, budget))
-    return make_book(bets, answers, terms, notes, budget, with_judges=between_judges)
+    alone = taken_alone(bets, answers, budget)
+    return make_book(bets, answers, alone, terms, budget, notes=notes, with_judges=between_judges)
 
 
 def make_book(
     bets: Bets,
     answers: Sequence[NearestPrices],
+    alone: Sequence[Alone],
     terms: TradingTerms,
-    notes: tuple[str, ...],
     budget: Budget,
     *,
+    notes: tuple[str, ...] = (),
     with_judges: bool = False,
 ) -> Book:
-    """The book on these bets, from their nearest coherent prices."""
-    seconds = budget.left()
-    suspects = [answer for answer in answers if not answer.coherent]
+    """The book on these bets, from their nearest coherent prices, and those where a condition is granted."""
+    seconds, offer = budget.left(), bets.as_offered()
+    traded = answers if offer is bets else nearest_of(offer, budget)
+    suspects = [answer for answer in traded if not answer.coherent]
     if terms.free(bets):
-        search = Search(free_proofs(bets, suspects, budget))
+        search = Search(free_proofs(offer, suspects, budget))
     else:
-        search = best_proof(bets, suspects, terms, budget)
+        search = best_proof(offer, suspects, terms, budget)
     proofs = search.proofs
     keys = bets.keys(with_judges=with_judges)
-    trades = [trade for proof in proofs for trade in _trades(bets, keys, proof, terms)]
+    trades = [trade for proof in proofs for trade in _trades(offer, keys, proof, terms)]
+    known = [answer.coherent for answer in (*answers, *(answer for one in alone for answer in one.answers))]
     return Book(
         tuple(sorted(trades, key=lambda bet: bet.number)),
         sum((proof.profit for proof in proofs), Fraction(0)),
         _worst_world(bets.panel.events, proofs),
-        _proof(answers, search),
-        "" if proofs else _verdict(bets, answers, terms, search, late=budget.is_over()),
-        notes,
+        _proof(traded, search),
+        "" if proofs else _verdict(offer, traded, terms, search, known=known, late=budget.is_over()),
+        notes + called_off(bets, alone) + _unrepaired(answers),
         terms,
+        offer,
         bets,
         keys,
         answers,
         seconds,
     )
+
+
+def _is_settled(answer: NearestPrices) -> bool:
+    return bool(answer.coherent) or answer.is_known
+
+
+def _unrepaired(answers: Sequence[NearestPrices]) -> tuple[str, ...]:
+    """A note on the forecasts of which it is not known what would make them coherent."""
+    count = sum(len(answer.cluster.bets) for answer in answers if not _is_settled(answer))
+    return (f"forecasts without a repair, since the nearest coherent ones are not known: {count:,}",) if count else ()
 
 
 def _truths(events: Events, world: Mapping[str, VariableValue], sides: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -296,13 +313,28 @@ def _proof(answers: Sequence[NearestPrices], search: Search) -> str:
     if open_:
         return search.proof or "; ".join(dict.fromkeys(answer.proof for answer in open_))
     worlds = sum(len(answer.weight) for answer in answers)
-    return f"a mixture of {worlds:,} worlds" if worlds else "no two bets are related"
+    return f"a mixture of {counted(worlds, 'world')}" if worlds else "no two bets are related"
 
 
-def _verdict(bets: Bets, answers: Sequence[NearestPrices], terms: TradingTerms, search: Search, *, late: bool) -> str:
-    """Why there is no book."""
+def _verdict(
+    bets: Bets,
+    answers: Sequence[NearestPrices],
+    terms: TradingTerms,
+    search: Search,
+    *,
+    known: Sequence[bool | None],
+    late: bool,
+) -> str:
+    """Why there is no book; `known` is what is known of coherence, also where conditions are granted."""
     what, proof = "quotes" if bets.quoted.any() else "forecasts", _proof(answers, search)
     if all(answer.coherent for answer in answers):
+        if False in known:
+            return (
+                f"There is no sure profit: the {what} contradict each other, or what is certain, only where a "
+                f"condition holds, and bets given it are called off elsewhere (proof: {proof})."
+            )
+        if None in known:
+            return f"There is no sure profit (proof: {proof})."
         return f"There is no sure profit: the {what} are coherent to within {TOLERANCE:g} (proof: {proof})."
     if search.most <= MARGIN:
         after = "" if terms.costless else " after costs"

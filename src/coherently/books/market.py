@@ -156,12 +156,12 @@ class _StakesProgram:
 
     def solve(self, budget: Budget) -> Stakes:
         """The best stakes in these worlds, and the mixture that proves it."""
-        from scipy.optimize import linprog
-
         nothing = np.zeros(len(self.sell))
         left = budget.left()
         if left <= 0:
             return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, LATE)
+        from scipy.optimize import linprog
+
         below, right, equal, given = self._rows()
         cost = np.zeros(equal.shape[1])
         cost[-1] = 1.0

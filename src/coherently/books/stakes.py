@@ -13,8 +13,9 @@ from coherently.books.bets import decimal
 from coherently.books.distance import ABSENT, NOISE
 from coherently.books.exact_stakes import Plan, accept, prove
 from coherently.books.market import LATE, MARGIN, Market, Stakes
-from coherently.books.relations.broken import moved_most, violated
+from coherently.books.relations.broken import MOMENT, moved_most, violated
 from coherently.books.trading import TradingTerms
+from coherently.errors import counted
 from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def best_proof(bets: Bets, suspects: Sequence[NearestPrices], terms: TradingTerm
     most = max((bound.most for _, bound in found), default=0.0)
     reasons = dict.fromkeys(bound.reason for _, bound in found if bound.reason)
     worlds = sum(np.count_nonzero(bound.share) for _, bound in found)
-    proof = "; ".join(reasons) or f"a mixture of {worlds:,} worlds"
+    proof = "; ".join(reasons) or f"a mixture of {counted(int(worlds), 'world')}"
     for plan in sorted((plan for plan, _ in found), key=lambda plan: -plan.expected):
         if plan.expected > MARGIN and (proved := prove(bets, plan.traded(), budget)):
             return Search([proved], most, proof)
@@ -88,19 +89,19 @@ def _free_proof(bets: Bets, answer: NearestPrices, budget: Budget) -> ProvedStak
     found = accept(bets, plan, answer) if answer.is_mixture else None
     if found is None:
         few = (
-            _simple_plan(bets, answer, TradingTerms())
+            _simple_plan(bets, answer, TradingTerms(), budget)
             or _best_plan(bets, answer, TradingTerms(), budget.share(1.0 - PROVING))[0]
         )
         found = prove(bets, few.traded(), budget)
     return found
 
 
-def _simple_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms) -> Plan | None:
+def _simple_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, budget: Budget) -> Plan | None:
     """Equal stakes on the few bets of a broken relation, the one that wins most after costs; None if none does."""
     own = answer.cluster.bets
     (sell, buy), bid, ask = terms.net(bets), bets.bid, bets.ask
     best, profit = None, 0.0
-    for relation in violated(bets, moved_most([answer])):
+    for relation in violated(bets, moved_most([answer]), budget=budget.at_least(MOMENT)):
         trades = zip(relation.bets, relation.signs, strict=True)
         cost = sum(bid[bet] - sell[bet] if sign > 0 else buy[bet] - ask[bet] for bet, sign in trades)
         won = max(0.0, relation.violation - cost) ** 2 / len(relation.literals)
@@ -126,7 +127,7 @@ def _best_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, budget: B
     if len(answer.cluster.part) <= distance.LARGE:
         found = Market(bets, answer.cluster, answer.worlds).best(sell[own], buy[own], budget)
     plan = Plan(answer.cluster, found.stakes, found.profit, answer.worlds[:0], _prices(bets, terms))
-    simple = _simple_plan(bets, answer, terms) if found.reason and found.profit <= MARGIN else None
+    simple = _simple_plan(bets, answer, terms, budget) if found.reason and found.profit <= MARGIN else None
     if simple is None:
         return plan, found
     total = float(np.abs(simple.stakes).sum())

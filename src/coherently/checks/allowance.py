@@ -29,6 +29,11 @@ class Allowance:
         """Leave out the cancel signal and the engine: copies and pickles cannot be cancelled, and work here."""
         return {**self.__dict__, "cancel": None, "engine": None}
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether somebody wanted the work to end before its time."""
+        return self.cancel is not None and self.cancel.is_set()
+
     @contextmanager
     def spend(self, share: float) -> Iterator[Budget]:
         """The budget of a piece of work that may take this share of the time left."""

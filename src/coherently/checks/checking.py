@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.books.bets import bets_at_forecasts, bets_at_means, bets_of_judges, event_means, usable
+from coherently.books.bets import bets_at_forecasts, bets_at_means, bets_of_judges, event_means, stated, usable
 from coherently.books.conditions import taken_alone
 from coherently.checks.allowance import Allowance
 from coherently.checks.findings import Finding
@@ -19,7 +19,7 @@ from coherently.checks.sharing import nearest_in_time
 from coherently.checks.verdicts import CheckStatus, Court, together
 from coherently.engine import opened
 from coherently.engine.threads import count_threads
-from coherently.errors import MethodError, PanelError
+from coherently.errors import MethodError, PanelError, counted
 from coherently.panel import records, to_frame
 from coherently.values import Told, Value
 
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 TIME_LIMIT = 20.0
 WORST = 100
 """Maximum number of judges whose contradictions are in the plain values of a check."""
-JUDGES, MEANS = 0.65, 0.5
-"""The part of the time left that the judges, and then the panel's means, may take."""
+MEANS, JUDGES = 0.25, 0.85
+"""The part of the time left that the panel's means, and then the judges, may take; the rest is for later requests."""
 REFINING = 0.4
 """The part of all the time after which distances that are known well enough are not refined."""
 SOLVING = 0.9
@@ -89,7 +89,7 @@ class Judges(Value, Mapping[str, Finding]):
         if name not in self._findings:
             i = self._position[name]
             own = self._rows[self._starts[i] : self._starts[i + 1]]
-            bets = bets_at_forecasts(self.panel.select(own))
+            bets = stated(self.panel.select(own), bets_at_forecasts)
             self._findings[name] = _finding(name, bets, self._slack[own], self._cases[i].among(own), self._allowance)
         return self._findings[name]
 
@@ -120,6 +120,11 @@ class Judges(Value, Mapping[str, Finding]):
     def unfinished(self) -> int:
         """How many judges were not decided in time, or are incoherent by a distance that was not proved in time."""
         return sum(not verdict.finished for verdict in self.verdicts)
+
+    @property
+    def cut(self) -> int:
+        """How many of these would be known better with more time; of the others no method knows more."""
+        return sum(verdict.cut and not verdict.finished for verdict in self.verdicts)
 
     @property
     def tolerance(self) -> float:
@@ -166,7 +171,9 @@ class Check(Value, Told):
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"<Check: {self.judges.count(CheckStatus.INCOHERENT):,} of {len(self.judges):,} judges incoherent>"
+        return (
+            f"<Check: {self.judges.count(CheckStatus.INCOHERENT):,} of {counted(len(self.judges), 'judge')} incoherent>"
+        )
 
     @property
     def status(self) -> CheckStatus:
@@ -257,45 +264,50 @@ def check(
     (False, ('P(p & q) = 0.35 is above P(q) = 0.00',))
     """
     with opened(engine) as executor:
-        judges, notes = check_judges(
-            panel, time_limit=time_limit, threads=threads, progress=progress, cancel=cancel, engine=executor
-        )
-        means = _means(judges)
-        judges._allowance.engine = None  # what is asked later is found here
-    return Check(judges.panel, judges, means, notes + _notes(judges))
+        panel, notes, allowance = _begun(panel, time_limit, threads, cancel, executor)
+        # The means come first: they are one piece of work, and the judges, who are many, have all that it leaves.
+        means = _means(panel, allowance) if len(panel.judges) > 1 else None
+        judges = _judges(panel, allowance, progress)
+        allowance.engine = None  # what is asked later is found here
+    if means is None:  # the means of one judge are its forecasts, one by one
+        means = judges[panel.judges[0]]
+    return Check(panel, judges, means, notes + _notes(judges))
 
 
-def check_judges(
+def check_judges(panel: Panel, *, time_limit: float) -> Judges:
+    """The findings about the judges only, as `check` has them."""
+    panel, _, allowance = _begun(panel, time_limit)
+    return _judges(panel, allowance)
+
+
+def _begun(
     panel: Panel,
-    *,
     time_limit: float,
     threads: int | None = None,
-    progress: Progress | None = None,
     cancel: Signal | None = None,
     engine: Executor | None = None,
-) -> tuple[Judges, tuple[str, ...]]:
-    """The findings about the judges only, as `check` has them, and notes on what was left out."""
+) -> tuple[Panel, tuple[str, ...], Allowance]:
+    """The forecasts that can be checked, notes on what was left out, and the time."""
     if not 0 <= time_limit < math.inf:
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
     panel, notes = usable(panel)
     if not len(panel):
         raise PanelError("no forecast is left to check: " + "; ".join(notes))
-    allowance = Allowance(time_limit, count_threads(threads), cancel, engine)
+    return panel, notes, Allowance(time_limit, count_threads(threads), cancel, engine)
+
+
+def _judges(panel: Panel, allowance: Allowance, progress: Progress | None = None) -> Judges:
     slack = half_units(panel)
-    cases = _examined(bets_of_judges(panel), slack, allowance, JUDGES if len(panel.judges) > 1 else MEANS, progress)
+    cases = _examined(stated(panel, bets_of_judges), slack, allowance, JUDGES, progress)
     starts = np.concatenate([[0], np.cumsum(np.bincount(panel.judge_index, minlength=len(panel.judges)))])
     position = {name: i for i, name in enumerate(panel.judges)}
-    judges = Judges(panel, slack, cases, position, np.argsort(panel.judge_index, kind="stable"), starts, allowance)
-    return judges, notes
+    return Judges(panel, slack, cases, position, np.argsort(panel.judge_index, kind="stable"), starts, allowance)
 
 
-def _means(judges: Judges) -> Finding:
-    """The finding about the panel's means; of one judge they are the forecasts, one by one."""
-    panel, allowance = judges.panel, judges._allowance
-    if len(judges) == 1:
-        return judges[panel.judges[0]]
+def _means(panel: Panel, allowance: Allowance) -> Finding:
+    """The finding about the panel's means."""
     # A mean is off by at most the mean of the rounding errors of its forecasts.
-    bets, slack = bets_at_means(panel), event_means(panel, half_units(panel))
+    bets, slack = stated(panel, bets_at_means), event_means(panel, half_units(panel))
     return _finding("panel", bets, slack, _examined(bets, slack, allowance, MEANS)[0], allowance)
 
 
@@ -313,14 +325,15 @@ def _judged(bets: Bets, slack: Vector, answers: Sequence[NearestPrices], budget:
     alone = taken_alone(bets, answers, budget)
     court, owner = Court(bets, slack, budget), bets.panel.judge_index
     own: list[tuple[list[NearestPrices], list[Alone], list[Verdict]]] = [([], [], []) for _ in bets.panel.judges]
-    for answer in answers:
+    for answer, verdict in zip(answers, court.verdicts(answers), strict=True):
         mine = own[owner[answer.cluster.bets[0]]]
         mine[0].append(answer)
-        mine[2].append(court.verdict(answer))
+        mine[2].append(verdict)
     for one in alone:
         mine = own[owner[one.source[0]]]
         mine[1].append(one)
-        mine[2].extend(map(Court(one.bets, slack[one.source], budget).verdict, one.answers))
+        court = Court(one.bets, slack[one.source], budget)
+        mine[2].extend(verdict.where_condition_holds() for verdict in court.verdicts(one.answers))
     return [Case(found, granted, together(verdicts)) for found, granted, verdicts in own]
 
 
@@ -333,6 +346,7 @@ def _finding(name: str, bets: Bets, slack: Vector, case: Case, allowance: Allowa
         known.most,
         known.guaranteed_improvement,
         known.proofs,
+        known.cut,
         *(name, len(bets), tolerance, bets, case.answers, case.alone, slack, allowance),
     )
 
@@ -344,6 +358,10 @@ def _notes(judges: Judges) -> tuple[str, ...]:
         notes.append(
             f"judges whose forecasts are coherent up to rounding, each off by at most {judges.tolerance:g}: {count:,}"
         )
-    if count := judges.unfinished:
-        notes.append(f"judges not finished in the time limit of {judges._allowance.seconds:g} seconds: {count:,}")
+    if count := judges.cut:
+        allowance = judges._allowance
+        when = f"in their part of the time limit of {allowance.seconds:g} seconds"
+        notes.append(f"judges not finished {'when the check was stopped' if allowance.is_stopped else when}: {count:,}")
+    if count := judges.unfinished - judges.cut:
+        notes.append(f"judges of whom no method proved a status and a distance, but only bounds on it: {count:,}")
     return tuple(notes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -10,10 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from coherently.books.conditions import called_off
 from coherently.books.contradiction import lawfully_minimal, minimal
 from coherently.books.dutch import make_book
-from coherently.books.relations.broken import irreducible, moved_most, violated
+from coherently.books.relations.broken import MOMENT, irreducible, moved_most, violated
 from coherently.books.trading import TradingTerms
 from coherently.checks.rounding import is_within_slack
 from coherently.checks.verdicts import CheckStatus, Verdict
@@ -87,7 +85,7 @@ class Finding(Verdict, Value, Told):
     def book(self) -> Book:
         """Bets at the forecasts' own prices that win whatever happens; false if there are none."""
         with self._allowance.spend(SHARE) as budget:
-            return make_book(self._bets, self._answers, TradingTerms(), called_off(self._alone), budget)
+            return make_book(self._bets, self._answers, self._alone, TradingTerms(), budget)
 
     def as_dict(self) -> dict[str, Any]:
         """The finding in plain values."""
@@ -98,7 +96,7 @@ class Finding(Verdict, Value, Told):
             "coherent": self.coherent,
             "distance": self.distance,
             "distance_low": self.distance_low,
-            "distance_high": self.distance_high if math.isfinite(self.distance_high) else None,
+            "distance_high": self.distance_high,
             "proved": self.proved,
             "tolerance": self.tolerance,
             "guaranteed_improvement": self.guaranteed_improvement,
@@ -116,7 +114,7 @@ def _contradictions(
     bad = [answer for answer in answers if not answer.coherent]
     if not bad:
         return []
-    broken = irreducible(violated(bets, moved_most(bad), slack))
+    broken = irreducible(violated(bets, moved_most(bad), slack, budget=budget.at_least(MOMENT)))
     if len(bets.panel.laws.side):
         broken = lawfully_minimal(bets, broken, budget)
     shown = {

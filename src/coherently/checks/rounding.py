@@ -69,6 +69,8 @@ def is_within_slack(bets: Bets, answer: NearestPrices, slack: Vector, budget: Bu
 
     Stakes that win even at prices worse by the slack prove that there are none.
     """
+    if budget.is_over():
+        return None
     cluster, own = answer.cluster, answer.cluster.bets
     exact = Oracle(cluster.part).is_exact
     if not exact and not slack.any():

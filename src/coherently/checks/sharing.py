@@ -1,4 +1,7 @@
-"""The nearest coherent prices of many clusters: the small ones first, over threads, each with its share of the time."""
+"""The nearest coherent prices of many clusters: the small ones first, over threads, each with its share of the time.
+
+What a share was too short for goes on in the time that the others have left.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from coherently.panel import Progress
 
 SMALLEST = 0.05
-"""Minimum number of seconds that a cluster gets while any time is left."""
+"""Minimum number of seconds that a cluster gets while any time is left; with less, none is taken up again."""
 SMALL = 64
 """Maximum number of distinct events of a cluster that is solved before a thread would have started."""
 
@@ -38,8 +41,9 @@ def nearest_in_time(
     """The nearest coherent prices of each cluster, the small ones first.
 
     Each cluster may take an equal part of the time that is left, so that what the small ones do not need is left for
-    the large ones. First, distances are proved to the accuracy that is shown; within `refined`, some of them better.
-    Clusters that are worth it go to the budget's engine.
+    the large ones; those that this cuts share what is left in the end, round after round. First, distances are proved
+    to the accuracy that is shown; within `refined`, some of them better. Clusters that are worth it go to the budget's
+    engine.
     """
     every = sorted((Approach(bets, c) for c in clusters_of(bets)), key=lambda way: len(way.cluster.part))
     found = dict(_elsewhere(every, budget, refined, progress)) if budget.engine is not None else {}
@@ -89,11 +93,14 @@ def _improved_here(
     ways: Sequence[Approach], budget: Budget, refined: Budget, threads: int, progress: Progress | None, total: int
 ) -> list[NearestPrices]:
     """The answers in the order of the clusters; `total` counts those elsewhere, too, which are done."""
-    answers = []
+    answers: list[NearestPrices] = []
     for answer in _improved(ways, COARSE, budget, threads):
         answers.append(answer)
         if progress is not None:
             progress((total - len(ways) + len(answers)) / total)
+    while budget.left() >= SMALLEST and (cut := [i for i, answer in enumerate(answers) if answer.cut]):
+        for i, answer in zip(cut, _improved([ways[i] for i in cut], COARSE, budget, threads), strict=True):
+            answers[i] = answer
     rest = [i for i, way in enumerate(ways) if way.is_open]
     if rest and not refined.is_over():
         better = _improved([ways[i] for i in rest], ACCURACY, refined, threads)

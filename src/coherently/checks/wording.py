@@ -44,7 +44,7 @@ def contradiction_words(bets: Bets, relation: Relation, *, granted: bool = False
     plain = [_price(bets, literal.bet, sold=True) for literal in relation.literals if not literal.negated]
     negated = [_price(bets, literal.bet, sold=False) for literal in relation.literals if literal.negated]
     if len(relation.literals) == 1:
-        where = " wherever its condition holds" if granted else ""
+        where = " wherever its condition holds" if granted or bets.settled[relation.bets[0]] else ""
         return f"{(plain or negated)[0]}, though that {'is certain' if negated else 'cannot happen'}{where}"
     if relation.kind == "one":
         return _at_most_one(plain, negated)

@@ -28,6 +28,7 @@ from coherently.cli.reading import PanelSource, row_progress
 from coherently.cli.report_files import check_report, write_result
 from coherently.cli.terminal import progress_bar, say, show, show_json
 from coherently.cli.weight_options import choose_weights
+from coherently.errors import counted
 
 if TYPE_CHECKING:
     from coherently.panel import Reduction
@@ -83,7 +84,18 @@ def aggregate(
         as_json = by_rows = False
     else:
         _write(result, output, trace, by_rows=by_rows, quiet=quiet or as_json)
-    write_result(result, report, source.panel_file, time_limit=choice.time_limit, quiet=quiet or as_json)
+    if report is not None:
+        from coherently.report.verification_code import panel_code
+
+        code = panel_code(source.panel_file, source.options, weights=weights, weighting=weighting, history=history)
+        write_result(
+            result,
+            report,
+            source.panel_file,
+            panel_code=code,
+            time_limit=choice.time_limit,
+            quiet=quiet or as_json,
+        )
     if as_json:
         show_json(_as_json(result, by_rows=by_rows))
     elif output is None:
@@ -113,7 +125,7 @@ def _write_rows(result: Result, reduction: Reduction, output: Path | None, *, qu
     with progress_bar("Writing", quiet=quiet) as progress:
         batches = reduction.row_batches(value, None if progress is None else row_progress(progress))
         rows = write_batches(batches, output)
-    say(f"{output}: {rows:,} rows written", quiet=quiet)
+    say(f"{output}: {counted(rows, 'row')} written", quiet=quiet)
 
 
 def _say_notes(result: Result, *, quiet: bool) -> None:
@@ -128,11 +140,11 @@ def _write(result: Result, output: Path | None, trace: Path | None, *, by_rows: 
         from coherently.scoring import trace_columns
 
         write_table(trace_columns(result.panel, result.problem, result.trace), trace)
-        say(f"{trace}: {result.sweeps} sweeps written", quiet=quiet)
+        say(f"{trace}: {counted(result.sweeps or 0, 'sweep')} written", quiet=quiet)
     if output is not None:
         table = result.row_columns() if by_rows else result.columns()
         write_table(table, output)
-        say(f"{output}: {len(table['event']):,} rows written", quiet=quiet)
+        say(f"{output}: {counted(len(table['event']), 'row')} written", quiet=quiet)
 
 
 def _show(result: Result, *, by_rows: bool, quiet: bool) -> None:

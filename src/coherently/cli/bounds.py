@@ -15,6 +15,7 @@ from coherently.cli.options import (
 )
 from coherently.cli.reading import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,7 @@ def bounds(
     columns = _columns(events, _bound(result, events, time_limit, quiet=source.quiet))
     if output is not None:
         write_table(columns, output)
-        say(f"{output}: {len(events):,} rows written", quiet=source.quiet or as_json)
+        say(f"{output}: {counted(len(events), 'row')} written", quiet=source.quiet or as_json)
     if as_json:
         from coherently.panel import records
 

@@ -18,6 +18,7 @@ from coherently.cli.options import (
 from coherently.cli.reading import PanelSource
 from coherently.cli.report_files import check_report, write_report
 from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.errors import counted
 
 if TYPE_CHECKING:
     from coherently.checks import Check
@@ -65,7 +66,7 @@ def check(
         say(f"note: {note}", quiet=source.quiet)
     if output is not None:
         write_table(found.columns(), output)
-        say(f"{output}: {len(found.judges):,} rows written", quiet=source.quiet or as_json)
+        say(f"{output}: {counted(len(found.judges), 'row')} written", quiet=source.quiet or as_json)
     write_report(dossier, report, source.panel_file, quiet=source.quiet or as_json)
     if as_json:
         show_json(found.as_dict())

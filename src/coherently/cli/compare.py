@@ -19,6 +19,7 @@ from coherently.cli.options import (
 )
 from coherently.cli.reading import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.errors import counted
 
 if TYPE_CHECKING:
     from coherently.scoring import Comparison
@@ -94,7 +95,7 @@ class ComparisonOutput:
             return
         if self.output is not None:
             write_table(comparison.columns(over), self.output)
-            say(f"{self.output}: {len(comparison.rows):,} rows written", quiet=quiet or self.as_json)
+            say(f"{self.output}: {counted(len(comparison.rows), 'row')} written", quiet=quiet or self.as_json)
         if self.as_json:
             show_json(comparison.as_dict())
         elif self.output is None:

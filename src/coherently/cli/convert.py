@@ -11,6 +11,7 @@ import typer
 from coherently.cli.gathering import gathered
 from coherently.cli.options import Quiet
 from coherently.cli.terminal import progress_bar, say
+from coherently.errors import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,6 @@ def _write_scores(sources: list[Path], path: Path, clip: float, *, joint: bool, 
     with progress_bar("Scoring", quiet=quiet) as progress:
         found = consistency(sources, clip=clip, joint=joint, progress=progress)
     write_table(found.columns(), path)
-    say(f"{path}: {len(found.tuples):,} tuples scored", quiet=quiet)
+    say(f"{path}: {counted(len(found.tuples), 'tuple')} scored", quiet=quiet)
     if not quiet:
         show(consistency_table(found))

@@ -11,6 +11,7 @@ import typer
 
 from coherently.cli.options import AsJson, Output, Quiet
 from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,8 +125,9 @@ def _words(told: dict[str, Any]) -> str:
     central = "the nearest locally coherent forecasts" if told["central"] == "nearest" else "the central loop"
     end = "finished" if told["finished"] else "did not finish within the time limit"
     again = f", {told['restarts']} of them started again" if told["restarts"] else ""
+    nodes, messages = counted(told["nodes"], "node"), counted(told["messages"], "message")
     return (
-        f"{told['nodes']} nodes{again} {end} after {told['messages']:,} messages in {told['seconds']:.1f} seconds. "
+        f"{nodes}{again} {end} after {messages} in {told['seconds']:.1f} seconds. "
         f"No probability is farther than {told['farthest_from_central']:.1e} from {central}."
     )
 

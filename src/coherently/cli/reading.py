@@ -19,6 +19,7 @@ from coherently.cli.options import (
     RepeatsChoice,
 )
 from coherently.cli.terminal import progress_bar, say
+from coherently.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,9 +75,10 @@ class PanelSource:
             found = reduce_parquet(path, None if progress is None else row_progress(progress), **options)
         rate = found.forecasts / max(found.seconds, 1e-9)
         told = (
-            f"{path.name}: {found.forecasts:,} forecasts with {len(found.panel):,} distinct texts, read in pieces "
-            f"({rate:,.0f} rows per second); repeated forecasts are kept and not counted; averaging the forecasts "
-            f"of each text lowers the summed Brier penalty by {found.scatter:,.4g} in every outcome"
+            f"{path.name}: {counted(found.forecasts, 'forecast')} with {counted(len(found.panel), 'distinct text')}, "
+            f"read in pieces ({rate:,.0f} rows per second); repeated forecasts are kept and not counted; "
+            f"averaging the forecasts of each text lowers the summed Brier penalty by {found.scatter:,.4g} "
+            f"in every outcome"
         )
         for note in (told, *found.panel.notes):
             say(f"note: {note}", quiet=self.quiet)

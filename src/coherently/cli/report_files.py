@@ -25,10 +25,16 @@ def check_report(path: Path | None) -> None:
         check_page_path(path)
 
 
-def write_result(result: Result, path: Path | None, panel_file: Path, *, time_limit: float | None, quiet: bool) -> None:
+def write_result(
+    result: Result,
+    path: Path,
+    panel_file: Path,
+    *,
+    panel_code: str,
+    time_limit: float | None,
+    quiet: bool,
+) -> None:
     """Write the page of a result; the method's time limit holds for the check too."""
-    if path is None:
-        return
     from coherently.report.dossier import make_dossier
 
     seconds = SECONDS if time_limit is None else time_limit
@@ -36,22 +42,24 @@ def write_result(result: Result, path: Path | None, panel_file: Path, *, time_li
         dossier = make_dossier(result.panel, result, time_limit=seconds, progress=progress)
     for note in dossier.notes:
         say(f"note: {note}", quiet=quiet)
-    write_report(dossier, path, panel_file, quiet=quiet)
+    write_report(dossier, path, panel_file, panel_code=panel_code, quiet=quiet)
 
 
-def write_report(dossier: Dossier, path: Path | None, panel_file: Path, *, quiet: bool) -> None:
+def write_report(
+    dossier: Dossier, path: Path | None, panel_file: Path, *, panel_code: str | None = None, quiet: bool
+) -> None:
     """Write the page of a dossier, if a path is given."""
     if path is None:
         return
     from coherently.report.html_page import write_dossier, write_page
 
-    write_page(write_dossier(dossier, _origin(panel_file)), path)
+    write_page(write_dossier(dossier, _origin(panel_file, panel_code)), path)
     say(f"{path}: report written", quiet=quiet)
 
 
-def _origin(panel_file: Path) -> Origin:
+def _origin(panel_file: Path, panel_code: str | None) -> Origin:
     from datetime import UTC, datetime
 
     from coherently.report.html_page import Origin
 
-    return Origin(panel_file.name, datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"))
+    return Origin(panel_file.name, datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), panel_code)

@@ -14,6 +14,7 @@ from coherently.cli.options import (
 )
 from coherently.cli.reading import PanelSource
 from coherently.cli.terminal import say, show, show_json
+from coherently.errors import counted
 
 
 @gathered
@@ -35,7 +36,7 @@ def score(
     scores = run(panel, clip=clip)
     if output is not None:
         write_table(scores.columns(), output)
-        say(f"{output}: {len(scores.judges):,} rows written", quiet=source.quiet or as_json)
+        say(f"{output}: {counted(len(scores.judges), 'row')} written", quiet=source.quiet or as_json)
     if as_json:
         show_json(scores.as_dict())
     elif output is None:

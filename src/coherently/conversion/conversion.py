@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from coherently.conversion.download import ConversionOptions
-from coherently.conversion.draft import plural
 from coherently.conversion.forecastbench import read_forecastbench
 from coherently.conversion.hub import HubOptions, read_hubverse
 from coherently.conversion.metaculus import FILES, read_metaculus
 from coherently.conversion.sources import open_sources
 from coherently.conversion.tuple_files import read_tuples
 from coherently.conversion.tuples import tuples_draft
-from coherently.errors import PanelError, did_you_mean
+from coherently.errors import PanelError, counted, did_you_mean
 from coherently.panel import write_table
 
 if TYPE_CHECKING:
@@ -40,8 +39,8 @@ class Conversion:
 
     def __str__(self) -> str:
         things = {PANEL: "forecast", LAWS: "law", OUTCOMES: "outcome", LABELS: "label"}
-        lines = [f"{path}: {plural(count, things[path.name])}" for path, count in self.files.items()]
-        lines[0] += f" by {plural(self.judges, 'judge')} on {plural(self.events, 'event')}"
+        lines = [f"{path}: {counted(count, things[path.name])}" for path, count in self.files.items()]
+        lines[0] += f" by {counted(self.judges, 'judge')} on {counted(self.events, 'event')}"
         return "\n".join(lines)
 
 

@@ -13,8 +13,8 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
-from coherently.conversion.draft import listed, plural
-from coherently.errors import PanelError
+from coherently.conversion.draft import listed
+from coherently.errors import PanelError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -121,19 +121,19 @@ def rows_that_count(
             else:
                 orphans[cells["Question ID"]] += 1
     if orphans:
-        left_out = f"{plural(orphans.total(), 'forecast')} on questions that are not in question_data, left out"
+        left_out = f"{counted(orphans.total(), 'forecast')} on questions that are not in question_data, left out"
         draft.notes.append(f"{left_out}: {listed(orphans)}")
     people = [row for row in rows if not row.aggregate]
     if people and len(people) < len(rows) and not options.aggregates:
         methods = listed(sorted({row.judge for row in rows if row.aggregate}))
-        left_out = f"{plural(len(rows) - len(people), 'row')} of aggregates ({methods}) left out"
+        left_out = f"{counted(len(rows) - len(people), 'row')} of aggregates ({methods}) left out"
         draft.notes.append(f"{left_out}; --aggregates keeps them")
         rows = people
     in_time = sorted(rows, key=lambda row: row.cells["Start Time"])
     last = {(row.judge, row.question): row for row in in_time}
     if options.every or len(last) == len(rows):
         return rows
-    left_out = f"{plural(len(rows) - len(last), 'earlier forecast')} left out"
+    left_out = f"{counted(len(rows) - len(last), 'earlier forecast')} left out"
     draft.notes.append(f"{left_out}: each forecaster's last counts; --every keeps all")
     return [row for row in rows if last[row.judge, row.question] is row]
 

@@ -85,15 +85,6 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(every[:SHOWN]) + (f" and {len(every) - SHOWN:,} more" if len(every) > SHOWN else "")
 
 
-def plural(count: int, thing: str) -> str:
-    """Count things.
-
-    >>> plural(1, "row"), plural(2000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
-
-
 def choice(name: str, value: str) -> str:
     """Write the event that a many-valued variable has a value.
 

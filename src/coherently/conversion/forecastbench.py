@@ -14,14 +14,13 @@ from coherently.conversion.draft import (
     DraftForecast,
     kind_of,
     listed,
-    plural,
     read_number,
     read_probability,
     read_text,
     settle,
 )
 from coherently.conversion.sources import parse_json
-from coherently.errors import PanelError
+from coherently.errors import PanelError, counted
 from coherently.events import quote_name
 
 if TYPE_CHECKING:
@@ -223,9 +222,9 @@ def _add_forecasts(draft: Draft, source: Source, content: Mapping[str, Any], tit
             elif titles:
                 untitled.add(name)
     if silent:
-        draft.notes.append(f"{source.name}: {plural(silent, 'forecast')} missing, counted as abstentions")
+        draft.notes.append(f"{source.name}: {counted(silent, 'forecast')} missing, counted as abstentions")
     if untitled:
-        draft.notes.append(f"{source.name}: {plural(len(untitled), 'event')} not in any question set given")
+        draft.notes.append(f"{source.name}: {counted(len(untitled), 'event')} not in any question set given")
     return asked
 
 
@@ -249,4 +248,4 @@ def _resolutions(
         else:
             left["between 0 and 1, left unresolved"] += 1
     for why, count in left.items():
-        draft.notes.append(f"{source.name}: {plural(count, 'resolution')} {why}")
+        draft.notes.append(f"{source.name}: {counted(count, 'resolution')} {why}")

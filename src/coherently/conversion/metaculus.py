@@ -20,9 +20,9 @@ from coherently.conversion.download import (
     read_table,
     rows_that_count,
 )
-from coherently.conversion.draft import Draft, DraftForecast, choice, declaration, listed, one_line, plural
+from coherently.conversion.draft import Draft, DraftForecast, choice, declaration, listed, one_line
 from coherently.conversion.grouping import Grouping, declared, recognise
-from coherently.errors import PanelError
+from coherently.errors import PanelError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -263,7 +263,7 @@ def _add_outcomes(draft: Draft, questions: dict[str, _PostedQuestion], forecast:
         for event, outcome in _outcomes(question, resolution):
             draft.outcomes[event] = outcome
     for word, count in unsettled.items():
-        draft.notes.append(f"{plural(count, 'question')} {word}, left unresolved")
+        draft.notes.append(f"{counted(count, 'question')} {word}, left unresolved")
 
 
 def _outcomes(question: _PostedQuestion, resolution: str) -> Iterator[tuple[str, int]]:

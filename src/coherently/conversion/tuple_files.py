@@ -15,7 +15,6 @@ from coherently.conversion.draft import (
     kind_of,
     listed,
     one_line,
-    plural,
     read_probability,
     settle,
 )
@@ -27,7 +26,7 @@ from coherently.conversion.tuples import (
     Tuple,
     check_answers,
 )
-from coherently.errors import PanelError
+from coherently.errors import PanelError, counted
 
 if TYPE_CHECKING:
     import os
@@ -128,7 +127,7 @@ def _read_file(source: Source, draft: Draft) -> list[Tuple]:
     draft.note_unknown(source.name, "fields of a line", unknown.line)
     draft.note_unknown(source.name, "fields of a question", unknown.question)
     if silent:
-        draft.notes.append(f"{source.name}: {plural(silent, 'tuple')} with an answer missing, left out")
+        draft.notes.append(f"{source.name}: {counted(silent, 'tuple')} with an answer missing, left out")
     return tuples
 
 

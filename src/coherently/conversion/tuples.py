@@ -10,8 +10,8 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from coherently.conversion.draft import Draft, DraftForecast, plural, read_probability, settle
-from coherently.errors import PanelError
+from coherently.conversion.draft import Draft, DraftForecast, read_probability, settle
+from coherently.errors import PanelError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,7 +125,7 @@ def tuples_draft(tuples: Sequence[Tuple], draft: Draft | None = None) -> Draft:
     settle(draft, resolutions)
     if unused:
         draft.notes.append(
-            f"{plural(unused, 'resolution')} of compound questions not used: they follow from those of their parts"
+            f"{counted(unused, 'resolution')} of compound questions not used: they follow from those of their parts"
         )
     return draft
 

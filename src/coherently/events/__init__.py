@@ -4,18 +4,22 @@ from coherently.events.choices import Choice, Value
 from coherently.events.event_table import CERTAIN, NEVER, Events, tidy
 from coherently.events.interpretation import Fault, Reading, quote_name
 from coherently.events.packed import PackedTexts
-from coherently.events.satisfaction import find_conflict, find_world
+from coherently.events.satisfaction import MAX_CONFLICTS, OPEN, UNDECIDED, entail, find_conflict, find_world
 from coherently.events.spaced import parts
 
 __all__ = [
     "CERTAIN",
+    "MAX_CONFLICTS",
     "NEVER",
+    "OPEN",
+    "UNDECIDED",
     "Choice",
     "Events",
     "Fault",
     "PackedTexts",
     "Reading",
     "Value",
+    "entail",
     "find_conflict",
     "find_world",
     "parts",

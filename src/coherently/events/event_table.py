@@ -266,18 +266,6 @@ class Events:
             truths[choice.atoms] = choice.encode(world[choice.name])
         return truths
 
-    def settle(self, sides: NDArray[np.int32], known: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Give the truth of each event (1, 0, or -1 if open) that follows from the known variables (-1 is unknown)."""
-        return self._table.settle(np.ascontiguousarray(sides, np.int32), known)
-
-    def propagate(self, facts: NDArray[np.int32], known: NDArray[np.int8]) -> tuple[NDArray[np.int8], int | None]:
-        """Learn the variables that facts (sides that are true) force, each fact by itself, until nothing new follows.
-
-        Returns what is known afterwards, and the index of a fact that cannot hold, or None.
-        """
-        learnt, broken = self._table.propagate(np.ascontiguousarray(facts, np.int32), known)
-        return learnt, None if broken < 0 else broken
-
 
 def _read_again(read: Iterable[_Read]) -> Events:
     events = Events()

@@ -1,7 +1,8 @@
-"""Whether events can all be true together: a world that shows it, a proof that there is none, or a minimal conflict."""
+"""Whether events can all be true together: a world that shows it, a minimal conflict, and what follows from them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -37,26 +38,85 @@ def find_world(
     [True, False]
     >>> find_world(events, side)
     """
-    sides = np.ascontiguousarray(sides, np.int32)
     chosen = events.choices() if choices is None else choices
-    count = events.n_variables
-    atoms = [choice.atoms for choice in chosen]
-    found = _core.satisfy(
-        _core.Functions(count, *events.supports(sides // 2), *events.tables(sides // 2)),
-        ((sides & 1) == 0).astype(np.uint8),
-        np.cumsum([0, *map(len, atoms)], dtype=np.int64),
-        np.concatenate([np.empty(0, np.int32), *atoms]),
-        np.array([choice.ordered for choice in chosen], np.uint8),
-        np.array([choice.complete for choice in chosen], np.uint8),
-        np.full(count, -1, np.int8) if known is None else known,
-    )
+    free = np.full(events.n_variables, -1, np.int8) if known is None else known
+    found = _core.satisfy(_functions(events, sides), _truths(sides), *_choice_arrays(chosen), free)
     return None if found is None else found.astype(np.bool_)
 
 
-def find_conflict(events: Events, sides: NDArray[np.int32]) -> tuple[int, ...] | None:
+def _functions(events: Events, sides: NDArray[np.int32]) -> _core.Functions:
+    return _core.Functions(events.n_variables, *events.supports(sides // 2), *events.tables(sides // 2))
+
+
+def _truths(sides: NDArray[np.int32]) -> NDArray[np.uint8]:
+    return np.asarray((sides & 1) == 0, np.uint8)
+
+
+def _choice_arrays(
+    choices: Sequence[Choice],
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8], NDArray[np.uint8]]:
+    atoms = [choice.atoms for choice in choices]
+    return (
+        np.cumsum([0, *map(len, atoms)], dtype=np.int64),
+        np.concatenate([np.empty(0, np.int32), *atoms]),
+        np.array([choice.ordered for choice in choices], np.uint8),
+        np.array([choice.complete for choice in choices], np.uint8),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entailment:
+    """What follows from facts.
+
+    `possible` says whether some world has all the facts, None if that was not decided. `truth` has one entry per
+    question: 1 or 0 if every such world agrees, OPEN if two worlds differ, and UNDECIDED; none if there is no world.
+    """
+
+    possible: bool | None
+    truth: NDArray[np.int8]
+
+
+OPEN, UNDECIDED = -1, -2
+"""A question that facts do not answer, and one of which that was not decided."""
+
+MAX_CONFLICTS = 20_000
+"""The most dead ends that the search in a component runs into before it leaves its questions undecided.
+
+It counts work and not seconds, so that every machine and every run decide the same.
+"""
+
+
+def entail(
+    events: Events, facts: NDArray[np.int32], questions: NDArray[np.int32], max_conflicts: int = MAX_CONFLICTS
+) -> Entailment:
+    """Find what facts (sides that are true) say about questions (sides).
+
+    >>> from coherently.events import Events
+    >>> events = Events()
+    >>> entail(events, events.add(["p | q", "p -> r", "q -> r"]).event, events.add(["r", "~r & s", "p"]).event)
+    Entailment(possible=True, truth=array([ 1,  0, -1], dtype=int8))
+    """
+    asked, place = np.unique(questions // 2, return_inverse=True)
+    possible, found = _core.entailed(
+        _functions(events, facts),
+        _truths(facts),
+        _functions(events, 2 * asked),
+        *_choice_arrays(events.choices()),
+        max_conflicts,
+    )
+    if not possible and possible is not None:
+        return Entailment(possible, found)
+    truth = found[place]
+    return Entailment(possible, np.where(truth < 0, truth, truth ^ (questions & 1)).astype(np.int8))
+
+
+def find_conflict(
+    events: Events, sides: NDArray[np.int32], statements: NDArray[np.integer] | None = None
+) -> tuple[int, ...] | None:
     """Find a minimal conflict: sides, by index, that are true together in no world, while any fewer of them are in one.
 
-    Returns None if all sides are true together in some world.
+    Returns None if all sides are true together in some world. `statements` may give each side the number of its
+    statement; the conflict is then of whole statements, by their numbers.
 
     >>> from coherently.events import Events
     >>> events = Events()
@@ -66,11 +126,18 @@ def find_conflict(events: Events, sides: NDArray[np.int32]) -> tuple[int, ...] |
     if find_world(events, sides) is not None:
         return None
     choices = events.choices()
+    sides_of: dict[int, list[int]] = {}
+    for index, statement in enumerate(range(len(sides)) if statements is None else statements.tolist()):
+        sides_of.setdefault(statement, []).append(index)
 
     def possible(kept: Sequence[int]) -> bool:
-        return find_world(events, sides[list(kept)], choices) is not None
+        indices = [index for statement in kept for index in sides_of[statement]]
+        return find_world(events, sides[indices], choices) is not None
 
-    members = next(part for part in _components(events, sides, choices) if not possible(part))
+    parts = _components(events, sides, choices)
+    members = next(part for part in parts if find_world(events, sides[part], choices) is None)
+    if statements is not None:
+        members = list(dict.fromkeys(statements[members].tolist()))
     # Long stretches are left out first, then shorter and shorter ones.
     stretch = len(members)
     while stretch > 1:

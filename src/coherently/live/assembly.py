@@ -13,7 +13,7 @@ from coherently.events import Events, quote_name
 from coherently.live.ledger import NOTHING, StandingForecast, StandingLaw, StandingOutcome, law_variables
 from coherently.panel import CALLED_OFF, NO_LAWS, UNRESOLVED, Panel, WrittenEvents, by_appearance, read_laws
 from coherently.panel.laws import impossible_conditions
-from coherently.panel.outcomes import read_outcomes, resolve
+from coherently.panel.outcomes import Resolution, read_outcomes, resolve
 from coherently.panel.texts import encode
 
 if TYPE_CHECKING:
@@ -46,13 +46,14 @@ def panel_of(contents: Contents, dress: Dress | None = None) -> Panel:
     number, first = by_appearance(reading.event.astype(np.int64) << 32 | reading.condition)
     sides = reading.sides[first]
     own = [texts[i] for i in first.tolist()]
-    outcome = _outcomes(contents, events, replace(reading, sides=sides), own, laws)
-    written = WrittenEvents(tuple(own), sides[:, 0], sides[:, 1], sides[:, 2], outcome)
+    resolved = _outcomes(contents, events, replace(reading, sides=sides), own, laws)
+    written = WrittenEvents(tuple(own), sides[:, 0], sides[:, 1], sides[:, 2], resolved.outcome)
     judge, judges = encode([forecast.judge for forecast in contents.forecasts])
     return Panel(
         *(events, tuple(judges), written, judge, number[codes].astype(np.int32)),
         **numbers_of(contents.forecasts),
         laws=laws,
+        notes=tuple(resolved.notes()),
         labels=dress.labels,
         library=dress.library,
     )
@@ -81,17 +82,14 @@ def numbers_of(forecasts: Sequence[StandingForecast]) -> PanelNumbers:
     }
 
 
-def _outcomes(contents: Contents, events: Events, asked: Reading, texts: list[str], laws: Laws) -> NDArray[np.int8]:
+def _outcomes(contents: Contents, events: Events, asked: Reading, texts: list[str], laws: Laws) -> Resolution:
     """How each event came out; outcomes that contradict each other, logic or laws are refused."""
     said = {one.event: one.outcome for one in contents.outcomes}
     facts = {event: outcome for event, outcome in said.items() if outcome != CALLED_OFF}
-    outcome = np.full(len(texts), UNRESOLVED, np.int8)
-    if facts:
-        outcome = resolve(events, [read_outcomes(facts, events, plain_events=False)], asked, laws)
-    for i, text in enumerate(texts):
-        if said.get(text) == CALLED_OFF and outcome[i] == UNRESOLVED:
-            outcome[i] = CALLED_OFF
-    return outcome
+    resolved = resolve(events, [read_outcomes(facts, events, plain_events=False)] if facts else [], asked, laws)
+    off = np.array([said.get(text) == CALLED_OFF for text in texts], np.bool_)
+    outcome = np.where(off & (resolved.outcome == UNRESOLVED), np.int8(CALLED_OFF), resolved.outcome)
+    return replace(resolved, outcome=outcome)
 
 
 def check(contents: Contents) -> None:

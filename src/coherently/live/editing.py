@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from coherently.errors import CoherentlyError, PanelError
+from coherently.errors import CoherentlyError, PanelError, counted
 from coherently.live.assembly import check
 from coherently.live.ledger import NOTHING, Contents, StandingForecast, StandingLaw, StandingOutcome, law_variables
 from coherently.live.revision import Act
-from coherently.panel.cell_table import count
 from coherently.panel.statements import split_statements
 from coherently.panel.texts import suggest
 
@@ -109,11 +108,11 @@ def _standing(ledger: Ledger, revision: Revision) -> list[StandingForecast]:
     """The forecasts of an event by a judge."""
     judge, event = str(revision.judge), str(revision.event)
     if judge not in ledger.judges:
-        known = count(len(ledger.judges), "judge")
+        known = counted(len(ledger.judges), "judge")
         raise PanelError(f"unknown judge {judge!r}{suggest(judge, list(ledger.judges))}; {known} have a forecast now")
     found = ledger.by_judge.get((judge, ledger.words.read(event).key))
     if not found:
-        own = count(ledger.judges[judge], "forecast")
+        own = counted(ledger.judges[judge], "forecast")
         raise PanelError(
             f"{judge} has no forecast of {event!r} to {revision.act}: {judge} has {own}, and an event and its "
             f"complement are two; call add to make a forecast"
@@ -133,7 +132,9 @@ def _resolve(ledger: Ledger, revision: Revision) -> Effect:
     removes = (old,) if old is not None else ()
     if revision.outcome is None:
         if old is None:
-            raise PanelError(f"{event!r} has no outcome to take back; {count(len(ledger.outcomes), 'event')} have one")
+            raise PanelError(
+                f"{event!r} has no outcome to take back; {counted(len(ledger.outcomes), 'event')} have one"
+            )
         return Effect(revision.time, removes=removes)
     item = StandingOutcome(ledger.places, revision.time, event, revision.outcome, variables)
     others = [other for other in around if other is not old]
@@ -153,7 +154,7 @@ def _drop_law(ledger: Ledger, revision: Revision) -> Effect:
     text = _statement(revision)
     old = ledger.laws.get(text)
     if old is None:
-        known = count(len(ledger.laws), "law")
+        known = counted(len(ledger.laws), "law")
         raise PanelError(f"unknown law {text!r}{suggest(text, list(ledger.laws))}; the panel has {known}")
     trial = None
     if old.declares is not None:

@@ -6,7 +6,7 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coherently.errors import MethodError, PanelError
+from coherently.errors import MethodError, PanelError, counted
 from coherently.live.assembly import Dress, fill, numbers_of, panel_of
 from coherently.live.kept.journal import Journal
 from coherently.live.kept.stored import (
@@ -228,7 +228,8 @@ class LivePanel:
     def __repr__(self) -> str:
         with self._workshop.lock:
             size, revisions, stale = self._workshop.ledger.size, self._workshop.revisions, len(self._workshop.stale)
-        return f"<LivePanel: {size:,} forecasts after {revisions:,} revisions, {stale:,} components being solved>"
+        said = f"{counted(size, 'forecast')} after {counted(revisions, 'revision')}"
+        return f"<LivePanel: {said}, {counted(stale, 'component')} being solved>"
 
     def _begin(self, ledger: Ledger, dress: Dress, method: Method, loss: Loss, journal: Journal | None) -> None:
         unit = unit_of(numbers_of(Contents.of(ledger.items()).forecasts)["weight"])

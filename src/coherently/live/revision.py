@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from coherently.errors import PanelError
-from coherently.panel.columnar.cell_values import Refusal, probability
+from coherently.panel.columnar.cell_values import WEIGHT, Refusal, are_weights, probability
 
 
 class Act(StrEnum):
@@ -111,10 +111,10 @@ def _point(value: object, low: float | None, high: float | None) -> float:
 
 
 def _weight(value: object) -> float:
-    """A weight: finite, 0 or more."""
+    """A weight: 0, or a number in the range of weights."""
     found = _number(value)
-    if found is None or not 0 <= found < math.inf:
-        raise PanelError(f"weight is {reprlib.repr(value)}; it must be a finite number of 0 or more")
+    if found is None or not are_weights(np.float64(found)):
+        raise PanelError(f"weight is {reprlib.repr(value)}. {WEIGHT}")
     return found
 
 

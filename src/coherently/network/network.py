@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from coherently.errors import MethodError, PanelError
+from coherently.errors import MethodError, PanelError, counted
 from coherently.network.central import PATIENT, central_answer
 from coherently.network.placing import Shares, choose_keepers, make_plans, shares_of
 from coherently.network.protocol.node_plan import Agreement
@@ -82,7 +82,7 @@ class Network(Value):
     def __repr__(self) -> str:
         nodes, events, groups = self.topology.count, len(self.keeper), len(self.groups)
         said = f"{groups:,} group{'s' * (groups != 1)}"
-        return f"<Network: {nodes:,} nodes ({self.topology.kind}) keep {events:,} events in {said}>"
+        return f"<Network: {counted(nodes, 'node')} ({self.topology.kind}) keep {counted(events, 'event')} in {said}>"
 
     def plans(self, schedule: Schedule) -> list[NodePlan]:
         """What each node must know: for the simulator, or for nodes elsewhere."""

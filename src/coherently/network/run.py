@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently import _core
-from coherently.errors import MethodError
+from coherently.errors import MethodError, counted
 from coherently.network.central import central_method
 from coherently.network.simulated.recording import Recording
 from coherently.network.simulated.simulator import Simulator
+from coherently.panel.texts import name_some
 from coherently.result import Result
 from coherently.solve import Local, Status
 from coherently.values import Value
@@ -44,7 +45,8 @@ class NetworkRun(Value):
 
     def __repr__(self) -> str:
         end = "finished" if self.finished else "unfinished"
-        return f"<NetworkRun: {end}, {self.messages:,} messages, {self.bytes:,} bytes, {self.time:.3g} s>"
+        sent = f"{counted(self.messages, 'message')}, {counted(self.bytes, 'byte')}"
+        return f"<NetworkRun: {end}, {sent}, {self.time:.3g} s>"
 
     def probability(self, event: str) -> float:
         """Look up an event that was forecast, however it is written, or its complement, or a constant."""
@@ -106,9 +108,22 @@ def answer(network: Network, x: Vector, agreement: Agreement) -> Result:
         network.way.back(problem.as_written(x)),
         Status.SWEEP_LIMIT,
         objective=float(np.sum(problem.merged.weight * (known - problem.merged.mean) ** 2)),
+        lower_bound=0.0 if agreement.correction == "dykstra" else None,  # nobody in the network proves more
         groups=groups.design,
         sweeps=agreement.sweeps,
         violation=float(projector.violation(known)),
-        note=f"Projected by nodes of a network, schedule {agreement.schedule}.",
+        note=f"Projected by nodes of a network, schedule {agreement.schedule}.{_left_out(network, agreement)}",
     ).in_weights(problem.weight_unit)
     return Result(network.panel, central_method(network, agreement), network.whole, solution)
+
+
+def _left_out(network: Network, agreement: Agreement) -> str:
+    """Say which events have no value, and what that means for the others."""
+    whole = network.whole
+    texts = [whole.texts[place] for place in whole.written[~network.way.units].tolist()]
+    if not texts:
+        return ""
+    said = f" Events whose forecasts all have weight 0 are left out and have no value: {name_some(texts)}."
+    if agreement.correction != "dykstra":
+        return said
+    return f"{said} Solved in one place, dykstra keeps them in its groups, so its answers to other events may differ."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.errors import MethodError
+from coherently.errors import MethodError, counted
 from coherently.values import Value
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Topology(Value):
         return _graph("tree", count, np.stack([(children - 1) // branching, children], axis=1))
 
     def __repr__(self) -> str:
-        return f"<Topology: {self.kind}, {self.count:,} nodes>"
+        return f"<Topology: {self.kind}, {counted(self.count, 'node')}>"
 
     def of(self, node: int) -> Indices:
         """The neighbours of a node."""

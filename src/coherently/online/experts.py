@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from coherently.errors import SHOWN, PanelError
+from coherently.errors import SHOWN, PanelError, counted
 from coherently.online.learning_rules import LOSSES, RULES, LearningRule, find_rule
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class OnlinePanel:
         self._single = True
 
     def __repr__(self) -> str:
-        return f"<OnlinePanel: {len(self.experts):,} experts after {self.rounds:,} rounds>"
+        return f"<OnlinePanel: {counted(len(self.experts), 'expert')} after {counted(self.rounds, 'round')}>"
 
     @property
     def weights(self) -> dict[str, float]:

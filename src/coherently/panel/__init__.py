@@ -1,13 +1,14 @@
 """Tables, outcomes and labels: the only package that knows files and frames."""
 
 from coherently.panel.build import Options, build, read_panel
+from coherently.panel.canonical import digest, is_plain
 from coherently.panel.cell_table import Columns, ProblemList, Table
 from coherently.panel.columnar.reduction import Reduction, can_reduce, count_rows, reduce_parquet
 from coherently.panel.columnar.row_writing import write_batches
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws, Pins, read_laws
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED, Panel, WrittenEvents
-from coherently.panel.printing import text_table
+from coherently.panel.printing import ROWS, text_table
 from coherently.panel.readers import Progress, read_lines, read_table
 from coherently.panel.texts import by_appearance
 from coherently.panel.writers import check_output, records, write_columns, write_table
@@ -15,6 +16,7 @@ from coherently.panel.writers import check_output, records, write_columns, write
 __all__ = [
     "CALLED_OFF",
     "NO_LAWS",
+    "ROWS",
     "UNRESOLVED",
     "Columns",
     "Laws",
@@ -31,6 +33,8 @@ __all__ = [
     "can_reduce",
     "check_output",
     "count_rows",
+    "digest",
+    "is_plain",
     "read_laws",
     "read_lines",
     "read_panel",

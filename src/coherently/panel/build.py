@@ -16,9 +16,9 @@ from coherently.panel import cells
 from coherently.panel.cell_table import ProblemList
 from coherently.panel.columnar.coded import CodedCells
 from coherently.panel.laws import NO_LAWS, Laws, count_idle, impossible_conditions, read_laws
-from coherently.panel.layout import Long, Wide, pick, plan_columns, recognise
+from coherently.panel.layout import Long, Wide, is_market_word, is_quoted, pick, plan_columns, recognise
 from coherently.panel.outcomes import Facts, read_outcomes, resolve, unused_outcomes
-from coherently.panel.panel import UNRESOLVED, Panel, WrittenEvents
+from coherently.panel.panel import Panel, WrittenEvents
 from coherently.panel.readers import read_table
 from coherently.panel.repeats import Repeats, settle_repeats
 from coherently.panel.texts import by_appearance, compact_notes, number_texts, plain_notes, suggest
@@ -124,7 +124,8 @@ def build(
     facts = []
     if isinstance(layout, Long) and layout.outcome is not None:
         outcome = cells.outcomes(table, layout.outcome)
-        facts.append(Facts.gather(table, layout.event, Reading(reading.sides[texts.codes], ()), outcome))
+        every = Reading(reading.sides[texts.codes], ())
+        facts.append(Facts.gather(table, layout.event, layout.outcome, every, outcome))
     nothing_said = outcomes is None or (isinstance(outcomes, Mapping) and not outcomes)
     if not nothing_said:
         facts.append(read_outcomes(outcomes, events, plain_events=plain_events))
@@ -137,8 +138,9 @@ def build(
         *([] if reduced else _notes(table, layout, asked, panel)),
         *_relation_notes(table, panel, plain_events=plain_events),
         *([] if nothing_said else unused_outcomes(facts[-1], asked)),
+        *asked.notes,
     ]
-    panel = replace(panel, notes=tuple(notes), labels=_read_labels(labels), library=table.library)
+    panel = replace(panel, notes=tuple(notes), labels=_read_labels(labels), library=table.library, reduced=reduced)
     if reduced:
         return panel
     return settle_repeats(panel, repeats, lambda i: table.place(int(forecasts.row[answered[i]])))
@@ -212,13 +214,13 @@ def _assemble(
     sides = reading.event if plain else reading.event.astype(np.int64) << 32 | reading.condition
     number, first = by_appearance(sides)
     asked = Reading(reading.sides[first], ())
-    outcome = resolve(events, facts, asked, laws) if facts else np.full(len(first), UNRESOLVED, np.int8)
+    resolved = resolve(events, facts, asked, laws)
     words = texts.distinct
     kept = words.pick(first) if isinstance(words, PackedTexts) else tuple(map(words.__getitem__, first.tolist()))
     return Panel(
         events=events,
         judges=tuple(forecasts.judge.distinct),
-        written=WrittenEvents(kept, asked.event, asked.condition, asked.rest, outcome),
+        written=WrittenEvents(kept, asked.event, asked.condition, asked.rest, resolved.outcome),
         judge_index=forecasts.judge.codes,
         event_index=number[texts.codes[forecasts.row]],
         probability=forecasts.probability,
@@ -227,6 +229,7 @@ def _assemble(
         upper=forecasts.upper,
         time=forecasts.time,
         laws=laws,
+        notes=tuple(resolved.notes()),
     )
 
 
@@ -250,9 +253,7 @@ def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> lis
     if isinstance(layout, Long):
         if layout.judge is None:
             notes.append(f"{table.source}: no judge column; every forecast is by one judge, {ONLY_JUDGE!r}")
-        if layout.ignored:
-            names = ", ".join(name or "(the column without a name)" for name in layout.ignored)
-            notes.append(f"{table.source}: ignored columns: {names}")
+        notes += _column_notes(table.source, layout)
         if len(panel) < len(asked):
             notes.append(f"{table.source}: rows without a probability, left out: {len(asked) - len(panel):,}")
     else:
@@ -268,6 +269,21 @@ def _notes(table: Table, layout: Long | Wide, asked: Panel, panel: Panel) -> lis
     if unanswered:
         notes.append(f"{table.source}: events without a forecast: {unanswered:,}")
     return notes
+
+
+def _column_notes(source: str, layout: Long) -> list[str]:
+    """Say which columns are quotes, and which have no effect."""
+    notes, beside = [], set()
+    if is_quoted(layout):
+        middle = "; the middle of the two is the probability" if layout.probability is None else ""
+        notes.append(f"{source}: {layout.lower} and {layout.upper} are read as quotes (lower and upper bounds){middle}")
+    if layout.lower is not None and layout.upper is not None:
+        beside = {name for name in layout.ignored if is_market_word(name)}
+    if beside:
+        listed = ", ".join(name for name in layout.ignored if name in beside)
+        notes.append(f"{source}: not used beside the quotes: {listed}")
+    others = [name or "(the column without a name)" for name in layout.ignored if name not in beside]
+    return [*notes, f"{source}: ignored columns: {', '.join(others)}"] if others else notes
 
 
 def _relation_notes(table: Table, panel: Panel, *, plain_events: bool) -> list[str]:

@@ -58,15 +58,6 @@ class Table:
         return replace(self, columns=columns, rows=np.array([self.rows[i] for i in index], np.int64))
 
 
-def count(number: int, noun: str) -> str:
-    """Count things.
-
-    >>> count(1, "cell"), count(2000, "cell")
-    ('1 cell', '2,000 cells')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def read_only(owner: object, *names: str) -> None:
     """Replace arrays of a frozen object by read-only views; arrays that are read-only already stay."""
     for name in names:

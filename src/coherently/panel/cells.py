@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import reprlib
+import sys
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
@@ -16,7 +18,9 @@ from coherently.panel.columnar.cell_values import (
     ABSTENTION,
     EMPTY,
     ROUNDING,
+    WEIGHT,
     Refusal,
+    are_weights,
     is_unicode,
     to_moment,
     to_outcome,
@@ -58,16 +62,30 @@ def probabilities(table: Table, column: str, *, percent: bool, missing: Missing)
 
 
 def weights(table: Table, column: str) -> NDArray[np.float64]:
-    """Read finite weights of 0 or more."""
+    """Read weights: 0, or a number in the range of weights."""
     cells = table.columns[column]
     if isinstance(cells, NumberCells):
         values = cells.values.copy()
         values[cells.odd] = _odd_numbers(table, column, cells, to_weight)
+        if not are_weights(values).all():  # among the plain numbers from 0 on are some that are too small
+            _converted(replace(table, columns={column: values}), column, to_weight)
         return values
     plain = _plain_numbers(cells)
-    if plain is not None and np.all((plain >= 0) & (plain < np.inf)):
+    if plain is not None and are_weights(plain).all():
         return plain
     return np.array(_converted(table, column, to_weight), dtype=np.float64)
+
+
+def check_weights(weight: NDArray[np.float64], name: Callable[[int], str]) -> None:
+    """Refuse weights that were computed and are outside the range of weights; `name` says whose each is."""
+    problems = ProblemList()
+
+    def say(row: int) -> str:
+        value = float(weight[row])
+        return f"{name(row)} is {f'{value:g}' if value > sys.float_info.min else 'almost 0'}"
+
+    problems.add(np.flatnonzero(~are_weights(weight)).tolist(), say, [WEIGHT])
+    problems.check()
 
 
 def bounds(

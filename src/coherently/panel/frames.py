@@ -7,7 +7,7 @@ import reprlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from coherently.errors import MissingDependencyError, PanelError
+from coherently.errors import MissingDependencyError, PanelError, counted
 from coherently.events import PackedTexts
 from coherently.panel.cell_table import ProblemList, Table, append_records, check_header
 from coherently.panel.columnar.arrow import encode_names
@@ -109,7 +109,7 @@ def table_from_records(records: Iterable[Record]) -> Table:
 def _kind(record: object) -> str:
     if isinstance(record, Mapping):
         return READABLE[0]
-    return f"{len(record)} values" if isinstance(record, tuple | list) else f"a {type(record).__name__}"
+    return counted(len(record), "value") if isinstance(record, tuple | list) else f"a {type(record).__name__}"
 
 
 def _misfit(row: int, record: object, kind: str, wanted: str | None) -> str:

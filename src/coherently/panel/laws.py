@@ -70,9 +70,13 @@ class Laws(Value):
     def __len__(self) -> int:
         return len(self.text)
 
+    def statements(self) -> list[str]:
+        """The texts of declarations, then of laws, then of pins."""
+        return [*self.declarations, *self.text, *self.pins.text]
+
     def say(self, index: int) -> str:
         """Quote a law and its place."""
-        return f"'{_shortened(self.text[index])}' ({self.place[index]})"
+        return f"'{shorten(self.text[index])}' ({self.place[index]})"
 
 
 NO_LAWS = Laws()
@@ -80,7 +84,8 @@ NO_LAWS = Laws()
 LONGEST_QUOTE = 200
 
 
-def _shortened(text: str) -> str:
+def shorten(text: str) -> str:
+    """Cut a long text for a message."""
     return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 4]} ..."
 
 
@@ -162,7 +167,7 @@ def _check_contradiction(laws: Laws, declarations: Sequence[Statement], events: 
         return
     formulas = [Statement(laws.text[index], laws.place[index]) for index in conflict]
     needed = [*_needed(declarations, formulas, events), *formulas]
-    listed = "\n".join(f"  {one.place}: {_shortened(one.text)}" for one in needed)
+    listed = "\n".join(f"  {one.place}: {shorten(one.text)}" for one in needed)
     if len(needed) == 1:
         raise ContradictionError(f"this law can never be true:\n{listed}\nChange or delete it.")
     raise ContradictionError(
@@ -248,7 +253,7 @@ def _check_constant_pins(pins: Pins, pinning: Sequence[Statement]) -> None:
         if condition == CERTAIN and ((event == NEVER and low > 0) or (event == CERTAIN and high < 1)):
             why = "never true, so its probability is 0" if event == NEVER else "always true, so its probability is 1"
             raise ContradictionError(
-                f"this law can never hold:\n  {one.place}: {_shortened(one.text)}\n"
+                f"this law can never hold:\n  {one.place}: {shorten(one.text)}\n"
                 f"Its event is {why}. Change or delete it."
             )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coherently.errors import PanelError
 from coherently.panel.cell_table import Table
+from coherently.panel.columnar.cell_values import HEAVIEST
 from coherently.panel.columnar.plans import NAME, SKIP, TEXT, number_between
 
 if TYPE_CHECKING:
@@ -28,13 +30,40 @@ ROLES = {
 }
 """The accepted names of each role; the first is the standard one."""
 
+QUOTE_PAIRS = (
+    ("bid", "ask"),
+    ("bid_price", "ask_price"),
+    ("best_bid", "best_ask"),
+    ("yes_bid", "yes_ask"),
+    ("low", "high"),
+    ("min", "max"),
+    ("minimum", "maximum"),
+    ("lower_bound", "upper_bound"),
+)
+"""Names of two columns that, both together, are read as quotes: the panel's `lower` and `upper`."""
+
 FOREIGN = {
     "event": ("ticker", "market", "market_ticker", "contract", "symbol", "risk", "name", "title"),
-    "lower": ("bid", "yes_bid", "best_bid"),
-    "upper": ("ask", "yes_ask", "best_ask"),
-    "probability": ("price", "last_price", "yes_price", "mid", "likelihood", "chance"),
+    "probability": ("price", "last_price", "yes_price", "mid", "mid_price", "likelihood", "chance"),
 }
 """Names of these columns elsewhere. They may mean something else, so they are only suggested, not accepted."""
+
+MARKET_WORDS = re.compile(
+    r"(?:.*[ _-])?(?:bid|ask|odds)"
+    r"|.*[_-](?:price|size|volume|fees?)|.*(?:bid|ask) (?:price|size|volume)"
+    r"|(?:yes|no|last|mid)(?: price)?"
+    r"|price|offer|odds|moneyline|spread|size|volume(?:_24h)?|liquidity|open[ _-]interest|fees?"
+)
+"""Names of columns of a market, in small letters, that are not taken for judges. "Max" alone is somebody's name."""
+
+MARKET_COLUMNS = """\
+A column of probabilities or prices is named 'probability'; a bid 'lower', an ask 'upper' (both may be given); \
+prices in cents need --percent (percent=True).
+The price of 'no' is that of the event ~(...), in a row of its own. Odds of 4 to 1 against are a probability of 0.2. \
+Delete sizes, volumes and other columns that are no probabilities."""
+
+FEES = re.compile(r"(?:.*[ _-])?fees?")
+"""Names of columns with costs, in small letters."""
 
 SHAPES = """\
 A long table has one row per forecast:
@@ -75,15 +104,86 @@ class Wide:
 def recognise(table: Table) -> Long | Wide:
     """Tell the long shape from the wide one by the header."""
     roles = find_roles(table)
+    first, *others = table.columns
+    pair = {} if {"lower", "upper"} & roles.keys() else _quotes(table)
+    if pair and (first == "" or "event" in roles):
+        roles = {"event": first, **roles, **pair}
     if "event" in roles and {"probability", "lower", "upper"} & roles.keys():
         played = set(roles.values())
-        return Long(**roles, ignored=tuple(name for name in table.columns if name not in played))
-    first, *others = table.columns
+        ignored = tuple(name for name in table.columns if name not in played)
+        _check_quotes(table, roles, ignored)
+        return Long(**roles, ignored=ignored)
     if first in {"", roles.get("event")} and {first} >= set(roles.values()) and not _is_misspelt_long(others):
         if not others:
             raise PanelError(f"{table.source} has events but no column for any judge.\n{SHAPES}")
+        _check_judges(table, others)
         return Wide(first, tuple(others))
     raise PanelError(_unrecognised(table, roles))
+
+
+def _spelt(header: str) -> str:
+    return re.sub("[ -]", "_", header.lower())
+
+
+def _quotes(table: Table) -> dict[str, str]:
+    """Find the one pair of columns that are quotes, by the roles that they play."""
+    spelt = {_spelt(header): header for header in table.columns}
+    found = [pair for pair in QUOTE_PAIRS if set(pair) <= spelt.keys()]
+    if len(found) > 1:
+        listed = " and ".join(f"{spelt[low]!r}, {spelt[high]!r}" for low, high in found)
+        raise PanelError(
+            f"{table.source} has {len(found)} pairs of columns that may be quotes: {listed}. Which are the lower and "
+            f"the upper bounds? Rename those two to 'lower' and 'upper', and delete or rename the others."
+        )
+    return {"lower": spelt[found[0][0]], "upper": spelt[found[0][1]]} if found else {}
+
+
+def is_quoted(layout: Long) -> bool:
+    """Whether the bounds were recognised as quotes, under names of their own."""
+    return layout.lower is not None and layout.lower.lower() not in ROLES["lower"]
+
+
+def is_market_word(header: str) -> bool:
+    """Whether a column has the name of a price, a size or a cost."""
+    return MARKET_WORDS.fullmatch(header.lower()) is not None
+
+
+def _check_quotes(table: Table, roles: dict[str, str], ignored: Sequence[str]) -> None:
+    """Beside quotes, refuse fees, which would change what can be won, and columns that may be judges."""
+    if not {"lower", "upper"} <= roles.keys():
+        return
+    fees = [name for name in ignored if FEES.fullmatch(name.lower())]
+    if fees:
+        raise PanelError(
+            f"{table.source} has quotes and a column {fees[0]!r}, and fees are not read from a table. Should they "
+            f"count? Then subtract each fee from its bid and add it to its ask, and delete the column; or delete the "
+            f"column, and pass one fee for all to co.dutch_book(panel, fee=...)."
+        )
+    unknown = [name for name in ignored if name and not is_market_word(name)]
+    if unknown and not {"judge", "probability"} & roles.keys() and roles["lower"].lower() not in ROLES["lower"]:
+        low, high = roles["lower"], roles["upper"]
+        raise PanelError(
+            f"{table.source} has columns {low!r} and {high!r}, which look like quotes, beside {_listed(unknown)}. "
+            f"What are they?\n"
+            f"If {low!r} and {high!r} are quotes, rename them to 'lower' and 'upper'; the other columns are then "
+            f"ignored.\n"
+            f"If every column belongs to a judge, rename those two, to '{low} (judge)' and '{high} (judge)' for "
+            f"example.\n"
+            f"If they sum up what the judges say, delete them."
+        )
+
+
+def _check_judges(table: Table, names: Sequence[str]) -> None:
+    """Refuse to take columns for judges whose names are those of prices, sizes or costs."""
+    doubtful = [name for name in names if is_market_word(name)]
+    if not doubtful:
+        return
+    asked = "is this a judge" if len(doubtful) == 1 else "are these judges"
+    raise PanelError(
+        f"{table.source}: {_listed(doubtful)} in a table without a column of probabilities: {asked}, or what a market "
+        f"says? Nothing is guessed.\n{MARKET_COLUMNS}\n"
+        f"If {doubtful[0]!r} is the name of a judge, add to it: '{doubtful[0]} (judge)'."
+    )
 
 
 def plan_columns(header: Sequence[str], *, percent: bool) -> list[Plan]:
@@ -101,7 +201,7 @@ def plan_columns(header: Sequence[str], *, percent: bool) -> list[Plan]:
         layout.probability: share,
         layout.lower: share,
         layout.upper: share,
-        layout.weight: number_between(0.0, sys.float_info.max),
+        layout.weight: number_between(0.0, HEAVIEST),
         layout.time: number_between(-sys.float_info.max, sys.float_info.max),
         layout.outcome: TEXT,
     }
@@ -153,8 +253,10 @@ def _unrecognised(table: Table, roles: dict[str, str]) -> str:
 
 def _suggested_names(table: Table, roles: dict[str, str]) -> list[str]:
     """Suggest new names for columns that have another trade's names, and the column that may hold the events."""
-    spare = {header.lower(): header for header in table.columns}
+    spare = {_spelt(header): header for header in table.columns}
     meant = {role: [spare[name] for name in names if name in spare] for role, names in FOREIGN.items()}
+    for role, place in (("lower", 0), ("upper", 1)):
+        meant[role] = [spare[pair[place]] for pair in QUOTE_PAIRS if pair[place] in spare]
     if meant["lower"] or meant["upper"]:
         meant["probability"] = []  # the last price may lie outside the present bid and ask
     pairs = [f"{found[0]!r} to {role!r}" for role, found in meant.items() if found and role not in roles]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.errors import SHOWN, MethodError
+from coherently.errors import SHOWN, MethodError, counted
 from coherently.panel import cells
 from coherently.panel.frames import table_from_frame
 from coherently.panel.readers import read_table
@@ -37,8 +37,8 @@ class Covariance:
         if self.names is None:
             if self.matrix.ndim and len(self.matrix) != len(wanted):
                 raise MethodError(
-                    f"the covariance has {len(self.matrix):,} rows and the panel has {len(wanted):,} {what}; an array "
-                    f"has one row for each, in the panel's order"
+                    f"the covariance has {counted(len(self.matrix), 'row')} and the panel has {len(wanted):,} {what}; "
+                    f"an array has one row for each, in the panel's order"
                 )
             return self.matrix if self.matrix.ndim else np.full(len(wanted), self.matrix)
         place = {name: i for i, name in enumerate(self.names)}

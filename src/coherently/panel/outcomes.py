@@ -1,4 +1,4 @@
-"""What came true: outcomes of variables or of any event, carried to every other event by logic."""
+"""What came true: outcomes of variables or of any event, and all that follows from them by logic and laws."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from coherently.errors import SHOWN, PanelError, summarise
-from coherently.events import CERTAIN, Reading, find_conflict
+from coherently.errors import SHOWN, PanelError
+from coherently.events import MAX_CONFLICTS, UNDECIDED, Reading, entail, find_conflict
 from coherently.panel import cells
 from coherently.panel.cell_table import Table
+from coherently.panel.columnar.cell_values import is_missing
 from coherently.panel.columnar.coded import CodedCells
 from coherently.panel.frames import table_from_frame
-from coherently.panel.laws import NO_LAWS, Laws, touching
+from coherently.panel.laws import NO_LAWS, Laws, shorten, touching
 from coherently.panel.layout import ROLES, pick
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED
 from coherently.panel.readers import read_table
@@ -23,7 +24,7 @@ from coherently.panel.texts import encode, name_some, number_texts, suggest
 from coherently.panel.value_outcomes import declared_rows, value_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -36,15 +37,23 @@ Outcomes: TypeAlias = str | os.PathLike[str] | Mapping[str, object] | object
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """Sides that came true, each with the row of the table that says so; no side appears twice."""
+    """Sides that came true, each with the row of the table that says so; no side appears twice.
+
+    `is_blank` says that no row gives an outcome. One that does may have no side: a value of a declared variable that no
+    event compares with a value.
+    """
 
     table: Table
     event_column: str
+    outcome_column: str
     side: NDArray[np.int32]
     row: NDArray[np.int64]
+    is_blank: bool
 
     @staticmethod
-    def gather(table: Table, event_column: str, reading: Reading, outcome: NDArray[np.int8]) -> Facts:
+    def gather(
+        table: Table, event_column: str, outcome_column: str, reading: Reading, outcome: NDArray[np.int8]
+    ) -> Facts:
         """Take the rows of a table that give an outcome; `reading` and `outcome` have one entry per row.
 
         "E given H" came out true if E & H did, and false if ~E & H did: both say that H came true.
@@ -54,15 +63,16 @@ class Facts:
         place = np.full(int(sides.max(initial=0)) + 1, -1)
         place[sides[::-1]] = rows[::-1]  # the first row of each side is written last
         unique = np.flatnonzero(place >= 0)
-        return Facts(table, event_column, unique.astype(np.int32), place[unique])
+        return Facts(table, event_column, outcome_column, unique.astype(np.int32), place[unique], not len(rows))
 
-    def text(self, index: int) -> str:
-        """Quote the event."""
-        return str(self.table.columns[self.event_column][int(self.row[index])]).strip()
+    def text(self, row: int) -> str:
+        """Quote the event of a row."""
+        return str(self.table.columns[self.event_column][row]).strip()
 
-    def say(self, index: int) -> str:
-        """Quote the fact and its place."""
-        return f"{self.table.place(int(self.row[index]))}: the outcome of '{self.text(index)}'"
+    def say(self, row: int) -> str:
+        """Quote the outcome that a row gives, and its place."""
+        outcome = str(self.table.columns[self.outcome_column][row]).strip()
+        return f"{self.table.place(row)}: the outcome of '{shorten(self.text(row))}' is {outcome}"
 
 
 def read_outcomes(source: Outcomes, events: Events, *, plain_events: bool) -> Facts:
@@ -81,14 +91,17 @@ def read_outcomes(source: Outcomes, events: Events, *, plain_events: bool) -> Fa
     if not values:
         return _read_events(table, event_column, outcome_column, texts, events, plain_events=plain_events)
     plain = [row for row in range(len(texts)) if row not in values]
+    is_blank = all(is_missing(table.columns[outcome_column][i]) for i in values)
     side, row = np.empty(0, np.int32), np.empty(0, np.int64)
     if plain:
         some = table.take(plain)
         found = _read_events(some, event_column, outcome_column, [texts[i] for i in plain], events, plain_events=False)
         side, row = found.side, np.array(plain)[found.row]
+        is_blank = is_blank and found.is_blank
+    # Values come last: they speak about all comparisons, those that only outcomes make among them.
     more, origin = value_facts(table, outcome_column, values, events)
     side, first = np.unique(np.concatenate([side, more]), return_index=True)
-    return Facts(table, event_column, side, np.concatenate([row, origin])[first])
+    return Facts(table, event_column, outcome_column, side, np.concatenate([row, origin])[first], is_blank)
 
 
 def _read_events(
@@ -97,7 +110,7 @@ def _read_events(
     outcome = cells.outcomes(table, outcome_column)
     coded = CodedCells(*encode(texts))
     reading = number_texts(table, coded, events, plain_events=plain_events)
-    return Facts.gather(table, event_column, Reading(reading.sides[coded.codes], ()), outcome)
+    return Facts.gather(table, event_column, outcome_column, Reading(reading.sides[coded.codes], ()), outcome)
 
 
 def unused_outcomes(facts: Facts, panel: Panel) -> list[str]:
@@ -105,7 +118,7 @@ def unused_outcomes(facts: Facts, panel: Panel) -> list[str]:
     written, laws = panel.written, panel.laws
     used = np.concatenate([written.event, written.condition, laws.side, laws.pins.event, laws.pins.condition])
     unused = np.flatnonzero(~touching(panel.events, facts.side, used))
-    texts = list(dict.fromkeys(facts.text(index) for index in unused[np.argsort(facts.row[unused])].tolist()))
+    texts = list(dict.fromkeys(facts.text(row) for row in np.sort(facts.row[unused]).tolist()))
     if not texts:
         return []
     variables = panel.events.variables
@@ -115,86 +128,77 @@ def unused_outcomes(facts: Facts, panel: Panel) -> list[str]:
     return [f"{facts.table.source}: outcomes of events that no forecast or law mentions: {named}"]
 
 
-def resolve(events: Events, sources: Sequence[Facts], reading: Reading, laws: Laws = NO_LAWS) -> NDArray[np.int8]:
-    """Say how each event of a reading came out: 1, 0, UNRESOLVED or CALLED_OFF.
+@dataclass(frozen=True, slots=True, eq=False)
+class Resolution:
+    """How each event came out: 1, 0, UNRESOLVED or CALLED_OFF, and what the search left undecided.
 
-    Each fact and law is used by itself, again and again until nothing new follows; cases are not tried.
+    `undecided` counts the events whose outcome may follow, or not, from those that are given. `possible` is None if it
+    was not decided whether the given outcomes can all be true together.
     """
-    known, stated = _learn(events, sources, laws)
-    truth = _truth(events, reading.event, known, stated)
-    if np.all(reading.condition == CERTAIN):
-        return truth
-    condition = _truth(events, reading.condition, known, stated)
-    truth[condition == 0] = CALLED_OFF
-    truth[condition == UNRESOLVED] = UNRESOLVED
-    return truth
+
+    outcome: NDArray[np.int8]
+    undecided: int = 0
+    possible: bool | None = True
+
+    def notes(self) -> list[str]:
+        """Say what was not decided."""
+        limit = f"was not decided within {MAX_CONFLICTS:,} dead ends of the search in a component"
+        notes = [f"whether the outcomes can all be true together {limit}"] if self.possible is None else []
+        if self.undecided:
+            those = "an event that is" if self.undecided == 1 else f"{self.undecided:,} events that are"
+            notes.append(f"whether an outcome follows for {those} left unresolved {limit}")
+        return notes
 
 
-def _truth(
-    events: Events, sides: NDArray[np.int32], known: NDArray[np.int8], stated: NDArray[np.int8]
-) -> NDArray[np.int8]:
-    said = stated[sides]
-    return np.where(said == UNRESOLVED, events.settle(sides, known), said)
+def resolve(events: Events, sources: Sequence[Facts], reading: Reading, laws: Laws = NO_LAWS) -> Resolution:
+    """Say how each event of a reading came out, by all that follows from outcomes, laws and logic.
+
+    As long as no outcome is given, nothing has come out: no event is resolved, not even a certain one. Outcomes that
+    no possible world has are refused.
+    """
+    if all(source.is_blank for source in sources):
+        return Resolution(np.full(len(reading.event), UNRESOLVED, np.int8))
+    facts = np.concatenate([*(source.side for source in sources), laws.side])
+    found = entail(events, facts, np.concatenate([reading.event, reading.condition]), MAX_CONFLICTS)
+    if found.possible is False:
+        raise PanelError(_contradiction(events, sources, laws))
+    event, condition = np.split(found.truth, 2)
+    outcome = np.where(event == UNDECIDED, UNRESOLVED, event)
+    outcome[condition == 0] = CALLED_OFF
+    outcome[condition < 0] = UNRESOLVED
+    undecided = (condition == UNDECIDED) | ((event == UNDECIDED) & (condition == 1))
+    return Resolution(outcome, int(undecided.sum()), found.possible)
 
 
-def _learn(events: Events, sources: Sequence[Facts], laws: Laws) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Give what is known of each variable and what is stated about each side; refuse contradictions."""
-    side = np.concatenate([source.side for source in sources])
-    ends = np.cumsum([len(source.side) for source in sources])
-
-    def say(fact: int) -> str:
-        source = int(np.searchsorted(ends, fact, "right"))
-        return sources[source].say(fact - int(ends[source]) + len(sources[source].side))
-
-    stated = np.full(2 * len(events), UNRESOLVED, np.int8)
-    stated[side] = 1
-    clashes = np.flatnonzero(stated[side ^ 1] == 1).tolist()
-    if clashes:
-        problems = [f"{say(fact)} is given as true and as false" for fact in clashes[:SHOWN]]
-        raise PanelError(_contradiction(problems, len(clashes)))
-    stated[side ^ 1] = 0
-    # Facts about single variables come first, so that a contradiction is reported at the compound event.
-    order = np.argsort(np.diff(events.supports(side // 2)[0]), kind="stable")
-    unknown = np.full(len(events.variables), UNRESOLVED, np.int8)
-    known, broken = events.propagate(side[order], unknown)
-    problems = []
-    while broken is not None and len(problems) < SHOWN:
-        fact = int(order[broken])
-        problems.append(f"{say(fact)} contradicts {_known_parts(events, side[fact], known)}")
-        order = np.delete(order, broken)
-        known, broken = events.propagate(side[order], unknown)
-    if problems:
-        raise PanelError(_contradiction(problems, len(problems)))
-    if len(laws):
-        _check_laws(events, side, laws, say)
-        known, _ = events.propagate(np.concatenate([side[order], laws.side]), unknown)
-        stated[laws.side], stated[laws.side ^ 1] = 1, 0
-    return known, stated
-
-
-def _check_laws(events: Events, side: NDArray[np.int32], laws: Laws, say: Callable[[int], str]) -> None:
-    """Refuse outcomes that break laws, and name the laws."""
-    left = np.arange(len(side))
+def _contradiction(events: Events, sources: Sequence[Facts], laws: Laws) -> str:
+    """Describe minimal sets of outcomes and laws that no possible world has together, one for each conflict."""
+    sides = np.concatenate([laws.side, *(source.side for source in sources)])
+    owner = [(-1, law) for law in range(len(laws))]
+    owner += [(number, row) for number, source in enumerate(sources) for row in source.row.tolist()]
+    distinct = sorted(set(owner))
+    number = {statement: i for i, statement in enumerate(distinct)}
+    statements = np.array([number[statement] for statement in owner])
     problems: list[str] = []
     while len(problems) < SHOWN:
-        conflict = find_conflict(events, np.concatenate([laws.side, side[left]]))
+        conflict = find_conflict(events, sides, statements)
         if conflict is None:
             break
-        facts = [int(left[index - len(laws)]) for index in conflict if index >= len(laws)]
-        broken = " and ".join(laws.say(index) for index in conflict if index < len(laws))
-        told = "; ".join(map(say, facts))
-        problems.append(f"{told}: {'together these break' if len(facts) > 1 else 'this breaks'} the law {broken}")
-        left = left[left != facts[-1]]
-    if problems:
-        raise PanelError(_contradiction(problems, len(problems)))
+        members = [distinct[i] for i in sorted(conflict)]
+        given = [sources[source].say(row) for source, row in members if source >= 0]
+        broken = [f"{laws.place[law]}: {shorten(laws.text[law])}" for source, law in members if source < 0]
+        problems.append(_describe(given, broken))
+        kept = statements != max(conflict)
+        sides, statements = sides[kept], statements[kept]
+    return "\n".join([*problems, "Correct these outcomes, or leave them blank, which means unresolved."])
 
 
-def _known_parts(events: Events, side: np.int32, known: NDArray[np.int8]) -> str:
-    names = events.written_variables
-    _, members = events.supports(np.array([side // 2], np.int32))
-    parts = [f"{names[v]} is {'true' if known[v] else 'false'}" for v in members.tolist() if known[v] != UNRESOLVED]
-    return "the other outcomes" + (f", which imply that {' and '.join(parts)}" if parts else "")
-
-
-def _contradiction(problems: list[str], count: int) -> str:
-    return summarise(problems, count) + "\nCorrect these outcomes, or leave them blank, which means unresolved."
+def _describe(given: list[str], broken: list[str]) -> str:
+    listed = "\n".join(f"  {one}" for one in (*given, *broken))
+    if len(given) + len(broken) == 1:
+        return f"this outcome is impossible:\n{listed}"
+    subject = "these outcomes contradict" if len(given) > 1 else "this outcome contradicts"
+    others = "each other" if not broken else "the law" if len(broken) == 1 else "the laws"
+    return (
+        f"{subject} {others}. No possible world has these {len(given) + len(broken)} statements together, and without "
+        f"any one of them there is no such conflict:\n{listed}"
+    )

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from coherently.errors import PanelError
+from coherently.errors import PanelError, counted
 from coherently.events import PackedTexts
-from coherently.panel.cell_table import count, read_only
+from coherently.panel.cell_table import read_only
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws
 from coherently.panel.texts import by_appearance, suggest
@@ -71,8 +71,9 @@ class Panel(Value):
     A forecast is one entry of each array: `judge_index` points into `judges`, `event_index` into `written`,
     `probability` lies in [0, 1], `weight` is finite and not negative. `lower` and `upper` (NaN where not
     given) and `time` are None where the source has no such column. `laws` hold in every possible world. `notes`
-    says what a reader should know about how the source was read. Arrays are read-only:
-    `dataclasses.replace(panel, probability=...)` makes a panel with other numbers.
+    says what a reader should know about how the source was read. A `reduced` panel has means, with their total
+    weights, in place of the forecasts. Arrays are read-only: `dataclasses.replace(panel, probability=...)` makes a
+    panel with other numbers.
 
     >>> panel = Panel.from_records([("Ann", "p", 0.7), ("Ann", "p & q", 0.4), ("Bob", "~(~p | ~q)", 0.2)])
     >>> panel
@@ -95,6 +96,7 @@ class Panel(Value):
     notes: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     library: str | None = None
+    reduced: bool = False
 
     def __post_init__(self) -> None:
         read_only(self, "judge_index", "event_index", "probability", "weight", "lower", "upper", "time")
@@ -137,8 +139,8 @@ class Panel(Value):
     def summary(self) -> str:
         """Count what the panel holds, in words."""
         return (
-            f"{count(len(self), 'forecast')} by {count(len(self.judges), 'judge')} "
-            f"on {count(len(self.written), 'event')} over {count(self._variables_used(), 'variable')}"
+            f"{counted(len(self), 'forecast')} by {counted(len(self.judges), 'judge')} "
+            f"on {counted(len(self.written), 'event')} over {counted(self._variables_used(), 'variable')}"
         )
 
     def _variables_used(self) -> int:
@@ -171,7 +173,7 @@ class Panel(Value):
         """Give the panel of one judge."""
         if name not in self.judges:
             near = suggest(str(name), self.judges)
-            raise PanelError(f"unknown judge {name!r}{near}; the panel has {count(len(self.judges), 'judge')}")
+            raise PanelError(f"unknown judge {name!r}{near}; the panel has {counted(len(self.judges), 'judge')}")
         return self.select(self.judge_index == self.judges.index(name))
 
     def select(self, rows: NDArray[Any]) -> Panel:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.errors import counted
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -19,8 +21,8 @@ WIDTH = 60
 DECIMALS = 4
 
 
-def text_table(columns: Columns) -> str:
-    """Print columns side by side, texts to the left and numbers to the right.
+def text_table(columns: Columns, decimals: int = DECIMALS) -> str:
+    """Print columns side by side, texts to the left and numbers, with at most so many decimals, to the right.
 
     >>> print(text_table({"event": ["rain", "wind"], "raw": np.array([0.675, np.nan]), "weight": np.array([2.0, 0.0])}))
     event    raw  weight
@@ -28,24 +30,24 @@ def text_table(columns: Columns) -> str:
     wind       -       0
     """
     count = len(next(iter(columns.values())))
-    printed = [_column(name, cells[:ROWS]) for name, cells in columns.items()]
+    printed = [_column(name, cells[:ROWS], decimals) for name, cells in columns.items()]
     lines = ["  ".join(row).rstrip() for row in zip(*printed, strict=True)]
-    return "\n".join([*lines, f"... and {count - ROWS:,} more rows"] if count > ROWS else lines)
+    return "\n".join([*lines, f"... and {counted(count - ROWS, 'more row')}"] if count > ROWS else lines)
 
 
-def _column(name: str, cells: Cells) -> list[str]:
+def _column(name: str, cells: Cells, decimals: int) -> list[str]:
     if isinstance(cells, np.ndarray):
-        texts = [name, *_numbers(cells)]
+        texts = [name, *_numbers(cells, decimals)]
         return [text.rjust(max(map(len, texts))) for text in texts]
     texts = [name, *(_text(cell) for cell in cells)]
     return [text.ljust(max(map(len, texts))) for text in texts]
 
 
-def _numbers(values: NDArray[np.float64 | np.int64]) -> list[str]:
-    """Write numbers with as many decimals, up to four, as the column needs; a dash where a number is missing."""
-    rounded = np.round(values.astype(np.float64), DECIMALS) + 0.0  # no minus before a zero
+def _numbers(values: NDArray[np.float64 | np.int64], most: int) -> list[str]:
+    """Write numbers with as many decimals, up to `most`, as the column needs; a dash where a number is missing."""
+    rounded = np.round(values.astype(np.float64), most) + 0.0  # no minus before a zero
     known = rounded[np.isfinite(rounded)]
-    enough = (d for d in itertools.count() if d == DECIMALS or np.array_equal(np.round(known, d), known))
+    enough = (d for d in itertools.count() if d == most or np.array_equal(np.round(known, d), known))
     decimals = next(enough)
     return ["-" if np.isnan(value) else f"{value:,.{decimals}f}" for value in rounded.tolist()]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from coherently.errors import SHOWN, PanelError, summarise
+from coherently.panel.cells import check_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,6 +60,7 @@ def _mean(panel: Panel, order: NDArray[np.int64], new: NDArray[np.bool_]) -> Pan
         return np.divide(total, known, out=averaged, where=known > 0)
 
     weight = mean(panel.weight)
+    check_weights(weight, lambda i: f"the mean weight of {_name(panel, int(np.argmax(group == i)))}")
     pull = np.where(weight[group] > 0, panel.weight, 1.0)
     probability = np.bincount(group, pull * panel.probability) / np.bincount(group, pull)
     first = np.full(len(count), len(panel))
@@ -79,12 +81,13 @@ def _refusal(
     panel: Panel, order: NDArray[np.int64], new: NDArray[np.bool_], extra: int, place: Callable[[int], str]
 ) -> str:
     again = np.sort(order[~new])[:SHOWN].tolist()
-    problems = [
-        f"{place(row)}: {panel.judges[panel.judge_index[row]]} has already forecast "
-        f"'{panel.written.text[panel.event_index[row]]}'"
-        for row in again
-    ]
+    problems = [f"{place(row)}: {_name(panel, row, ' has already forecast ')}" for row in again]
     return summarise(problems, extra) + "\nDelete the repeats, or choose --repeats keep, last or mean."
+
+
+def _name(panel: Panel, row: int, between: str = "'s forecasts of ") -> str:
+    """The judge and the event of a forecast."""
+    return f"{panel.judges[panel.judge_index[row]]}{between}'{panel.written.text[panel.event_index[row]]}'"
 
 
 def _with_note(panel: Panel, note: str) -> Panel:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.errors import SHOWN
+from coherently.errors import SHOWN, counted
 from coherently.events import PackedTexts, parts
-from coherently.panel.cell_table import ProblemList, count
+from coherently.panel.cell_table import ProblemList
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -121,7 +121,7 @@ def compact_notes(source: str, written: Sequence[str], events: Events, sides: ND
     starts, members = events.supports(sides // 2)
     uses = np.bincount(members)
     alone = [i for i in tight if uses[members[starts[i] : starts[i + 1]]].max(initial=0) == 1]
-    named = [f"{written[i]} ({count(int(starts[i + 1] - starts[i]), 'variable')})" for i in alone]
+    named = [f"{written[i]} ({counted(int(starts[i + 1] - starts[i]), 'variable')})" for i in alone]
     return [f"{source}: read as formulas; put quotes around those that are names: {name_some(named)}"] if alone else []
 
 

@@ -59,7 +59,7 @@ class ListedWeights:
         """Say where the weights are listed, and which of them are for nobody in the panel."""
         known = set(panel.judges)
         unknown = [name for name in self.weight if name not in known]
-        extra = f"; listed there, but not in the panel: {name_some(unknown)}" if unknown else ""
+        extra = f" (which also lists {name_some(unknown)}, not in the panel)" if unknown else ""
         return f"as listed in {self.source}{extra}"
 
 
@@ -82,7 +82,23 @@ def weighted(panel: Panel, weights: Weights) -> Panel:
     if len(factor) and not factor.any():
         raise PanelError(f"the weight of every judge is 0 ({said}): nothing would be left to aggregate")
     note = f"Judges are weighted {said}{_range(panel, factor)}."
-    return replace(panel, weight=panel.weight * factor[panel.judge_index], notes=(*panel.notes, note))
+    return replace(panel, weight=_multiplied(panel, factor[panel.judge_index]), notes=(*panel.notes, note))
+
+
+def _multiplied(panel: Panel, factor: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weight of each forecast times its factor, if that is in the range of weights."""
+
+    def name(row: int) -> str:
+        judge, event = panel.judges[panel.judge_index[row]], panel.written.text[panel.event_index[row]]
+        return (
+            f"the weight of {judge} for {event!r}, {panel.weight[row]:g} times the weight {factor[row]:g} of the judge,"
+        )
+
+    with np.errstate(over="ignore", under="ignore"):
+        weight: NDArray[np.float64] = panel.weight * factor
+    lost = (weight == 0) & (panel.weight > 0) & (factor > 0)
+    cells.check_weights(np.where(lost, np.finfo(np.float64).smallest_subnormal, weight), name)
+    return weight
 
 
 def find_weighting(weights: Weights) -> Weighting:

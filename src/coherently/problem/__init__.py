@@ -11,12 +11,12 @@ from coherently.problem.losses import BRIER, KERNELS, LOSSES, Brier, Log, Loss, 
 from coherently.problem.parts import Part, split
 from coherently.problem.pose import pose, pose_again, pose_individually
 from coherently.problem.problem import Merged, Problem, Way
-from coherently.problem.settled import settled
+from coherently.problem.settled import possible, settled
 from coherently.problem.spaces.space import FREE, Block, LawFunctions, Space
 from coherently.problem.spaces.states import States, TooManyStatesError
 from coherently.problem.spaces.symmetry import broken_symmetry
 from coherently.problem.terms import ABSENT, NO_TERMS, Intervals, Limits, Sides
-from coherently.problem.units import drawn_together, in_units, is_level, unit_of
+from coherently.problem.units import Layer, in_units, is_level, layers_of, unit_of
 
 __all__ = [
     "ABSENT",
@@ -36,6 +36,7 @@ __all__ = [
     "Groups",
     "Intervals",
     "LawFunctions",
+    "Layer",
     "Limits",
     "Log",
     "Loss",
@@ -54,15 +55,16 @@ __all__ = [
     "clusters",
     "decode",
     "distance",
-    "drawn_together",
     "find_design",
     "find_loss",
     "in_units",
     "is_level",
     "lawful_clusters",
+    "layers_of",
     "pose",
     "pose_again",
     "pose_individually",
+    "possible",
     "settled",
     "split",
     "unit_of",

@@ -13,6 +13,7 @@ from coherently.problem.functions import Functions
 from coherently.problem.losses import BRIER, merged_mean
 from coherently.problem.problem import Forecasts, Merged, Problem
 from coherently.problem.spaces.possible import number_variables
+from coherently.problem.stated_values import stated
 from coherently.problem.terms import NO_TERMS, Conditionals, Intervals, Limits, Sides, Terms
 from coherently.problem.units import in_units
 
@@ -129,7 +130,7 @@ def _terms(pins: Pins, pin: NDArray[np.int64], places: list[Sides]) -> Terms:
     """Conditionals, still without numbers, and pins."""
     given, none = places[2], np.zeros(len(places[2]))
     limits = Limits(places[4], places[5], pins.low[pin], pins.high[pin], pin.astype(np.int32)) if len(pin) else Limits()
-    return Terms(Conditionals(given, places[3], none, none), Intervals(), limits)
+    return Terms(Conditionals(given, places[3], none, none, none), Intervals(), limits)
 
 
 def _given(
@@ -200,6 +201,8 @@ def _merge(problem: Problem, intervals: Intervals) -> Problem:
     rows = point & ~plain
     known = _merged_mean(problem.loss, own[rows], turned[rows], weight[rows], len(given))
     given = replace(given, weight=known[0], mean=known[1])
+    _, number = _weighted_mean(own[~plain], turned[~plain], weight[~plain], len(given))
+    given = replace(given, stated=stated(problem.loss, given, intervals, number))
     terms = replace(merged.terms, conditionals=given, intervals=intervals)
     return replace(problem, merged=replace(merged, weight=total, mean=mean, terms=terms))
 

@@ -98,6 +98,12 @@ class Merged(Value):
             functions=self.functions.extend(variables, words),
         )
 
+    def weights(self) -> NDArray[np.float64]:
+        """The weights of coordinates, conditionals and intervals, in this order."""
+        if not len(self.terms):
+            return self.weight
+        return np.concatenate([self.weight, self.terms.conditionals.weight, self.terms.intervals.weight])
+
     def times(self, factor: float) -> Merged:
         """The same with all weights multiplied."""
         given, inner = self.terms.conditionals, self.terms.intervals

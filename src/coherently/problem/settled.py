@@ -33,7 +33,7 @@ def settled(panel: Panel) -> Panel:
     given = np.flatnonzero(written.condition != CERTAIN)
     if not len(given):
         return panel
-    holds, fails = np.split(_possible(panel, np.concatenate([written.event[given], written.rest[given]])), 2)
+    holds, fails = np.split(possible(panel, np.concatenate([written.event[given], written.rest[given]])), 2)
     units, always = given[holds != fails], holds[holds != fails]
     if not len(units):
         return panel
@@ -43,7 +43,7 @@ def settled(panel: Panel) -> Panel:
     return replace(panel, written=replace(written, event=event, condition=condition, rest=rest))
 
 
-def _possible(panel: Panel, sides: NDArray[np.int32]) -> NDArray[np.bool_]:
+def possible(panel: Panel, sides: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which sides hold in some world that obeys laws and declarations.
 
     Sides that are not connected hold at once if each of them can, so that one world shows many.

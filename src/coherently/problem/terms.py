@@ -76,16 +76,23 @@ class Conditionals(_TermRows):
     """Distinct conditional forecasts "E given H"; an event and its complement given the same condition count as one.
 
     `joint` is E & H and `condition` H; `weight` and `mean` are of the merged forecasts (NaN where the weight is 0).
+    `stated` is where the forecasts, intervals included, stand if the condition has no probability (NaN if none has any
+    weight).
     """
 
     joint: Sides = field(default_factory=Sides)
     condition: Sides = field(default_factory=Sides)
     weight: NDArray[np.float64] = field(default_factory=_floats)
     mean: NDArray[np.float64] = field(default_factory=_floats)
+    stated: NDArray[np.float64] = field(default_factory=_floats)
 
     def value(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The conditional probabilities; where the condition counts as impossible, they are the forecasts."""
-        return np.where(self.standing(x), np.nan_to_num(self.mean, nan=0.5), self.ratio(x))
+        """The conditional probabilities; where the condition counts as impossible, they are as stated."""
+        return np.where(self.standing(x), self.as_stated(), self.ratio(x))
+
+    def as_stated(self) -> NDArray[np.float64]:
+        """Where the forecasts stand if nothing constrains them: one half if there is none of any weight."""
+        return np.nan_to_num(self.stated, nan=0.5)
 
     def standing(self, x: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which forecasts stand as they are: those whose condition counts as impossible."""
@@ -93,9 +100,9 @@ class Conditionals(_TermRows):
         return absent
 
     def ratio(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The ratio of the probabilities of E & H and H; where that of H is 0, the forecast."""
+        """The ratio of the probabilities of E & H and H; where that of H is 0, it is as stated."""
         joint, condition = self.joint.probability(x), self.condition.probability(x)
-        ratio = np.divide(joint, condition, out=np.nan_to_num(self.mean, nan=0.5), where=condition > 0)
+        ratio = np.divide(joint, condition, out=self.as_stated(), where=condition > 0)
         return np.clip(ratio, 0.0, 1.0)
 
 

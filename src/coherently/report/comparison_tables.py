@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.text import Text
 
+from coherently.errors import counted
 from coherently.report.tables import _plain as plain
 from coherently.report.tables import _table as make_table
 from coherently.scoring import DRAWN, RULES
@@ -157,7 +158,7 @@ def _short(found: Difference) -> str:
 
 
 def _caption(comparison: Comparison, over: str) -> str:
-    said = f"Means over {comparison.judges:,} judges, {comparison.scored:,} forecasts"
+    said = f"Means over {counted(comparison.judges, 'judge')}, {counted(comparison.scored, 'forecast')}"
     if not comparison.has_intervals(over):
         return f"{said}; no intervals"
     how = f"made again for {comparison.resamples:,} draws of the judges" if comparison.remade else "as they are"

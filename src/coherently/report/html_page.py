@@ -12,23 +12,32 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coherently.errors import MissingDependencyError, PanelError
+from coherently.errors import MissingDependencyError, PanelError, counted
 from coherently.report import drawings, names, sections
+from coherently.report.verification_code import panel_code, verifying_code
+from coherently.solve import Coherence
 
 if TYPE_CHECKING:
     import os
 
+    from coherently.panel import Panel
     from coherently.report.dossier import Dossier
 
 ENDINGS = (".html", ".htm")
+KINDS = {Coherence.GLOBAL: "coherent", Coherence.LOCAL: "locally coherent", Coherence.NONE: "pooled"}
+"""What forecasts are called, by how far they are coherent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a page comes from: the name of the panel's file, and when the page was made; both may be unknown."""
+    """Where a page comes from: the name of the panel's file, and when the page was made; both may be unknown.
+
+    `panel_code` are the lines of Python that make the panel, for those who verify the result.
+    """
 
     name: str | None = None
     made: str | None = None
+    panel_code: str | None = None
 
 
 NOWHERE = Origin()
@@ -78,15 +87,22 @@ def write_dossier(dossier: Dossier, origin: Origin = NOWHERE) -> str:
         curves=None if trace is None else drawings.curves(trace, result.lower_bound),
         sweeps=0 if trace is None else len(trace.objective) - 1,
         certificate=sections.certificate(result),
+        verifying_code=verifying_code(origin.panel_code or _panel_code(result.panel, origin.name)),
         verification=verification,
         rests_on=Counter(verification.bound_rests_on if verification is not None else ()).most_common(),
         **_about_panel(dossier, origin),
     )
 
 
+def _panel_code(panel: Panel, name: str | None) -> str:
+    """The lines that read a panel of which only the name is known."""
+    laws = "laws.txt" if panel.laws.statements() else None
+    return panel_code(name or "panel.csv", {"laws": laws})
+
+
 def _check_page(dossier: Dossier, origin: Origin) -> str:
     assert dossier.check is not None
-    repairs = sections.repairs(dossier.check.book, dossier.panel.labels)
+    repairs = sections.repairs(dossier.check.book, dossier.panel)
     return _render("check.html", forecasts=repairs, **_about_panel(dossier, origin))
 
 
@@ -95,6 +111,7 @@ def _about_panel(dossier: Dossier, origin: Origin) -> dict[str, Any]:
     return {
         "panel": panel,
         "origin": origin,
+        "kind": "coherent" if dossier.result is None else KINDS[dossier.result.coherence],
         "versions": sections.versions(),
         "graph": drawings.picture(panel),
         "found": found,
@@ -136,6 +153,7 @@ def _environment() -> Any:
         "number": names.number,
         "probability": names.probability,
         "signed": names.signed,
+        "counted": counted,
         "grouped": lambda value: f"{value:,}",
     }
     environment.globals |= {"side": drawings.SIDE, "width": drawings.WIDTH, "height": drawings.HEIGHT}

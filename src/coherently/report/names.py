@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
+from coherently.result.shown import DIGITS
+
 JOINERS = "\u200c\u200d"
 """Format characters that some scripts and emoji need; all others could rearrange the text around them."""
-DIGITS = 4
 
 
 def shown(text: str) -> str:
-    r"""Text in which characters that act on the text around them are spelt out.
+    r"""Text in which characters that act on the text around them are written as escapes.
 
     >>> shown("a\u202eb\x07\ud800"), shown("عدد"), shown("x\r\ny")
     ('a\\u202eb\\x07\\ud800', 'عدد', 'x\\r\\ny')
@@ -31,16 +32,16 @@ def number(value: float | None) -> str:
     return f"{value:.{DIGITS}f}" if abs(value) >= 0.5 * 10**-DIGITS else f"{value:.1e}"
 
 
-def probability(value: float) -> str:
-    """A probability to four places, or a dash if there is none.
+def probability(value: float, digits: int = DIGITS) -> str:
+    """A probability to some places, or a dash if there is none.
 
     >>> probability(0.5), probability(float("nan"))
     ('0.5000', '-')
     """
-    return "-" if math.isnan(value) else f"{value:.{DIGITS}f}"
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def signed(value: float) -> str:
+def signed(value: float, digits: int = DIGITS) -> str:
     """A change with its sign, 0 if it is too small to be shown.
 
     >>> signed(0.08333), signed(-0.2), signed(1e-9), signed(float("nan"))
@@ -48,4 +49,4 @@ def signed(value: float) -> str:
     """
     if math.isnan(value):
         return "-"
-    return "0" if abs(value) < 0.5 * 10**-DIGITS else f"{value:+.{DIGITS}f}"
+    return "0" if abs(value) < 0.5 * 10**-digits else f"{value:+.{digits}f}"

@@ -13,9 +13,11 @@ import numpy as np
 
 from coherently.checks.verdicts import CheckStatus
 from coherently.plot.data import ROUNDING
+from coherently.problem import pose
 from coherently.report.changes import ranked_changes, without_condition
 from coherently.report.names import number
 from coherently.report.tables import distance_words
+from coherently.result.shown import DIGITS, rounded_changes
 from coherently.scoring import RULES
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from coherently.checks import Check
     from coherently.checks.verdicts import Verdict
     from coherently.events import Value
+    from coherently.panel import Panel
     from coherently.result import Result
     from coherently.scoring import Scores
     from coherently.solve import Component
@@ -56,7 +59,7 @@ PACKAGES = ("coherently", "numpy", "scipy", "highspy")
 
 @dataclass(frozen=True, slots=True)
 class ForecastRow:
-    """A row of the table of forecasts; `label` is a readable name, if there is one.
+    """A row of the table of forecasts, with numbers as they are shown; `label` is a readable name, if there is one.
 
     A forecast is not `ranked` if its condition counts as impossible: its value does not matter.
     """
@@ -70,16 +73,17 @@ class ForecastRow:
 
     @property
     def change(self) -> float:
-        """How far the probability is from the panel's mean."""
+        """How far the shown probability is from the shown mean of the panel."""
         return self.probability - self.raw
 
 
 @dataclass(frozen=True, slots=True)
 class ForecastSection:
-    """The forecasts that are shown, and how many there are."""
+    """The forecasts that are shown, how many there are, and the number of decimals."""
 
     rows: tuple[ForecastRow, ...]
     total: int
+    digits: int = DIGITS
 
     @property
     def is_long(self) -> bool:
@@ -111,7 +115,8 @@ class JudgeRow:
 class JudgeSection:
     """The judges that are shown (contradictions first, of these the farthest first), and counts over all judges.
 
-    An `unfinished` judge has no proved distance, an `undecided` one no status either; `means` are the panel's averages.
+    An `unfinished` judge has no proved distance, an `undecided` one no status either; `cut` counts those that time cut
+    short. `means` are the panel's averages.
     """
 
     rows: tuple[JudgeRow, ...]
@@ -119,6 +124,7 @@ class JudgeSection:
     incoherent: tuple[str, ...]
     undecided: int
     unfinished: int
+    cut: int
     rounding: int
     tolerance: float
     means: JudgeRow
@@ -201,14 +207,15 @@ def forecasts(result: Result) -> ForecastSection:
     change, absent = ranked_changes(result).round(ROUNDING), without_condition(result)
     order = np.argsort(-change, kind="stable")[:FORECASTS]
     labels = result.panel.labels
+    rows = np.arange(len(change)) if len(change) <= FORECASTS else order
+    shown = result.shown(rows)
 
-    def row(i: int) -> ForecastRow:
+    def row(i: int, value: float, raw: float) -> ForecastRow:
         event = columns["event"][i]
-        value, raw, weight = (float(columns[name][i]) for name in ("probability", "raw", "weight"))
-        return ForecastRow(event, labels.get(event), value, raw, weight, not absent[i])
+        return ForecastRow(event, labels.get(event), value, raw, float(columns["weight"][i]), not absent[i])
 
-    shown = range(len(change)) if len(change) <= FORECASTS else order.tolist()
-    return ForecastSection(tuple(map(row, shown)), len(change))
+    numbers = (rows.tolist(), shown.probability.tolist(), shown.raw.tolist())
+    return ForecastSection(tuple(map(row, *numbers)), len(change), shown.digits)
 
 
 def _moved(row: ForecastRow) -> float:
@@ -216,11 +223,19 @@ def _moved(row: ForecastRow) -> float:
     return 0.0 if math.isnan(row.change) or not row.ranked else -round(abs(row.change), ROUNDING)
 
 
-def repairs(book: Book, labels: Mapping[str, str]) -> ForecastSection:
-    """The smallest change of the panel's means that makes them coherent."""
-    rows = [ForecastRow(str(key), labels.get(str(key)), new, old, math.nan) for key, (old, new) in book.repair.items()]
-    rows.sort(key=_moved)
-    return ForecastSection(tuple(rows[:FORECASTS]), len(rows))
+def repairs(book: Book, panel: Panel) -> ForecastSection:
+    """The smallest change of the panel's means that makes them coherent: the events that change as they are shown."""
+    number = {text: i for i, text in enumerate(panel.written.text)}
+    before, after = np.full((2, len(number)), np.nan)
+    for key, (old, new) in book.repair.items():
+        before[number[str(key)]], after[number[str(key)]] = old, new
+    changed = np.flatnonzero(np.isfinite(after))
+    most = changed[np.argsort(-np.abs(after - before)[changed].round(ROUNDING), kind="stable")[:FORECASTS]]
+    shown = rounded_changes(pose(panel), after, before, units=most)
+    numbers = zip((panel.written.text[i] for i in most.tolist()), shown.probability, shown.raw, strict=True)
+    rows = [ForecastRow(text, panel.labels.get(text), float(new), float(old), math.nan) for text, new, old in numbers]
+    rows = [row for row in rows if row.change]
+    return ForecastSection(tuple(rows), len(changed) - len(most) + len(rows), shown.digits)
 
 
 def judges(found: Check) -> JudgeSection:
@@ -234,6 +249,7 @@ def judges(found: Check) -> JudgeSection:
         tuple(every.worst(len(every))),
         every.count(CheckStatus.UNDECIDED),
         every.unfinished,
+        every.cut,
         every.count(CheckStatus.ROUNDING),
         every.tolerance,
         _judge("", means.forecasts, means),

@@ -8,7 +8,9 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from coherently.errors import counted
 from coherently.report.changes import ranked_changes
+from coherently.result.shown import DIGITS, ShownForecasts, ShownNumbers, beside, nearest, outward
 from coherently.scoring import RULES
 from coherently.solve import Proof
 
@@ -37,17 +39,19 @@ def forecasts_table(result: Result) -> Table:
     """Each event with its probability, the raw mean and the change; a shortened table has the largest changes."""
     columns = result.columns()
     change = ranked_changes(result)
-    shown = np.sort(np.argsort(-change, kind="stable")[:LONGEST])
+    rows = np.sort(np.argsort(-change, kind="stable")[:LONGEST])
+    shown = result.shown(rows)
     table = _table("event", "probability", "raw", "change", "weight", caption=_cut(len(change)))
-    for i in shown.tolist():
-        table.add_row(
-            _label(columns["event"][i], result.panel.labels),
-            _number(columns["probability"][i]),
-            _number(columns["raw"][i]),
-            _signed(columns["adjustment"][i]),
-            f"{columns['weight'][i]:g}",
-        )
+    for i, *numbers in zip(rows.tolist(), *_change_cells(shown), strict=True):
+        table.add_row(_label(columns["event"][i], result.panel.labels), *numbers, f"{columns['weight'][i]:g}")
     return table
+
+
+def _change_cells(shown: ShownForecasts) -> tuple[list[str], list[str], list[str]]:
+    """Probabilities, raw numbers and changes as they are shown."""
+    digits = shown.digits
+    probability, raw = ([_number(value, digits) for value in column] for column in (shown.probability, shown.raw))
+    return probability, raw, [_signed(value, digits) for value in shown.change]
 
 
 def row_table(result: Result) -> Table:
@@ -55,22 +59,26 @@ def row_table(result: Result) -> Table:
     columns = result.row_columns()
     count = len(columns["event"])
     table = _table("judge", "event", "probability", "raw", "change", caption=_cut(count))
-    for i in range(min(count, LONGEST)):
-        table.add_row(
-            _plain(columns["judge"][i]),
-            _label(columns["event"][i], result.panel.labels),
-            _number(columns["probability"][i]),
-            _number(columns["raw"][i]),
-            _signed(columns["adjustment"][i]),
-        )
+    for i, *numbers in zip(range(min(count, LONGEST)), *_change_cells(_shown_rows(result)), strict=True):
+        table.add_row(_plain(columns["judge"][i]), _label(columns["event"][i], result.panel.labels), *numbers)
     return table
+
+
+def _shown_rows(result: Result) -> ShownForecasts:
+    """The first forecasts: probabilities rounded together, each beside the judge's number."""
+    units, row = np.unique(result.problem.forecasts.unit[:LONGEST].astype(np.int64), return_inverse=True)
+    shown = result.shown(units)
+    after = ShownNumbers(shown.probability[row], shown.digits)
+    value, raw = result.solution.value[units][row], result.panel.probability[:LONGEST]
+    return ShownForecasts(after.value, beside(after, value, raw, nearest(raw, shown.digits)), shown.digits)
 
 
 def bounds_table(columns: Columns) -> Table:
     """Each event with the least and the greatest probability that it can have."""
     table = _table("event", "low", "high", "note", left=("event", "note"))
-    for event, low, high, note in zip(*(columns[name] for name in ("event", "low", "high", "note")), strict=True):
-        table.add_row(_plain(event), _number(low), _number(high), _plain(note or ""))
+    low, high = outward(np.array(columns["low"], np.float64), np.array(columns["high"], np.float64), DIGITS)
+    for event, least, most, note in zip(columns["event"], low, high, columns["note"], strict=True):
+        table.add_row(_plain(event), _number(least), _number(most), _plain(note or ""))
     return table
 
 
@@ -89,7 +97,7 @@ def summary(result: Result) -> Text:
     parts = [f"{result.panel.summary()}.", result.solution.sentence]
     if result.worlds is not None:
         count = sum(len(part.weight) for part in result.worlds.parts)
-        parts.append(f"They are jointly coherent: a mixture of {count:,} possible worlds.")
+        parts.append(f"They are jointly coherent: a mixture of {counted(count, 'possible world')}.")
     if result.groups is not None:
         parts.append(f"Groups: {result.groups}; sweeps: {result.sweeps}; largest violation: {result.violation:.1e}.")
     if result.objective is not None:
@@ -177,9 +185,14 @@ def findings_summary(check: Check) -> Text:
     if rounded:
         parts.append(_rounding_words(rounded, len(judges), judges.tolerance))
     if unfinished := judges.unfinished:
-        who = "The check was" if len(judges) == 1 else f"{unfinished:,} of {len(judges):,} judges were"
+        who = (
+            "The check was"
+            if len(judges) == 1
+            else f"{unfinished:,} of {len(judges):,} judges {'was' if unfinished == 1 else 'were'}"
+        )
         undecided = f" ({open_:,} undecided, the others with bounds on the distance)" if 0 < open_ < unfinished else ""
-        parts.append(f"{who} not finished in time{undecided}: raise the limit (--time-limit).")
+        when, remedy = (" in time", ": raise the limit (--time-limit)") if judges.cut else ("", " by any method")
+        parts.append(f"{who} not finished{when}{undecided}{remedy}.")
     if any(proof is not Proof.ALL_WORLDS for proof in check.means.proofs):
         parts.append(f"The distance of the panel's means rests on: {check.means.proof}.")
     return Text(" ".join(parts))
@@ -230,16 +243,16 @@ def _label(text: str, labels: Mapping[str, str]) -> Text:
 
 
 def _plain(text: str) -> Text:
-    """Text that a terminal shows as it is: control characters are spelt out."""
+    """Text that a terminal shows as it is: control characters are written as escapes."""
     return Text("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text))
 
 
-def _number(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.4f}"
+def _number(value: float, digits: int = DIGITS) -> str:
+    return "-" if np.isnan(value) else f"{value:.{digits}f}"
 
 
-def _signed(value: float) -> str:
-    return "-" if np.isnan(value) else "0" if abs(value) < 5e-5 else f"{value:+.4f}"
+def _signed(value: float, digits: int) -> str:
+    return "-" if np.isnan(value) else "0" if abs(value) < 0.5 * 10.0**-digits else f"{value:+.{digits}f}"
 
 
 def _finding_cells(forecasts: int, verdict: Verdict) -> tuple[str, str, str, str]:
@@ -251,8 +264,6 @@ def distance_words(verdict: Verdict) -> str:
     low, high = _small(verdict.distance_low), _small(verdict.distance_high)
     if verdict.proved:
         return high if low == high else f"{verdict.distance_high:#.3g}"
-    if not np.isfinite(verdict.distance_high):
-        return f"at least {low}" if verdict.distance_low > 0 else "-"
     return high if low == high else f"between {low} and {high}" if verdict.distance_low > 0 else f"at most {high}"
 
 

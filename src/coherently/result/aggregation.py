@@ -12,7 +12,7 @@ from coherently.panel import Panel
 from coherently.panel.weights import weighted
 from coherently.problem import find_loss, pose, settled, unit_of
 from coherently.result.idle import with_idle
-from coherently.result.notes import clipped, pins_in_conflict, with_notes, without_promise
+from coherently.result.notes import clipped, pins_in_conflict, with_notes, with_settled
 from coherently.result.result import Result
 from coherently.solve import Budget, InfeasiblePinsError, choose
 
@@ -88,6 +88,6 @@ def _aggregated(given: Panel, panel: Panel, chosen: Method, measure: Loss, budge
         answered, solution = with_idle(panel, problem.in_weights(), solution)
     except InfeasiblePinsError as error:
         raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
-    solution = with_notes(panel, problem, without_promise(panel, plain, solution))
+    solution = with_notes(panel, problem, with_settled(panel, plain, solution))
     said = [*panel.notes[len(given.notes) :], *filter(None, [clipped(panel, measure), solution.note])]
     return Result(panel, chosen, answered, replace(solution, note=" ".join(said) or None))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.errors import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -68,8 +70,8 @@ class Mixture:
                 yield weight, {**world, **unused}
 
     def __repr__(self) -> str:
-        worlds = sum(len(part.weight) for part in self.parts)
-        return f"<Mixture: {worlds:,} worlds in {len(self.parts):,} parts over {len(self.names):,} variables>"
+        worlds = counted(sum(len(part.weight) for part in self.parts), "world")
+        return f"<Mixture: {worlds} in {counted(len(self.parts), 'part')} over {counted(len(self.names), 'variable')}>"
 
 
 def join(parts: Sequence[Worlds]) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:

@@ -4,12 +4,41 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from coherently.errors import ResultError
 
 Words = TypeVar("Words", bound=StrEnum)
+
+LONGEST_PATH = 4096
+"""A longer text is never taken for a path."""
+
+
+def source_text(source: str | os.PathLike[str]) -> str:
+    """The text of a file, by its path, or the text itself, which begins with a brace.
+
+    >>> source_text(' {"status": "optimal"}')
+    ' {"status": "optimal"}'
+    >>> source_text("certificat.json")
+    Traceback (most recent call last):
+    ...
+    coherently.errors.ResultError: there is no file 'certificat.json': check its name and folder, or pass JSON
+    """
+    if isinstance(source, str) and (source.lstrip()[:1] in ("", *"{[") or len(source) > LONGEST_PATH):
+        return source
+    if not isinstance(source, str | os.PathLike):
+        raise ResultError(f"a result is read from JSON or from the path of a file, not from a {type(source).__name__}")
+    try:
+        return Path(source).read_text("utf-8-sig")
+    except (FileNotFoundError, ValueError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            raise ResultError(f"{source} is not a text in UTF-8, as the JSON of a result is: {error}") from None
+        raise ResultError(f"there is no file {str(source)!r}: check its name and folder, or pass JSON") from None
+    except OSError as error:
+        raise ResultError(f"{source} cannot be read: {error.strerror or error}") from None
 
 
 def parse(text: str) -> Fields:
@@ -47,6 +76,14 @@ class Fields:
         if name not in self._values:
             raise ResultError(f"the field {self.place(name)} is missing")
         return self._values[name]
+
+    def only(self, *names: str) -> None:
+        """Refuse fields with other names: nobody would know what they mean."""
+        unknown = [name for name in self._values if name not in names]
+        if unknown:
+            raise ResultError(
+                f"the field {self.place(unknown[0])} is not one of a result; the fields are {', '.join(names)}"
+            )
 
     def has(self, name: str) -> bool:
         """Whether there is such a field."""

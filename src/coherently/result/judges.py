@@ -69,7 +69,7 @@ def individual(
 
 def _has_groups(problem: Problem) -> bool:
     """Whether the problem can be solved locally."""
-    return problem.loss.is_quadratic or (isinstance(problem.loss, KERNELS) and not len(problem.merged.terms))
+    return problem.loss.is_quadratic or (type(problem.loss) in KERNELS and not len(problem.merged.terms))
 
 
 def _known(solution: Solution, label: NDArray[np.int32]) -> NDArray[np.int64]:

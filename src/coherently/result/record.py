@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import unicodedata
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,8 @@ import numpy as np
 
 from coherently.errors import ResultError, summarise
 from coherently.events import Events
-from coherently.panel import NO_LAWS, Panel, WrittenEvents, read_laws
+from coherently.panel import NO_LAWS, Panel, WrittenEvents, is_plain, read_laws
+from coherently.panel.columnar.cell_values import HEAVIEST, are_weights
 from coherently.panel.panel import UNRESOLVED
 from coherently.problem import LOSSES, Log, find_loss, pose, settled
 from coherently.result.fields import Fields, parse
@@ -24,12 +26,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.panel import Laws
     from coherently.problem import Loss, Problem
     from coherently.result.result import Result
     from coherently.solve import Solution
 
-FORMAT, VERSION = "coherently-result", 2
+FORMAT, VERSION = "coherently-result", 3
+OLDER = (2,)
+"""Earlier versions that can be read; version 2 does not say from which panel a result was made."""
+DIGEST = re.compile("[0-9a-f]{64}")
 PROMISES = (
     "objective",
     "lower_bound",
@@ -41,6 +45,11 @@ PROMISES = (
     "conditionals",
     "note",
 )
+FIELDS = (
+    *("format", "version", "panel_sha256", "status", "coherence", "method", "tolerance", "loss", "clip", *PROMISES),
+    *("plain_events", "laws", "forecasts", "components", "worlds"),
+)
+"""The fields of a record, in their order."""
 LACKS = {
     Coherence.NONE: ("groups", "sweeps", "violation", "worlds"),
     Coherence.LOCAL: ("worlds",),
@@ -50,6 +59,12 @@ LACKS = {
 CONFLICT = ", conflict "
 """The text between a route and the conflict of the evidence."""
 ROW = ("probability", "weight", "lower", "upper")
+MOST_FORECASTS = 1e12
+"""The weight of an event in a record is a sum; it is at most this many times the greatest weight of a forecast."""
+
+
+FORMS = ("called_off", "linearised", "ratio")
+"""How an objective may count conditional forecasts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +73,14 @@ class Recorded:
 
     name: str
     tolerance: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What a record says that a result would otherwise work out: its gap, and the digest of the panel."""
+
+    gap: float | None
+    panel_sha256: str | None
 
 
 def write(result: Result) -> str:
@@ -74,6 +97,7 @@ def as_dict(result: Result) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
+        "panel_sha256": result.panel_sha256,
         "status": str(result.status),
         "coherence": str(result.coherence),
         "method": result.method.name,
@@ -82,7 +106,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "clip": loss.clip if isinstance(loss, Log) else None,
         **_finite({name: getattr(result, name) for name in PROMISES}),
         "plain_events": is_plain(result.panel),
-        "laws": _statements(result.panel.laws),
+        "laws": result.panel.laws.statements(),
         "forecasts": [
             dict(zip(columns, row, strict=True)) | rows.get(i, {})
             for i, row in enumerate(zip(*columns.values(), strict=True))
@@ -94,11 +118,11 @@ def as_dict(result: Result) -> dict[str, Any]:
 
 def _rows(panel: Panel) -> dict[int, dict[str, list[dict[str, float | None]]]]:
     """The single forecasts of events with intervals, which a mean cannot replace."""
-    if panel.lower is None or panel.upper is None:
-        return {}
-    columns = (panel.probability, panel.weight, panel.lower, panel.upper)
+    none = np.full(len(panel), np.nan)
+    lower, upper = (none if ends is None else ends for ends in (panel.lower, panel.upper))
+    columns = (panel.probability, panel.weight, lower, upper)
     found: dict[int, dict[str, list[dict[str, float | None]]]] = {}
-    intervals = np.unique(panel.event_index[~np.isnan(panel.lower) | ~np.isnan(panel.upper)])
+    intervals = np.unique(panel.event_index[~np.isnan(lower) | ~np.isnan(upper)])
     for i in np.flatnonzero(np.isin(panel.event_index, intervals)).tolist():
         numbers = _nullable(np.array([column[i] for column in columns]))
         row = dict(zip(ROW, numbers, strict=True))
@@ -106,28 +130,53 @@ def _rows(panel: Panel) -> dict[int, dict[str, list[dict[str, float | None]]]]:
     return found
 
 
-def read(text: str) -> tuple[Panel, Recorded, Problem, Solution, float | None]:
+def read(text: str) -> tuple[Panel, Recorded, Problem, Solution, Claimed]:
     """Read the fields of a result; in place of the panel come its means, as the forecasts of one judge."""
     fields = parse(text)
-    if fields.text("format") != FORMAT or fields.whole("version") != VERSION:
-        found = f"{fields.text('format')!r}, version {fields.whole('version')}"
-        raise ResultError(f"the record is {found}; this version of Coherently reads {FORMAT!r}, version {VERSION}")
+    version = _version(fields)
     forecasts = fields.objects("forecasts")
+    for forecast in forecasts:
+        forecast.only("event", "probability", "raw", "weight", "rows")
     texts = [forecast.text("event") for forecast in forecasts]
     raw, weight, value = (
         _floats([forecast.number_or_none(name) for forecast in forecasts]) for name in ("raw", "weight", "probability")
     )
-    if not (weight >= 0).all():
-        forecasts[int(np.argmin(weight >= 0))].refuse("weight", "a number of 0 or more")
-    panel = _stand_in(texts, raw, weight, fields.texts("laws"), plain=fields.flag("plain_events"))
-    panel = _with_rows(panel, [forecast.objects("rows") if forecast.has("rows") else [] for forecast in forecasts])
+    totals = are_weights(np.minimum(weight, HEAVIEST)) & (weight <= MOST_FORECASTS * HEAVIEST)
+    if not totals.all():
+        forecasts[int(np.argmin(totals))].refuse("weight", "0, or a number from 1e-50 to 1e62")
+    plain = fields.flag("plain_events")
+    panel = _stand_in(texts, raw, weight, fields.texts("laws"), plain=plain)
+    if is_plain(panel) != plain:
+        fields.refuse("plain_events", "true if every event is the name of one variable, and only then")
+    panel = _with_rows(panel, forecasts)
     problem = replace(pose(settled(panel), _loss(fields)), mean=raw, weight=weight)
     worlds = None
     if not fields.is_none("worlds"):
         problem, worlds = _worlds(fields.objects("worlds"), panel.events, problem)
     problem, solution = with_idle(panel, problem, _solution(fields, value, worlds))
     method = Recorded(fields.text("method"), fields.number_or_none("tolerance"))
-    return panel, method, problem, solution, fields.number_or_none("gap")
+    sha256 = _digest(fields) if version == VERSION else None
+    return panel, method, problem, solution, Claimed(fields.number_or_none("gap"), sha256)
+
+
+def _version(fields: Fields) -> int:
+    """The version of a record that can be read, with the fields of that version and no others."""
+    found, version = fields.text("format"), fields.whole("version")
+    if found != FORMAT or version not in (VERSION, *OLDER):
+        older = ", ".join(map(str, OLDER))
+        raise ResultError(
+            f"the record is {found!r}, version {version}; this version of Coherently reads {FORMAT!r}, version "
+            f"{VERSION}, and the earlier version {older}"
+        )
+    fields.only(*(name for name in FIELDS if version == VERSION or name != "panel_sha256"))
+    return version
+
+
+def _digest(fields: Fields) -> str | None:
+    text = fields.text_or_none("panel_sha256")
+    if text is not None and DIGEST.fullmatch(text) is None:
+        fields.refuse("panel_sha256", "64 hexadecimal digits, in lower case, or null")
+    return text
 
 
 def _described(component: Component) -> dict[str, Any]:
@@ -155,18 +204,6 @@ def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
-def is_plain(panel: Panel) -> bool:
-    """Whether each event is a plain variable with that text as its name, so that texts need not be formulas."""
-    starts, variables = panel.events.supports(panel.written.event // 2)
-    if (np.diff(starts) != 1).any() or (panel.written.event % 2).any() or (panel.written.condition != 1).any():
-        return False
-    if np.isin(variables, [atom for choice in panel.events.choices() for atom in choice.atoms.tolist()]).any():
-        return False
-    names = panel.events.variables
-    texts = (unicodedata.normalize("NFC", text) for text in panel.written.text)
-    return all(names[v] == text for v, text in zip(variables.tolist(), texts, strict=True))
-
-
 def _part(part: Worlds, names: Sequence[str]) -> dict[str, Any]:
     rows = (part.truth.astype(np.uint8) + ord("0")).tobytes().decode("ascii")
     count, width = part.truth.shape
@@ -175,10 +212,6 @@ def _part(part: Worlds, names: Sequence[str]) -> dict[str, Any]:
         "weights": part.weight.tolist(),
         "worlds": [rows[i * width : (i + 1) * width] for i in range(count)],
     }
-
-
-def _statements(laws: Laws) -> list[str]:
-    return [*laws.declarations, *laws.text, *laws.pins.text]
 
 
 def _stand_in(
@@ -197,11 +230,15 @@ def _stand_in(
     written = WrittenEvents(tuple(texts), reading.event, reading.condition, reading.rest, outcome)
     index = np.arange(len(texts), dtype=np.int32)
     probability = np.clip(np.nan_to_num(raw), 0.0, 1.0)
-    return Panel(events, ("panel",), written, np.zeros_like(index), index, probability, weight, laws=laws)
+    return Panel(events, ("panel",), written, np.zeros_like(index), index, probability, weight, laws=laws, reduced=True)
 
 
-def _with_rows(panel: Panel, given: Sequence[Sequence[Fields]]) -> Panel:
-    """The panel with single forecasts in place of the means of some events."""
+def _with_rows(panel: Panel, forecasts: Sequence[Fields]) -> Panel:
+    """The panel with single forecasts in place of the means of events that have intervals."""
+    given = [forecast.objects("rows") if forecast.has("rows") else [] for forecast in forecasts]
+    for forecast, rows in zip(forecasts, given, strict=True):
+        if forecast.has("rows") and all(row.is_none("lower") and row.is_none("upper") for row in rows):
+            forecast.refuse("rows", "left out if there is no interval among them")
     if not any(given):
         return panel
     own = [(i, *_row(row)) for i, rows in enumerate(given) for row in rows]
@@ -225,12 +262,15 @@ def _with_rows(panel: Panel, given: Sequence[Sequence[Fields]]) -> Panel:
 
 def _row(fields: Fields) -> tuple[float, float, float, float]:
     """The numbers of a forecast, each in the form of a panel."""
+    fields.only(*ROW)
     for name in ("probability", "weight"):
         fields.number(name)
     numbers = _floats([fields.number_or_none(name) for name in ROW])
     for name, number in zip(ROW, numbers.tolist(), strict=True):
-        if not 0 <= number <= (math.inf if name == "weight" else 1) and not np.isnan(number):
-            fields.refuse(name, "a number of 0 or more" if name == "weight" else "a number from 0 to 1")
+        if name == "weight" and not are_weights(np.float64(number)):
+            fields.refuse(name, "0, or a number from 1e-50 to 1e50")
+        if name != "weight" and not 0 <= number <= 1 and not np.isnan(number):
+            fields.refuse(name, "a number from 0 to 1")
     probability, weight, lower, upper = numbers.tolist()
     if lower > upper:
         fields.refuse("lower", "at most upper")
@@ -241,8 +281,9 @@ def _loss(fields: Fields) -> Loss:
     name, clip = fields.text("loss"), fields.number_or_none("clip")
     if name not in LOSSES:
         fields.refuse("loss", f"one of {', '.join(LOSSES)}: a loss of your own cannot be read from a record")
-    loss = find_loss(name) if clip is None else Log(clip)
-    return loss if loss.name == name else fields.refuse("clip", "null, unless the loss is log")
+    if (clip is None) == (name == Log.name):
+        fields.refuse("clip", "a number if the loss is log, and null otherwise")
+    return find_loss(name) if clip is None else Log(clip)
 
 
 def _solution(fields: Fields, value: NDArray[np.float64], worlds: tuple[Worlds, ...] | None) -> Solution:
@@ -253,6 +294,8 @@ def _solution(fields: Fields, value: NDArray[np.float64], worlds: tuple[Worlds, 
             fields.refuse(name, f"null where the coherence is {coherence}")
     head: dict[str, Any] = {name: fields.number_or_none(name) for name in ("objective", "lower_bound")}
     head |= {name: fields.text_or_none(name) for name in ("conditionals", "note")}
+    if head["conditionals"] not in (None, *FORMS):
+        fields.refuse("conditionals", f"null or one of {', '.join(FORMS)}")
     head["guaranteed_improvement"] = fields.number_or_none("guaranteed_improvement")
     head["components"] = tuple(_component(component) for component in fields.objects("components"))
     if coherence is Coherence.LOCAL:
@@ -266,6 +309,7 @@ def _solution(fields: Fields, value: NDArray[np.float64], worlds: tuple[Worlds, 
 
 
 def _component(fields: Fields) -> Component:
+    fields.only("variables", "events", "coherence", "route", "proof", "objective", "lower_bound")
     objective, bound = _floats([fields.number_or_none(name) for name in ("objective", "lower_bound")]).tolist()
     return Component(
         fields.whole("variables"),
@@ -290,6 +334,8 @@ def _conflict(fields: Fields) -> float | None:
 
 def _worlds(parts: Sequence[Fields], events: Events, problem: Problem) -> tuple[Problem, tuple[Worlds, ...]]:
     """The worlds, and the problem with the variables of the worlds that no forecast mentions."""
+    for part in parts:
+        part.only("variables", "weights", "worlds")
     names = [[unicodedata.normalize("NFC", name) for name in part.texts("variables")] for part in parts]
     given = [name for own in names for name in own]
     reading = events.add(given)

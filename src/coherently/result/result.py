@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.errors import EventError
+from coherently.errors import EventError, counted
 from coherently.events import CERTAIN, NEVER, PackedTexts
-from coherently.panel import text_table, to_frame
+from coherently.panel import ROWS, digest, text_table, to_frame
 from coherently.result import record
 from coherently.result.answer_worlds import Mixture
 from coherently.result.bounds import find_bounds
+from coherently.result.fields import source_text
+from coherently.result.shown import DIGITS, rounded_changes
 from coherently.solve import Global, Local
 from coherently.values import Value
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from coherently.arrays import Indices
     from coherently.panel import Columns, Panel
     from coherently.panel.cell_table import Cells
     from coherently.problem import Loss, Problem
     from coherently.result.bounds import Bounds
-    from coherently.result.record import Recorded
+    from coherently.result.record import Claimed, Recorded
+    from coherently.result.shown import ShownForecasts
     from coherently.solve import Coherence, Component, Method, Solution, Status, Trace
 
 
@@ -35,18 +39,18 @@ class Result(Value):
     """What a method made of a panel.
 
     If the result was read from JSON, `panel` has the means of the forecasts as forecasts of one judge, named panel, and
-    `recorded_gap` is the gap that was read.
+    `claimed` has what the record says and a result would otherwise work out.
     """
 
     panel: Panel
     method: Method | Recorded
     problem: Problem
     solution: Solution
-    recorded_gap: float | None = None
+    claimed: Claimed | None = None
 
     @staticmethod
-    def from_json(source: str | Path) -> Result:
-        """Read what `to_json` wrote: a text, or the path of a file.
+    def from_json(source: str | os.PathLike[str]) -> Result:
+        """Read what `to_json` wrote: a text, or a file by its path.
 
         >>> import coherently as co
         >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
@@ -56,7 +60,7 @@ class Result(Value):
         >>> co.verify(panel, Result.from_json(text.replace("optimal", "time_limit"))).problems
         ['the status is time_limit, but the gap is 0, within the tolerance']
         """
-        return Result(*record.read(source.read_text("utf-8") if isinstance(source, Path) else source))
+        return Result(*record.read(source_text(source)))
 
     def to_json(self) -> str:
         """Everything that the result promises, with exact numbers, for `from_json` and `coherently.verify`."""
@@ -67,10 +71,29 @@ class Result(Value):
         return record.as_dict(self)
 
     def __repr__(self) -> str:
-        return f"<Result: {len(self.panel.written):,} events by {self.method.name}, {self.status}>"
+        return f"<Result: {counted(len(self.panel.written), 'event')} by {self.method.name}, {self.status}>"
 
     def __str__(self) -> str:
-        return f"{self!r}\n{text_table(self.columns())}"
+        columns = dict(self.columns())
+        shown = self.shown(np.arange(min(ROWS, len(self.panel.written))))
+        for name, values in (("probability", shown.probability), ("raw", shown.raw), ("adjustment", shown.change)):
+            columns[name] = np.concatenate([values, np.asarray(columns[name], np.float64)[len(values) :]])
+        return f"{self!r}\n{text_table(columns, shown.digits)}"
+
+    def shown(self, units: Indices | None = None, digits: int = DIGITS) -> ShownForecasts:
+        """Probabilities and raw means with few digits, for the events that are shown together (all, or by number).
+
+        They are rounded coherently: what adds up, adds up as shown (see `coherently.result.shown`).
+        """
+        return rounded_changes(self.problem, self.solution.value, self.problem.mean, digits, units)
+
+    @property
+    def panel_sha256(self) -> str | None:
+        """The digest of the panel that the result was made from; None if it had means in place of forecasts.
+
+        That of a record is the one that it states. docs/reference/result-json.md defines the digest.
+        """
+        return digest(self.panel) if self.claimed is None else self.claimed.panel_sha256
 
     @property
     def status(self) -> Status:
@@ -100,8 +123,8 @@ class Result(Value):
     @property
     def gap(self) -> float | None:
         """The objective minus the lower bound."""
-        if self.recorded_gap is not None:
-            return self.recorded_gap
+        if self.claimed is not None:
+            return self.claimed.gap
         if self.objective is None or self.lower_bound is None:
             return None
         return self.objective - self.lower_bound

@@ -11,7 +11,7 @@ import numpy as np
 
 from coherently.engine import opened
 from coherently.engine.threads import count_threads
-from coherently.errors import MethodError, PanelError
+from coherently.errors import MethodError, PanelError, counted
 from coherently.panel import Panel, records, to_frame
 from coherently.panel.texts import name_some
 from coherently.scoring.candidates import Candidate, run_candidates
@@ -137,7 +137,8 @@ class Comparison(Told):
     library: str | None
 
     def __repr__(self) -> str:
-        return f"<Comparison: {len(self.rows)} methods on {self.scored:,} forecasts of {self.judges:,} judges>"
+        methods, judges = counted(len(self.rows), "method"), counted(self.judges, "judge")
+        return f"<Comparison: {methods} on {counted(self.scored, 'forecast')} of {judges}>"
 
     @property
     def methods(self) -> tuple[str, ...]:

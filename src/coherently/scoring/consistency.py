@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently.conversion import Tuple, check_answers, read_tuples, tuples_draft
-from coherently.errors import PanelError
+from coherently.errors import PanelError, counted
 from coherently.panel import Panel, to_frame
 from coherently.problem import Log
 from coherently.result import aggregate
 from coherently.scoring.frequentist import BETA, frequentist
-from coherently.solve import Exact
+from coherently.solve import Exact, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -57,7 +57,7 @@ class Consistency:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Consistency: {len(self.tuples):,} tuples of {len(self.judges):,} judges>"
+        return f"<Consistency: {counted(len(self.tuples), 'tuple')} of {counted(len(self.judges), 'judge')}>"
 
     def columns(self) -> Columns:
         """The columns of `frame`."""
@@ -136,27 +136,33 @@ def consistency(
             else {}
         )
     work = len(tuples) + len(panels)
-    done = 0
+    done = open_ = 0
     arbitrage = np.zeros(len(tuples))
     for index, item in enumerate(tuples):
-        arbitrage[index] = distance(_panel(item), loss, TOLERANCE, time_limit)
+        arbitrage[index], known = distance(_panel(item), loss, TOLERANCE, time_limit)
+        open_ += not known
         done += 1
         if progress is not None:
             progress(done / work)
     judges = tuple(panels) or tuple(dict.fromkeys(item.judge for item in tuples))
     apart = np.full(len(judges), np.nan)
     for index, panel in enumerate(panels.values()):
-        apart[index] = distance(panel, loss, Exact().tolerance, time_limit)
+        apart[index], known = distance(panel, loss, Exact().tolerance, time_limit)
+        open_ += not known
         if progress is not None:
             progress((done + index + 1) / work)
     given = source.probability if isinstance(source, Panel) else [p for item in tuples for p in item.answers.values()]
     beyond = int(np.sum((np.asarray(given) < clip) | (np.asarray(given) > 1 - clip)))
+    if open_:
+        notes.append(
+            f"scores that are only upper bounds, not finished in their time limit of {time_limit:g} s: {open_:,}"
+        )
     scores = np.array([frequentist(item.check, item.answers, beta) for item in tuples])
     return Consistency(tuple(tuples), arbitrage, scores, judges, apart, clip, beyond, tuple(notes))
 
 
-def distance(panel: Panel, loss: Log, tolerance: float, time_limit: float) -> float:
-    """The divergence of the nearest coherent forecasts from the forecasts as given.
+def distance(panel: Panel, loss: Log, tolerance: float, time_limit: float) -> tuple[float, bool]:
+    """The divergence of the nearest coherent forecasts from the forecasts as given; false if time was too short.
 
     It is the sum of the objective, which is about merged forecasts, and of what merging leaves out: the divergence of
     the merged forecasts from those that were merged. Conditionals are merged by definition, so theirs does not count.
@@ -167,7 +173,8 @@ def distance(panel: Panel, loss: Log, tolerance: float, time_limit: float) -> fl
     told = (given.weight > 0) & ~problem.conditional[unit] & ~np.isnan(problem.mean[unit]) & ~given.interval
     merged = problem.merged.mean[problem.coordinate[unit[told]]]
     left_out = np.sum(given.weight[told] * loss.divergence(merged, loss.clipped(problem.turned()[told])))
-    return max(0.0, float(result.objective or 0.0) + float(left_out))
+    value = max(0.0, float(result.objective or 0.0) + float(left_out))
+    return value, result.status is not Status.TIME_LIMIT
 
 
 def _means(owner: NDArray[np.int64], values: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:

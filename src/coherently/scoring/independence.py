@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.errors import counted
 from coherently.scoring.intervals import units_of
 from coherently.values import Value
 
@@ -60,7 +61,7 @@ class Diversity(Value):
         """What it means."""
         return (
             f"{self.judges:,} judges count as about {self.effective:.1f} independent ones: "
-            f"on {self.events:,} events that several of them forecast, the correlation of their errors is "
+            f"on {counted(self.events, 'event')} that several of them forecast, the correlation of their errors is "
             f"{self.correlation:.2f}."
         )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.errors import MethodError, PanelError
+from coherently.errors import MethodError, PanelError, counted
 from coherently.panel import records, text_table, to_frame
 from coherently.scoring.calibration import Calibration, calibration
 from coherently.scoring.scoring_rules import RULES, brier
@@ -45,7 +45,7 @@ class Scores(Told):
     library: str | None
 
     def __repr__(self) -> str:
-        return f"<Scores: {int(self.scored.sum()):,} forecasts of {len(self.judges):,} judges>"
+        return f"<Scores: {counted(int(self.scored.sum()), 'forecast')} of {counted(len(self.judges), 'judge')}>"
 
     def __str__(self) -> str:
         return f"{self!r}\n{text_table(self.columns())}"

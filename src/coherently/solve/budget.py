@@ -96,6 +96,10 @@ class Budget:
         now = time.monotonic()
         return replace(self, deadline=min(self.deadline, now + seconds), begun=now)
 
+    def at_least(self, seconds: float) -> Budget:
+        """The same budget with no fewer than so many seconds from now, for what must be tried; a stop stays one."""
+        return replace(self, deadline=max(self.deadline, time.monotonic() + seconds))
+
     def share(self, part: float) -> Budget:
         """The same budget with a part of the time that is left."""
         now = time.monotonic()

@@ -24,8 +24,9 @@ class Status(Worded):
     )
     UNPROVED = (
         "unproved",
-        "The answer is coherent, but the proof stopped before the time limit at what rounding allows; the gap says how "
-        "much nearer coherent forecasts might be. More time does not help; a larger tolerance would do.",
+        "The answer is coherent, but the proof stopped before the time limit at what rounding, or its methods, allow; "
+        "the gap says how much nearer coherent forecasts might be. More time does not help; a larger tolerance would "
+        "do.",
     )
     CONVERGED = ("converged", "The method converged: every group of events is coherent.")
     SWEEP_LIMIT = (
@@ -80,6 +81,7 @@ class Proof(Worded):
     ONLY_PAIRS = "relaxation to pairs of variables: the distance is at least this"
     CLUSTERS = "relaxation to clusters of variables"
     SEMIDEFINITE = "semidefinite bound with branch and bound"
+    COUNTS = "the best world for each number of true variables"
     PROGRAM = "mixed-integer programming (HiGHS)"
     LOGICAL_GROUPS = "groups logical"
     PAIR_GROUPS = "groups pairs"

@@ -9,7 +9,6 @@ import numpy as np
 
 from coherently.errors import MethodError
 from coherently.problem import ABSENT, Sides
-from coherently.solve.budget import Budget
 from coherently.solve.worlds.held import Pricing
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from coherently.arrays import Indices, Mask, Vector
     from coherently.problem import Loss, Merged
+    from coherently.solve.budget import Budget
 
 ENOUGH = 1e-7
 """A bound is certified if some mixture of worlds comes this close to it."""
@@ -35,8 +35,8 @@ class ImpliedTuning:
     few: int = 10
     """If the whole component takes too long, fall back to the events about the asked event's variables only, if these
     are at most this many."""
-    nearby: float = 1.0
-    """Maximum number of seconds for that fallback; it takes far less."""
+    nearby: float = 0.1
+    """Minimum number of seconds for that fallback; it takes far less."""
     shortest: float = 0.1
     """Minimum number of seconds that a linear program gets."""
     feasible: float = 1e-10
@@ -86,27 +86,27 @@ def extremes(
         pricing = Pricing(part)
     except MethodError:  # no world was found to start with
         pricing = None
-    if pricing is None or not pricing.works:
-        return _nearby(part, worlds, weight, loss)
+    if pricing is None or not pricing.works or budget.is_over():
+        return replace(_nearby(part, worlds, weight, loss, budget), late=budget.is_over())
     run = _BoundSearch(pricing, worlds, weight, loss, heed_absent=heed_absent)
     low, low_reached = run.least(1.0, budget.share(0.5))
     high, high_reached = run.least(-1.0, budget)
     if max(low_reached - low, high_reached - high) <= ENOUGH:
         return Extremes(*_tidy(low, -high), certified=True)
     late = budget.is_over()
-    near = _nearby(part, worlds, weight, loss)
+    near = _nearby(part, worlds, weight, loss, budget)
     return Extremes(*_tidy(max(low, near.low), min(-high, near.high)), certified=False, late=late)
 
 
-def _nearby(part: Merged, worlds: Mask, weight: Vector, loss: Loss) -> Extremes:
+def _nearby(part: Merged, worlds: Mask, weight: Vector, loss: Loss, budget: Budget) -> Extremes:
     """Bounds from the events about the variables of the last one only: weaker, but quick."""
     used = np.unique(part.functions.of(len(part) - 1)).astype(np.int64)
     others = np.append(0, np.cumsum(~np.isin(part.functions.variables, used)))
     kept = np.diff(others[part.functions.starts]) == 0
     if kept.all() or len(used) > TUNING.few:
         return Extremes(0.0, 1.0, certified=False)
-    found = extremes(part.keep(kept).renumber(used), worlds[:, used], weight, loss, Budget().within(TUNING.nearby))
-    return replace(found, certified=False)
+    own = part.keep(kept).renumber(used)
+    return replace(extremes(own, worlds[:, used], weight, loss, budget.at_least(TUNING.nearby)), certified=False)
 
 
 def _tidy(low: float, high: float) -> tuple[float, float]:
@@ -181,7 +181,7 @@ def rows_of(part: Merged, x: Vector, *, heed_absent: bool = False) -> Claims:
     - An interval of positive weight that is met, to within `met`, may be met at any other point: that loses no more.
       One that is missed is fixed like a number, since the loss outside of it is strictly convex.
     - A forecast given an event that the answer makes impossible (of a probability of at most ABSENT) fixes nothing; if
-      `heed_absent`, it stands as forecast in case the event is possible after all.
+      `heed_absent`, it stands as stated in case the event is possible after all.
     - Limits hold.
 
     Each is low P(H) <= P(E & H) <= high P(H), in one row where H is certain or the ends are the same, else in two.
@@ -189,7 +189,7 @@ def rows_of(part: Merged, x: Vector, *, heed_absent: bool = False) -> Claims:
     given, limits = part.terms.conditionals, part.terms.limits
     events, *of_events = _claims(part, part.weight, x, conditional=False)
     present = given.condition.probability(x) > ABSENT
-    value = np.where(present, given.value(x), given.mean)
+    value = np.where(present, given.value(x), given.stated)
     some, *of_some = _claims(part, given.weight, value, conditional=True)
     heeded = heed_absent | present[some]
     number = np.arange(len(part))

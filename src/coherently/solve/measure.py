@@ -52,7 +52,7 @@ def distance(problem: Problem, x: Vector, conditionals: str | None = None) -> fl
     """The weighted distance of coordinates' probabilities from the merged forecasts, as the loss measures it.
 
     `conditionals` says what conditional forecasts lose, as in `coherently.solve.Solution` (default: called_off). Those
-    whose condition has no known probability do not count.
+    whose condition has no known probability, or none at all, do not count.
     """
     merged, divergence = problem.merged, problem.loss.divergence
     given, intervals = merged.terms.conditionals, merged.terms.intervals
@@ -61,12 +61,12 @@ def distance(problem: Problem, x: Vector, conditionals: str | None = None) -> fl
     if conditionals == "linearised":
         total += _sum(given.weight, lambda known: (condition * (value - given.mean))[known] ** 2)
     else:
-        share = np.ones(len(given)) if conditionals == "ratio" else condition
+        share = np.where(condition > 0, 1.0, 0.0) if conditionals == "ratio" else condition
         total += _sum(given.weight, lambda known: share[known] * divergence(value[known], given.mean[known]))
     joint, condition = (side.probability(x) for side in merged.terms.of_intervals())
     at = np.clip(np.divide(joint, condition, out=intervals.low.copy(), where=condition > 0), 0.0, 1.0)
     inside = np.clip(at, intervals.low, intervals.high)
-    held = np.ones(len(intervals)) if conditionals == "ratio" else condition
+    held = np.where(condition > 0, 1.0, 0.0) if conditionals == "ratio" else condition
     return total + _sum(intervals.weight, lambda known: (held * divergence(at, inside))[known])
 
 

@@ -132,7 +132,7 @@ class Global(Solution):
 
     `violation` is how far a pin is missed. `degenerate` lists those conditionals, of the terms of the merged problem,
     whose condition has the probability 0 or 1 though no forecast, law or pin says so, and `standing` those whose
-    condition counts as impossible, so that they stand as forecast.
+    condition counts as impossible, so that they stand as stated.
     """
 
     coherence = Coherence.GLOBAL

@@ -6,17 +6,20 @@ All losses here are in units of the largest weight of a forecast.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.problem import LOSSES, Log
 from coherently.verifier.locally import relaxed
+from coherently.verifier.merging import merge
 from coherently.verifier.nearness import saved
-from coherently.verifier.promises import cut, tolerance_of
+from coherently.verifier.promises import Unchecked, cut, kind_of, tolerance_of
 
 if TYPE_CHECKING:
     from coherently.arrays import Vector
+    from coherently.problem import Loss
     from coherently.result import Result
     from coherently.verifier.merging import Distinct
     from coherently.verifier.nearness import Nearness
@@ -26,6 +29,8 @@ NOTHING = "no distance is below 0"
 RELAXATION = "the relaxation to groups, on the result's word"
 OWN_RELAXATION = "own relaxation to groups"
 WORD = "the result's word"
+BOUNDS = ("lower_bound", "components.lower_bound")
+IMPROVEMENT = ("guaranteed_improvement",)
 
 
 @dataclass(slots=True, eq=False)
@@ -40,7 +45,7 @@ class BoundCheck:
     believed: Vector = field(default_factory=lambda: np.empty(0))
     problems: list[str] = field(default_factory=list)
     rests_on: list[str] = field(default_factory=list)
-    unchecked: list[str] = field(default_factory=list)
+    unchecked: list[Unchecked] = field(default_factory=list)
 
 
 def check_objective(result: Result, distinct: Distinct, near: Nearness) -> list[str]:
@@ -55,8 +60,10 @@ def check_bound(result: Result, distinct: Distinct, near: Nearness) -> BoundChec
     """Check the lower bound of a globally coherent result, component by component where the result has them."""
     proved = near.proved()
     found = BoundCheck(proved, np.nan_to_num(proved))
-    if result.lower_bound is None and (not result.components or _is_of_others(result)):
-        found.unchecked = ["the components, which are those of another problem"] if result.components else []
+    kind = kind_of(result.method.name, result.coherence)
+    if result.lower_bound is None and (not (result.components or kind.splits) or kind.of_others):
+        others = Unchecked(("components",), "the components, which are those of another problem")
+        found.unchecked = [others] if kind.of_others else []
         return found
     claim, f = _in_units(result.lower_bound, distinct), float(near.objective.sum())
     slack = distinct.close * max(1.0, f) + float(near.blur.sum())
@@ -64,7 +71,7 @@ def check_bound(result: Result, distinct: Distinct, near: Nearness) -> BoundChec
     if result.lower_bound is not None and not near.pinned.any() and not -slack <= claim <= f + slack:
         # Answers satisfy pins to 1e-9, so a bound may lie above the objective by the price of that.
         problems.append(f"the lower bound {result.lower_bound:.12g} is not between 0 and the objective")
-    mismatches = _mismatches(result, distinct, near) if result.components else []
+    mismatches = _mismatches(result, distinct, near) if result.components or kind.splits else []
     if result.components and not mismatches:
         claims = [_in_units(component.lower_bound, distinct) for component in result.components]
         problems += [p for i, one in enumerate(claims) for p in _check_component(i, one, result, near, found)]
@@ -100,14 +107,17 @@ def check_local_bound(result: Result, distinct: Distinct, near: Nearness) -> Bou
     elif own is not None and claim <= own.low + slack:
         found.rests_on = [OWN_RELAXATION]
     else:
-        found.unchecked = ["the lower bound of the relaxed problem"]
+        found.unchecked = [Unchecked(("lower_bound",), "the lower bound of the relaxed problem")]
     return found
 
 
 def check_improvement(
-    result: Result, distinct: Distinct, near: Nearness, bounds: Vector
-) -> tuple[list[str], list[str]]:
-    """Check the guaranteed improvement: the problems, and what could not be checked."""
+    result: Result, distinct: Distinct, near: Nearness, bounds: Vector, called_off: float = 0.0
+) -> tuple[list[str], list[Unchecked]]:
+    """Check the guaranteed improvement: the problems, and what could not be checked.
+
+    `called_off` is the part of the savings of all worlds that some worlds do not have.
+    """
     if result.guaranteed_improvement is None:
         return [], []
     claim = _in_units(result.guaranteed_improvement, distinct)
@@ -115,21 +125,36 @@ def check_improvement(
         return ["there is a guaranteed improvement, but the panel has intervals, which have no Brier penalty"], []
     hidden = np.isnan(near.saved)
     if hidden.any() and (result.coherence != "global" or not near.quadratic[hidden].all()):
-        return [], ["the guaranteed improvement: there are too many worlds to enumerate"]
-    most = saved(distinct.scatter, near, bounds)
+        return [], [Unchecked(IMPROVEMENT, "the guaranteed improvement: there are too many worlds to enumerate")]
+    most = saved(distinct.scatter, near, bounds) - called_off
     # A sum over all forecasts, each of which adds at most its weight.
     if claim <= most + distinct.close * max(1.0, distinct.weight.sum()):
         rests = "the guaranteed improvement, which rests on the lower bounds of components with too many worlds"
-        return [], [rests] if hidden.any() else []
+        return [], [Unchecked(IMPROVEMENT, rests)] if hidden.any() else []
     unit = distinct.unit
     return [
         f"the guaranteed improvement is {claim * unit:.12g}; what is saved in every world is {most * unit:.12g}"
     ], []
 
 
-def _is_of_others(result: Result) -> bool:
-    """Whether a method solves a problem other than that of the forecasts: pooled ones, or reports with errors."""
-    return result.method.name == "lindley" or ", then " in result.method.name
+def indistinct(result: Result, near: Nearness) -> list[Unchecked]:
+    """The loss, its clip and the loss of conditionals, where others would give the same objective."""
+    answer, own, found = near.answer, float(near.objective.sum()), []
+    slack = 2 * (answer.distinct.close * max(1.0, own) + float(near.blur.sum()))
+
+    def is_same(loss: Loss, form: str) -> bool:
+        mean = answer.distinct.mean if loss is answer.loss else merge(near.panel, loss).mean
+        other = replace(answer, distinct=replace(answer.distinct, mean=mean), loss=loss, form=form)
+        return abs(float(other.costs().value(*other.at()).sum()) - own) <= slack
+
+    if any(is_same(kind(), answer.form) for name, kind in LOSSES.items() if name != result.loss.name):
+        found.append(Unchecked(("loss", "clip"), "the loss: another one would give the same objective"))
+    elif isinstance(result.loss, Log) and is_same(Log(result.loss.clip / 2), answer.form):
+        found.append(Unchecked(("clip",), "the clip of the loss: another one would give the same objective"))
+    forms = kind_of(result.method.name, result.coherence).conditionals if result.conditionals else ()
+    if any(is_same(result.loss, form) for form in forms if form != answer.form):
+        found.append(Unchecked(("conditionals",), "what conditionals lose: another way would give the same objective"))
+    return found
 
 
 def _in_units(loss: float | None, distinct: Distinct) -> float:
@@ -153,6 +178,8 @@ def _mismatches(result: Result, distinct: Distinct, near: Nearness) -> list[str]
                 f"the objective of component {i} is {component.objective:.12g}; its forecasts give "
                 f"{f * distinct.unit:.12g}"
             )
+        if result.lower_bound is None and not component.lower_bound <= distinct.close * distinct.unit:
+            problems.append(f"component {i} has the lower bound {component.lower_bound:.12g}, and the result has none")
     total = math.fsum(_in_units(component.lower_bound, distinct) for component in components)
     if result.lower_bound is not None and not abs(total - result.lower_bound / distinct.unit) <= distinct.close * max(
         1.0, total
@@ -176,7 +203,8 @@ def _check_component(i: int, claim: float, result: Result, near: Nearness, found
     if not near.worlds.possible[i]:
         found.believed[i] = min(claim, f)
         found.rests_on.append(proof)
-        found.unchecked.append(f"the lower bound of component {i}, which has too many worlds to enumerate")
+        many = f"the lower bound of component {i}, which has too many worlds to enumerate"
+        found.unchecked.append(Unchecked(BOUNDS, many))
         return _above(i, claim, f, slack, unit) if not near.pinned[i] else []
     own = near.bracket(i)
     found.believed[i] = np.nanmax([low, own.low])
@@ -185,7 +213,8 @@ def _check_component(i: int, claim: float, result: Result, near: Nearness, found
         found.rests_on.append(ENUMERATION)
     else:
         found.rests_on.append(proof)
-        found.unchecked.append(f"the lower bound of component {i} beyond {found.believed[i] * unit:.12g}")
+        beyond = f"the lower bound of component {i} beyond {found.believed[i] * unit:.12g}"
+        found.unchecked.append(Unchecked(BOUNDS, beyond))
     return _above(i, claim, high, slack, unit)
 
 
@@ -210,7 +239,7 @@ def _check_whole(claim: float, near: Nearness, found: BoundCheck) -> list[str]:
         return [f"the lower bound is {claim * unit:.12g}; coherent forecasts reach {high * unit:.12g}"]
     found.rests_on = [ENUMERATION if claim <= low + slack else WORD]
     if claim > low + slack:
-        found.unchecked.append(f"the lower bound beyond {low * unit:.12g}")
+        found.unchecked.append(Unchecked(BOUNDS[:1], f"the lower bound beyond {low * unit:.12g}"))
     return []
 
 
@@ -245,5 +274,6 @@ def _check_optimal(result: Result, near: Nearness, found: BoundCheck) -> list[st
             f"the status is optimal, but coherent forecasts reach {reached.sum() * unit:.12g}, for the objective "
             f"{objective * unit:.12g}"
         ]
-    found.unchecked.append(f"that the answer is optimal: what is proved is {found.believed.sum() * unit:.12g}")
+    proved = f"that the answer is optimal: what is proved is {found.believed.sum() * unit:.12g}"
+    found.unchecked.append(Unchecked(("status",), proved))
     return []

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from coherently.problem import Loss
 
 STEEP = 1e-12
-"""Curvatures, which only guide the search, are computed at least this far from 0 and 1."""
+"""Curvatures, which only guide the search, are computed at least this far from 0 and 1; so are infinite slopes.
+
+The plane with the slope at this distance from 0 or 1 lies above a convex loss by at most the slope times STEEP.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,10 +48,16 @@ class Costs:
         By u they are N d'(r) and by h N (d(r) - r d'(r)); where linear, 2 N h (r - t) and -t times that.
         """
         r, t = self.ratios(u, h)
-        slope = np.where(r == t, 0.0, self.loss.gradient(r) - self.loss.gradient(t))
+        slope = np.where(r == t, 0.0, self._gradient(r) - self.loss.gradient(t))
         steep = self.weight * np.where(self.linear, 2.0 * h * (r - t), slope)
         flat = np.where(self.linear, -t * steep, self.weight * self.loss.divergence(r, t) - r * steep)
         return steep, flat
+
+    def _gradient(self, r: Vector) -> Vector:
+        with np.errstate(all="ignore"):
+            found = self.loss.gradient(r)
+        finite: Vector = np.where(np.isfinite(found), found, self.loss.gradient(np.clip(r, STEEP, 1.0 - STEEP)))
+        return finite
 
     def curvature(self, u: Vector, h: Vector) -> tuple[Vector, Vector]:
         """The k and c of the second derivatives k (du - c dh)^2: N d''(r) / h and r, or 2 N and t where linear."""

@@ -14,7 +14,7 @@ from coherently.problem import attach, find_design, pose, with_auxiliary
 from coherently.verifier.costs import Costs
 from coherently.verifier.merging import CLOSE, scaled
 from coherently.verifier.optimum import Bracket, ConvexProgram, bracket
-from coherently.verifier.promises import SETTLED, tolerance_of
+from coherently.verifier.promises import SETTLED, Unchecked, kind_of, tolerance_of
 
 if TYPE_CHECKING:
     from coherently.arrays import Vector
@@ -42,32 +42,50 @@ class Violation:
     whole: bool
 
 
-def check_local(panel: Panel, result: Result, stated: Vector) -> tuple[list[str], list[str]]:
+def check_local(panel: Panel, result: Result, stated: Vector) -> tuple[list[str], list[Unchecked]]:
     """Check probabilities of the events as written by the groups of the result's design.
 
     A group's coherent set is the hull of its truth vectors v, so the nearest point P to x in it is a small problem of
     least squares, and a = x - P proves the distance: in some event it is at least (<a, x> - max <a, v>) / |a|_1,
     whatever P is. Events whose probabilities are not known do not count.
     """
-    admitted = result.violation or 0.0
+    admitted, left = result.violation or 0.0, _left(result)
     problem = pose(replace(panel, weight=scaled(panel)[0]), result.loss)
     try:
         groups = attach(problem.merged, find_design(str(result.groups))(problem.merged)).groups
     except MethodError as error:
-        return [], [f"the coherence of groups of the design {result.groups!r}: {error}"]
+        return [], [
+            *left,
+            Unchecked(("violation",), f"the coherence of groups of the design {result.groups!r}: {error}"),
+        ]
     if len(groups) > MOST_GROUPS:
-        return [], [f"the coherence of {len(groups):,} groups, more than {MOST_GROUPS:,}"]
+        why = f"the coherence of {len(groups):,} groups, more than {MOST_GROUPS:,}"
+        return [], [*left, Unchecked(("violation",), why)]
     found = violation_of(groups, _known(problem, stated, len(groups.members) and int(groups.members.max()) + 1))
     if found.proved > admitted + CLOSE:
         return [f"a group of events is incoherent by {found.proved:.6g}; the stated violation is {admitted:.6g}"], []
+    exactly = result.loss.is_quadratic and found.whole and not result.components
     if result.loss.is_quadratic and (
-        found.largest > admitted + CLOSE or (found.whole and not result.components and admitted > found.largest + CLOSE)
+        found.largest > admitted + CLOSE or (exactly and admitted > found.largest + CLOSE)
     ):
         return [f"the stated violation is {admitted:.6g}; a probability is off by {found.largest:.6g}"], []
     if result.status == "converged" and admitted > _settled(result, panel, len(groups)):
         return [f"the status is converged, but the violation is {admitted:.6g}"], []
-    left = ["the coherence of conditional forecasts within groups"] if problem.conditional.any() else []
+    if problem.conditional.any():
+        left.append(Unchecked(("violation",), "the coherence of conditional forecasts within groups"))
+    if not exactly:
+        left.append(Unchecked(("violation",), "that no group is violated less than is stated"))
     return [], left
+
+
+def _left(result: Result) -> list[Unchecked]:
+    """What groups and their violation do not show of a locally coherent result."""
+    found = [
+        Unchecked(("groups", "sweeps"), "the design of the groups and the number of sweeps"),
+        Unchecked(("forecasts.probability",), "single probabilities: others may be as near and as coherent"),
+    ]
+    listed = [Unchecked(("components",), "the components of a locally coherent result")]
+    return found + (listed if "components" not in kind_of(result.method.name, "local").without else [])
 
 
 def _settled(result: Result, panel: Panel, groups: int) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently.events import CERTAIN
+from coherently.problem import possible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,8 +53,11 @@ class Distinct:
     events that nothing ties to others: no variable, law, declaration or pin; `home_of_variable` and `events` are the
     component of each variable (-1 where none) and the number of distinct events of each component. `tied` numbers the
     sets of variables that belong together, those included that no forecast reaches. `plain` are the means of the
-    probabilities themselves, whatever the loss. All weights are in units of the largest weight of a forecast, `unit`
-    (1 where none has any): only the ratios of weights matter, and sums of scaled ones neither overflow nor vanish.
+    probabilities themselves, whatever the loss. `stated` is where the forecasts of a conditional would lose least,
+    intervals included, nearest to the mean of the judges' numbers if that is not unique: they stand there if the
+    condition has no probability (at one half if none has any weight). All weights are in units of the largest weight of
+    a forecast, `unit` (1 where none has any): only the ratios of weights matter, and sums of scaled ones neither
+    overflow nor vanish.
     `floor` is the weight to which tolerances are relative, where the objective is less, and `close` how far a loss may
     lie from what it must be, relative to it or to 1.
     """
@@ -73,6 +77,7 @@ class Distinct:
     events: NDArray[np.int64]
     tied: Indices
     plain: Vector
+    stated: Vector
     unit: float
     floor: float
     close: float
@@ -115,6 +120,18 @@ def resolution(unit: float) -> float:
     Below 2^-1022 doubles are multiples of 2^-1074, so a loss of weights of 1e-320 has three digits.
     """
     return CLOSE + 4.0 * (math.ulp(0.0) / unit)
+
+
+def called_off(panel: Panel, plain: Panel) -> float:
+    """What conditionals that are constants in `plain` save only in the worlds of a condition that may fail.
+
+    A forecast p of the constant c saves w (p - c)^2 there, and nothing where the bet is called off.
+    """
+    units = np.flatnonzero(panel.written.condition != plain.written.condition)
+    units = units[possible(panel, panel.written.condition[units] ^ np.int32(1))]
+    constant = np.where(plain.written.event == CERTAIN, 1.0, 0.0)[panel.event_index]
+    mine = np.isin(panel.event_index, units)
+    return float(np.sum((scaled(panel)[0] * (panel.probability - constant) ** 2)[mine]))
 
 
 def floor_of(panel: Panel) -> float:
@@ -164,7 +181,8 @@ def merge(panel: Panel, loss: Loss) -> Distinct:
     mean = plain
     if not loss.is_quadratic:
         duals = own_weight * loss.gradient(loss.clipped(probability))
-        mean = loss.inverse(_divide(np.bincount(own, duals, len(side)), weight))
+        known, mean = weight > 0, plain.copy()
+        mean[known] = loss.inverse(np.bincount(own, duals, len(side))[known] / weight[known])
     counted = condition[own] == CERTAIN
     scatter = float(np.sum((own_weight * (probability - np.nan_to_num(plain)[own]) ** 2)[counted]))
     starts, variables = _supports(panel, side, condition)
@@ -172,6 +190,7 @@ def merge(panel: Panel, loss: Loss) -> Distinct:
         *(side, condition, weight, mean, intervals, scatter, home, turned, starts, variables),
         *_components(panel, side, condition),
         plain,
+        _stated(loss, weight, mean, intervals, _numbers(panel, every_weight, home, turned), condition != CERTAIN),
         unit,
         floor_of(panel),
         resolution(unit),
@@ -191,6 +210,39 @@ def _intervals(panel: Panel, weight: Vector, home: Indices, turned: Mask) -> tup
         np.where(turn, 1.0 - low, high),
         weight[given],
     )
+
+
+def _numbers(panel: Panel, weight: Vector, home: Indices, turned: Mask) -> Vector:
+    """The weighted mean of the numbers that judges give to each distinct event, in points and inside intervals."""
+    own, count = home[panel.event_index], int(home.max(initial=-1)) + 1
+    turn = np.where(turned[panel.event_index], 1.0 - panel.probability, panel.probability)
+    return _divide(np.bincount(own, weight * turn, count), np.bincount(own, weight, count).astype(np.float64))
+
+
+def _stated(
+    loss: Loss, weight: Vector, mean: Vector, intervals: IntervalRows, number: Vector, conditional: Mask
+) -> Vector:
+    """Where forecasts lose least, by halving the distance from `number` to the end that their slope points to."""
+    found: Vector = np.where(weight > 0, mean, np.where(np.isnan(number), 0.5, number))
+    told = (intervals.weight > 0) & conditional[intervals.row]
+    row, heavy = intervals.row[told], intervals.weight[told]
+    low, high = np.minimum(intervals.low[told], loss.clipped(1.0)), np.maximum(intervals.high[told], loss.clipped(0.0))
+    for i in np.unique(row).tolist():
+        mine = row == i
+        ends = np.append(low[mine], found[i]), np.append(high[mine], found[i])
+        weights = np.append(heavy[mine], weight[i])
+
+        def slope(t: float, ends: tuple[Vector, Vector] = ends, weights: Vector = weights) -> float:
+            nearest = np.clip(t, *ends)
+            steep = loss.gradient(np.full(len(weights), t)) - loss.gradient(nearest)
+            return float(np.sum(np.where((nearest == t) | (weights == 0), 0.0, weights * steep)))
+
+        near, sign = float(number[i]), np.sign(slope(float(number[i])))
+        far = 0.0 if sign > 0 else 1.0
+        while sign and near != (middle := 0.5 * (near + far)) != far:
+            near, far = (middle, far) if sign * slope(middle) > 0 else (near, middle)
+        found[i] = far if sign else near
+    return found
 
 
 def _divide(sums: NDArray[Any], weight: Vector) -> Vector:

@@ -10,7 +10,7 @@ import numpy as np
 from coherently.verifier.enumeration import blocks
 from coherently.verifier.merging import CLOSE, first_homes
 from coherently.verifier.nearness import ABSENT
-from coherently.verifier.promises import cut
+from coherently.verifier.promises import Unchecked, cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,25 +94,38 @@ def check_worlds(
     return (None, cut(problems)) if problems else (Support(panel, distinct, parts, variables, part_of), [])
 
 
-def check_mixture(support: Support, x: Vector) -> tuple[list[str], list[str]]:
+def check_mixture(support: Support, x: Vector, *, pooled: bool = False) -> tuple[list[str], list[Unchecked]]:
     """Check forecasts x of distinct events by the worlds: the problems, and what worlds do not determine.
 
     With a = P(E & H) and h = P(H) of the worlds, a forecast x of E given H must have |a - x h| <= CLOSE: a and h are
     sums of shares, of which methods leave out those of at most 1e-12, and are off by as much for each of up to 1,000
-    worlds. Where h is at most ABSENT, the forecast may also stand as it was; where it is below CLOSE, the worlds do
-    not determine x.
+    worlds. Where h is at most ABSENT, the forecast may also stand as stated; where it is at most CLOSE, it must, unless
+    the forecasts were `pooled` before: then worlds and panel do not determine x.
     """
     distinct, text = support.distinct, texts(support.panel, support.distinct)
     joint, given = probabilities(support)
-    stands = (given <= ABSENT) & (np.abs(x - np.nan_to_num(distinct.mean, nan=0.5)) <= CLOSE)
-    off = np.flatnonzero(~(np.abs(joint - x * given) <= CLOSE) & ~stands)
+    stands = (given <= ABSENT) & (np.abs(x - distinct.stated) <= CLOSE)
+    silent = given <= (ABSENT if pooled else CLOSE)
+    off = np.flatnonzero(~silent & ~(np.abs(joint - x * given) <= CLOSE) & ~stands)
     expected = np.divide(joint, given, out=x.copy(), where=given > 0)
     problems = [
         f"the probability of {text[i]!r} is not that of its worlds, by {abs(expected[i] - x[i]):.3g}"
         for i in off.tolist()
     ]
-    silent = [text[i] for i in np.flatnonzero(given <= CLOSE).tolist()]
-    return cut(problems), cut([f"the probability of {one!r}: in the worlds, its condition has none" for one in silent])
+    unchecked = []
+    if pooled:
+        named = [text[i] for i in np.flatnonzero(silent).tolist()]
+        left = cut([f"the probability of {one!r}: in the worlds, its condition has none" for one in named])
+        unchecked = [Unchecked(("forecasts.probability",), one) for one in left]
+    else:
+        problems += [
+            f"the probability of {text[i]!r}, whose condition has none in the worlds, is {x[i]:.12g}; the forecasts "
+            f"stand at {distinct.stated[i]:.12g}"
+            for i in np.flatnonzero(silent & ~stands).tolist()
+        ]
+    if any((distinct.home_of_variable[own] < 0).any() for own in support.variables):
+        unchecked.append(Unchecked(("worlds",), "the worlds of variables that no forecast is connected to"))
+    return cut(problems), unchecked
 
 
 def probabilities(support: Support) -> tuple[Vector, Vector]:

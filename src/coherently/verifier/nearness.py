@@ -29,7 +29,7 @@ class Stated:
 
     `condition` is 1 for unconditional events, and NaN where it is not known; `joint` is that of E & H. `form` says what
     conditionals lose: "called_off" (their loss, where the condition holds), "linearised" or "ratio" (their loss
-    whatever happens).
+    unless the condition is impossible).
     """
 
     distinct: Distinct
@@ -48,7 +48,7 @@ class Stated:
         """The losses of the forecasts; intervals are clipped as the loss clips probabilities."""
         distinct, intervals = self.distinct, self.distinct.intervals
         known, told = distinct.weight > 0, intervals.weight > 0
-        least, most = self.loss.clipped(0.0), self.loss.clipped(1.0)
+        least, most = self.loss.clipped(np.array([0.0, 1.0]))
         return Costs(
             self.loss,
             np.concatenate([distinct.weight[known], intervals.weight[told]]),
@@ -58,11 +58,12 @@ class Stated:
         )
 
     def at(self) -> tuple[Vector, Vector]:
-        """The u = P(E & H) and h = P(H) of each cost; with the ratio form, as if every condition were certain."""
+        """The u = P(E & H) and h = P(H) of each cost; with the ratio form, as if possible conditions were certain."""
         rows = self.rows()
         if self.form != "ratio":
             return np.clip(self.joint[rows], 0.0, self.condition[rows]), self.condition[rows]
-        return np.clip(self.x[rows], 0.0, 1.0), np.ones(len(rows))
+        held = np.where(self.condition[rows] > 0, 1.0, 0.0)
+        return held * np.clip(self.x[rows], 0.0, 1.0), held
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,8 +9,7 @@ import numpy as np
 
 from coherently.errors import SHOWN
 from coherently.events import NEVER
-from coherently.panel.statements import PinStatement, read_pin
-from coherently.verifier.merging import CLOSE, floor_of, means_as_written, resolution, scaled
+from coherently.verifier.merging import CLOSE, means_as_written, resolution, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,52 +33,111 @@ SETTLED = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
+class Unchecked:
+    """What is taken on trust, in words, and the fields of a record whose edits may thus go unnoticed.
+
+    A field is named by its place, such as components.proof; that of an object or a list stands for all within.
+    """
+
+    fields: tuple[str, ...]
+    words: str
+
+
+FORMS = ("called_off", "linearised", "ratio")
+"""How an objective may count conditional forecasts."""
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
-    """What the results of a method look like: its coherence, how it may end, and what it always and never states."""
+    """What the results of a method look like: its coherence, how it may end, and what it always and never states.
+
+    `conditionals` are the losses of conditional forecasts that it knows. If it `splits`, the result has the components
+    of the panel; if it is `of_others`, those of another problem: of pooled forecasts, or of reports with errors. A
+    `quadratic` one knows no loss but that of Brier.
+    """
 
     coherence: tuple[str, ...]
     statuses: tuple[str, ...]
     states: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    conditionals: tuple[str, ...] = FORMS
+    splits: bool = False
+    of_others: bool = False
+    quadratic: bool = False
 
 
 LIMITS = ("interrupted", "time_limit", "unproved")
-LOCAL = Kind(("local",), ("converged", "sweep_limit", *LIMITS), ("violation", "sweeps"))
-NEAREST = Kind(("global",), ("optimal", *LIMITS), ("lower_bound", "violation"), ("groups", "sweeps"))
+LOCAL = Kind(
+    ("local",),
+    ("converged", "sweep_limit", *LIMITS),
+    ("violation", "sweeps"),
+    ("components",),
+    conditionals=("linearised",),
+)
+NEAREST = Kind(
+    ("global",),
+    ("optimal", *LIMITS),
+    ("lower_bound", "violation"),
+    ("groups", "sweeps"),
+    conditionals=("called_off", "linearised"),
+    splits=True,
+)
 NO_NEARNESS = ("lower_bound", "guaranteed_improvement")
 APART = Kind(("global",), ("converged", *LIMITS), (), (*NO_NEARNESS, "groups", "sweeps", "conditionals"))
 AVERAGE = Kind(("none",), ("averaged",), (), (*NO_NEARNESS, *APART.without, "violation", "components"))
+POOLED = replace(AVERAGE, quadratic=True)
 KINDS = {
     "exact": NEAREST,
-    "projections": replace(LOCAL, without=("lower_bound",)),
+    "projections": replace(LOCAL, without=(*LOCAL.without, "lower_bound")),
     "dykstra": replace(LOCAL, states=(*LOCAL.states, "lower_bound")),
     "annealing": Kind(
         ("global",),
         ("converged", "pass_limit", *LIMITS),
         ("lower_bound",),
         ("guaranteed_improvement", "groups", "sweeps", "components"),
+        conditionals=("ratio",),
     ),
-    "lindley": APART,
-    "dempster-shafer": APART,
+    "lindley": replace(APART, states=("violation",), of_others=True, quadratic=True),
+    "dempster-shafer": replace(APART, splits=True),
     "recipe": AVERAGE,
-    **dict.fromkeys(("linear", "log", "median", "trimmed", "extremised", "shrunk", "neyman-roughgarden"), AVERAGE),
-    **dict.fromkeys(("normalised", "power", "shin"), AVERAGE),
+    **dict.fromkeys(("linear", "log", "median", "trimmed", "extremised", "shrunk", "neyman-roughgarden"), POOLED),
+    **dict.fromkeys(("normalised", "power", "shin"), POOLED),
 }
 """The methods of the package except auto, which is exact or dykstra; nothing is known of others."""
 ANY = Kind(WEAKEST_FIRST, ("optimal", "averaged", "converged", "sweep_limit", "pass_limit", *LIMITS))
 
 
+THEN = ", then "
+"""What stands between a pool and the method that makes its numbers coherent, in the name of both together."""
+
+
 def kind_of(method: str, coherence: str) -> Kind:
     """What a method's results look like; of "pool, then method", no nearness to the forecasts is claimed."""
     if method == "auto":
-        method = "dykstra" if coherence == "local" else "exact"
-    pool, _, then = method.partition(", then ")
+        # Components beyond the limit are locally coherent, and they are listed.
+        return replace(KINDS["dykstra"], without=()) if coherence == "local" else KINDS["exact"]
+    pool, _, then = method.partition(THEN)
     if not then:
         return KINDS.get(method, ANY)
-    after = kind_of(then, coherence) if KINDS.get(pool) is AVERAGE else ANY
+    after = kind_of(then, coherence) if KINDS.get(pool) in (AVERAGE, POOLED) else ANY
     ends = tuple("converged" if status == "optimal" else status for status in after.statuses)
     states = tuple(name for name in after.states if name not in NO_NEARNESS)
-    return Kind(after.coherence, ends, states, (*after.without, *NO_NEARNESS))
+    without = (*after.without, *NO_NEARNESS)
+    return replace(after, statuses=ends, states=states, without=without, splits=False, of_others=True)
+
+
+def described(result: Result) -> list[Unchecked]:
+    """What a result says of how it was found, which nothing else in it shows."""
+    kind = kind_of(result.method.name, result.coherence)
+    found = [Unchecked(("method", "tolerance", "note"), "the method, its tolerance and the note")]
+    if result.components and not kind.of_others and result.coherence != "local":
+        fields = ("components.route", "components.proof")
+        found.append(Unchecked(fields, "the words for the routes and proofs of components"))
+    if result.status not in ("optimal", "averaged") or kind is ANY:
+        found.append(Unchecked(("status",), "why the method stopped"))
+    if result.guaranteed_improvement is None and "guaranteed_improvement" not in kind.without:
+        found.append(Unchecked(("guaranteed_improvement",), "how much the answer saves at least, which is not stated"))
+    return found
 
 
 def tolerance_of(result: Result) -> float:
@@ -133,34 +191,11 @@ def check_means(panel: Panel, stated: dict[str, Vector], unit: float) -> list[st
     return cut(problems)
 
 
-def check_laws(panel: Panel, other: Panel) -> list[str]:
-    """The result must have been made under the panel's laws, in whatever words; `other` is the result's own panel."""
-    if panel.laws is other.laws:
-        return []
-    given, made = _meanings(panel, panel), _meanings(panel, other)
-    problems = [f"the result was made without the panel's {given[key]}" for key in given if key not in made]
-    return cut(
-        problems
-        + [f"the result was made under {made[key]}, which is not in the panel" for key in made if key not in given]
-    )
-
-
-def _meanings(panel: Panel, other: Panel) -> dict[tuple[object, ...], str]:
-    """Each declaration, law and pin of the other, by what it means to the panel, in words."""
-    laws, pins = other.laws, other.laws.pins
-    found: dict[tuple[object, ...], str] = {("".join(t.split()),): f"declaration {t!r}" for t in laws.declarations}
-    for text, sides in zip(laws.text, panel.events.find(laws.text).sides.tolist(), strict=True):
-        found["law", sides[0]] = f"law {text!r}"
-    read = [read_pin(text) for text in pins.text]
-    events = [pin.event if isinstance(pin, PinStatement) else "" for pin in read]
-    for i, sides in enumerate(panel.events.find(events).sides.tolist()):
-        found["pin", *sides[:2], float(pins.low[i]), float(pins.high[i])] = f"pin {pins.text[i]!r}"
-    return found
-
-
-def check_averages(panel: Panel, result: Result, stated: dict[str, Vector]) -> tuple[list[str], list[str]]:
+def check_averages(panel: Panel, result: Result, stated: dict[str, Vector]) -> tuple[list[str], list[Unchecked]]:
     """Check plain averages by the forecasts: the problems, and what could not be checked."""
     name, value = result.method.name, stated["probability"]
+    is_known = kind_of(name, result.coherence).quadratic
+    left = [] if is_known else [Unchecked(("loss", "clip"), "the loss, which averages do not show")]
     if name == "linear":
         wrong = ~np.isclose(value, stated["raw"], rtol=0, atol=CLOSE, equal_nan=True)
     elif name == "median":
@@ -169,11 +204,16 @@ def check_averages(panel: Panel, result: Result, stated: dict[str, Vector]) -> t
         below, above = (np.bincount(panel.event_index, scaled(panel)[0] * side, len(value)) for side in beyond)
         half = 0.5 * means_as_written(panel)[0] * (1.0 + CLOSE)
         wrong = (below > half) | (above > half)
+        if (np.maximum(below, above) >= half / (1.0 + CLOSE) ** 2).any():
+            left.append(
+                Unchecked(("forecasts.probability",), "which of several medians the probability of an event is")
+            )
     else:
-        return [], [f"how {name} averages the forecasts: results do not state its options"]
+        why = f"how {name} averages the forecasts: results do not state its options"
+        return [], [*left, Unchecked(("forecasts.probability",), why)]
     text, word = panel.written.text, "mean" if name == "linear" else name
     rows = np.flatnonzero(wrong).tolist()
-    return cut([f"the probability of {text[i]!r} is not the {word} of the event's forecasts" for i in rows]), []
+    return cut([f"the probability of {text[i]!r} is not the {word} of the event's forecasts" for i in rows]), left
 
 
 def check_probabilities(panel: Panel, result: Result, value: Vector, distinct: Distinct) -> list[str]:
@@ -197,8 +237,9 @@ def check_probabilities(panel: Panel, result: Result, value: Vector, distinct: D
     return cut(problems)
 
 
-def check_words(result: Result, *, conditional: bool) -> list[str]:
+def check_words(result: Result, distinct: Distinct) -> list[str]:
     """Status and coherence must agree with the numbers, the worlds and the method."""
+    conditional = bool(distinct.conditional.any())
     words = {component.coherence for component in result.components} | {result.coherence}
     if not words <= set(WEAKEST_FIRST):
         return [f"the coherence of the result or of a component is none of {', '.join(WEAKEST_FIRST)}"]
@@ -219,7 +260,7 @@ def check_words(result: Result, *, conditional: bool) -> list[str]:
         gap = result.objective - result.lower_bound
     if result.gap != gap:
         problems.append(f"the gap is {result.gap}; the objective minus the lower bound is {gap}")
-    return problems + _check_kind(result) + _check_status(result, gap)
+    return problems + _check_kind(result) + _check_status(result, gap, distinct)
 
 
 NEEDED = {"worlds": ("global",), "objective": ("local", "global"), "groups": ("local",)}
@@ -236,6 +277,10 @@ def _check_kind(result: Result) -> list[str]:
         )
         if word not in words
     ]
+    if result.conditionals is not None and result.conditionals not in kind.conditionals:
+        problems.append(f"the loss of conditional forecasts is {result.conditionals}, which {name} does not know")
+    if kind.quadratic and not result.loss.is_quadratic:
+        problems.append(f"the loss is {result.loss.name}, which {name} does not know")
     filled, absent = (
         [field.replace("_", " ") for field in fields if (getattr(result, field) in (None, ())) == empty]
         for fields, empty in ((kind.without, False), (kind.states, True))
@@ -244,11 +289,11 @@ def _check_kind(result: Result) -> list[str]:
     return problems + [f"the result has no {field}, which {name} always states" for field in absent]
 
 
-def _check_status(result: Result, gap: float | None) -> list[str]:
+def _check_status(result: Result, gap: float | None, distinct: Distinct) -> list[str]:
     """Optimal means that the gap is at most the tolerance, and a limit that it is not; of local answers, converged."""
-    tolerance, unit, floor = getattr(result.method, "tolerance", None), scaled(result.panel)[1], floor_of(result.panel)
+    tolerance, unit = getattr(result.method, "tolerance", None), distinct.unit
     objective = (result.objective or 0.0) / unit
-    scale = max(floor, objective)
+    scale = max(distinct.floor, objective)
     if result.status == "optimal":
         most = tolerance_of(result)
         if not 0 <= most <= MOST_TOLERANCE:

@@ -11,20 +11,29 @@ from coherently.errors import PanelError
 from coherently.panel import Panel
 from coherently.problem import settled
 from coherently.values import Told
-from coherently.verifier.claims import check_bound, check_improvement, check_local_bound, check_objective
+from coherently.verifier.claims import (
+    check_bound,
+    check_improvement,
+    check_local_bound,
+    check_objective,
+    indistinct,
+)
 from coherently.verifier.locally import check_local
-from coherently.verifier.merging import merge
+from coherently.verifier.merging import called_off, merge
 from coherently.verifier.mixtures import check_mixture, check_pins, check_worlds, probabilities
 from coherently.verifier.nearness import Stated, measure
 from coherently.verifier.promises import (
+    Unchecked,
     check_averages,
-    check_laws,
     check_means,
     check_probabilities,
     check_words,
+    described,
+    kind_of,
     match,
     tolerance_of,
 )
+from coherently.verifier.tied import check_digest, check_laws, check_reading, check_rows
 
 if TYPE_CHECKING:
     from coherently.arrays import Vector
@@ -38,7 +47,8 @@ class Verification(Told):
     """Whether a result keeps its promises: true as a bool where every promise that could be checked is kept.
 
     `problems` are sentences, one for each promise that is broken; without any the verification is true. `unchecked`
-    names, in words, what neither evaluation nor enumeration decides: a true verification does not cover it.
+    names, in words, what neither evaluation nor enumeration decides: a true verification does not cover it;
+    `unchecked_fields` are the fields of the result's record that this is about (see docs/reference/result-json.md).
     `bound_rests_on` says for each component, or for the whole where a method takes none apart, what the lower bound
     rests on: "own enumeration" of the verifier, or what the result itself gives as proof. `tolerance` is the gap,
     relative to the objective, that the word optimal was checked against; None for other words.
@@ -48,6 +58,7 @@ class Verification(Told):
     bound_rests_on: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
     tolerance: float | None = None
+    unchecked_fields: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return not self.problems
@@ -60,8 +71,10 @@ class Verification(Told):
         if self.problems:
             return f"<Verification: {len(self.problems)} promises broken: {'; '.join(self.problems)}>"
         optimal = f", optimal to {self.tolerance:g}" if self.tolerance is not None else ""
-        rest = f"; unchecked: {'; '.join(self.unchecked)}" if self.unchecked else ", nothing is left unchecked"
-        return f"<Verification: every promise that could be checked is kept{optimal}{rest}>"
+        return (
+            f"<Verification: every promise that could be checked is kept{optimal}; unchecked: "
+            f"{'; '.join(self.unchecked)}>"
+        )
 
 
 def verify(panel: Panel, result: Result) -> Verification:
@@ -76,64 +89,84 @@ def verify(panel: Panel, result: Result) -> Verification:
     >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
     >>> checked = verify(panel, co.aggregate(panel, "exact"))
     >>> checked
-    <Verification: every promise that could be checked is kept, optimal to 1e-06, nothing is left unchecked>
+    <Verification: every promise that could be checked is kept, optimal to 1e-06; unchecked: the method, its ...>
     >>> bool(checked), checked.problems, checked.bound_rests_on
     (True, [], ['own enumeration'])
+    >>> checked.unchecked_fields
+    ['method', 'tolerance', 'note', 'components.route', 'components.proof']
     >>> other = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "q", 0.4)])
     >>> verify(panel, co.aggregate(other, "exact")).problems
-    ["the result has no probability for 'p & q'"]
+    ['the result was made from another panel: the digest is ...', "the result has no probability for 'p & q'"]
     """
     if not isinstance(panel, Panel):
         raise PanelError(f"verify takes a Panel first, not a {type(panel).__name__}; see Panel.from_frame")
     columns = result.columns()
-    rows, problems = match(panel, list(columns["event"]))
-    if problems:
-        return Verification(problems)
+    rows, unmatched = match(panel, list(columns["event"]))
+    problems, unchecked = check_digest(panel, result)
+    if unmatched:
+        return _verification(PartialCheck(problems + unmatched, [], unchecked))
     stated = {name: np.asarray(columns[name], np.float64)[rows] for name in ("probability", "raw", "weight")}
-    panel = settled(panel)
+    problems += [*check_laws(panel, result.panel), *check_reading(panel, result), *check_rows(panel, result, rows)]
+    given, panel = panel, settled(panel)
     distinct = merge(panel, result.loss)
-    problems = [
-        *check_laws(panel, result.panel),
+    problems += [
         *check_means(panel, stated, distinct.unit),
         *check_probabilities(panel, result, stated["probability"], distinct),
-        *check_words(result, conditional=bool(distinct.conditional.any())),
+        *check_words(result, distinct),
     ]
-    unchecked = [] if result.note is None else ["what the note says"]
+    begun = PartialCheck(problems, [], unchecked + described(result))
     if result.coherence == "none":
         wrong, more = check_averages(panel, result, stated)
-        return Verification(problems + wrong, unchecked=unchecked + more)
-    support, found = _check_coherence(panel, result, distinct, stated["probability"])
-    near = _check_nearness(panel, result, distinct, distinct.at_home(stated["probability"]), support)
+        return _verification(begun, PartialCheck(wrong, [], more))
+    support, coherent = _check_coherence(panel, result, distinct, stated["probability"])
+    x = distinct.at_home(stated["probability"])
+    near = _check_nearness(panel, result, distinct, x, support, called_off=called_off(given, panel))
+    return _verification(begun, coherent, near, tolerance=tolerance_of(result) if result.status == "optimal" else None)
+
+
+@dataclass(frozen=True, slots=True)
+class PartialCheck:
+    """What one of the checks found."""
+
+    problems: list[str] = field(default_factory=list)
+    rests_on: list[str] = field(default_factory=list)
+    unchecked: list[Unchecked] = field(default_factory=list)
+
+
+def _verification(*found: PartialCheck, tolerance: float | None = None) -> Verification:
+    unchecked = [one for some in found for one in some.unchecked]
     return Verification(
-        problems + found.problems + near.problems,
-        near.bound_rests_on,
-        unchecked + found.unchecked + near.unchecked,
-        tolerance_of(result) if result.status == "optimal" else None,
+        [problem for some in found for problem in some.problems],
+        [proof for some in found for proof in some.rests_on],
+        list(dict.fromkeys(one.words for one in unchecked)),
+        tolerance,
+        list(dict.fromkeys(name for one in unchecked for name in one.fields)),
     )
 
 
 def _check_coherence(
     panel: Panel, result: Result, distinct: Distinct, stated: Vector
-) -> tuple[Support | None, Verification]:
+) -> tuple[Support | None, PartialCheck]:
     """Check the probabilities of the events as written by the worlds, or by the groups of events."""
     mixture = result.worlds
     if mixture is None:
         problems, unchecked = check_local(panel, result, stated)
-        return None, Verification(problems, unchecked=unchecked)
+        return None, PartialCheck(problems, [], unchecked)
     names = [[mixture.names[v] for v in part.variables.tolist()] for part in mixture.parts]
     support, problems = check_worlds(panel, mixture.parts, names, distinct)
     if support is None:
-        return None, Verification(problems)
-    problems, unchecked = check_mixture(support, distinct.at_home(stated))
-    return support, Verification(problems + check_pins(support, result.violation), unchecked=unchecked)
+        return None, PartialCheck(problems)
+    pooled = kind_of(result.method.name, result.coherence).of_others
+    problems, unchecked = check_mixture(support, distinct.at_home(stated), pooled=pooled)
+    return support, PartialCheck(problems + check_pins(support, result.violation), [], unchecked)
 
 
 def _check_nearness(
-    panel: Panel, result: Result, distinct: Distinct, x: Vector, support: Support | None
-) -> Verification:
+    panel: Panel, result: Result, distinct: Distinct, x: Vector, support: Support | None, *, called_off: float
+) -> PartialCheck:
     """Check objective, bound and guaranteed improvement by the forecasts x."""
     if result.objective is None:
-        return Verification()
+        return PartialCheck()
     joint, condition = x.copy(), np.where(distinct.conditional, np.nan, 1.0)
     if support is not None:
         told = probabilities(support)
@@ -141,10 +174,12 @@ def _check_nearness(
     if np.isnan(condition[distinct.weighty]).any():
         stated = ["there is a guaranteed improvement, but the probabilities of conditions are not known"]
         hidden = "the objective and the lower bound: the probabilities of conditions are not known without worlds"
-        return Verification([] if result.guaranteed_improvement is None else stated, unchecked=[hidden])
+        fields = ("objective", "lower_bound", "gap", "conditionals", "loss", "clip")
+        return PartialCheck([] if result.guaranteed_improvement is None else stated, [], [Unchecked(fields, hidden)])
     near = measure(panel, Stated(distinct, result.loss, x, joint, condition, result.conditionals or "called_off"))
     problems = check_objective(result, distinct, near)
     check = check_bound if result.coherence == "global" else check_local_bound
     bound = check(result, distinct, near)
-    wrong, unchecked = check_improvement(result, distinct, near, bound.believed)
-    return Verification([*problems, *bound.problems, *wrong], bound.rests_on, [*bound.unchecked, *unchecked])
+    wrong, unchecked = check_improvement(result, distinct, near, bound.believed, called_off)
+    left = [*bound.unchecked, *unchecked, *indistinct(result, near)]
+    return PartialCheck([*problems, *bound.problems, *wrong], bound.rests_on, left)

@@ -57,7 +57,7 @@ class ServiceLimits:
     call_seconds: float = 10.0
     """Seconds that a request of the stateless calls may take."""
     feedback_seconds: float = 0.25
-    """Seconds that a look at one judge's answers may take."""
+    """Seconds of the processor that a look at one judge's answers may take; more when it is asked for again."""
     calls: int = 4
     """Stateless calls that wait or run at the same time."""
 

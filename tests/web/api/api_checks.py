@@ -24,6 +24,7 @@ def check_api(store_url, seed, requests):
     with Service(store_url) as service:
         weather = Weather(service)
         weather.say(weather.ann, rain=0.7, wind=0.2, rain_wind=0.4)
+        weather.say(weather.bob, rain=0.6)
         known = _known(weather)
         schema = schemathesis.openapi.from_url(f"{service.url}{API}/openapi.json")
         operations = [each.ok() for each in schema.get_all_operations()]

@@ -203,6 +203,7 @@ def test_another_panels_link_opens_nothing_here(service):
 def test_another_accounts_panel_does_not_exist(service):
     mine, other = Weather(service), Weather(service)
     mine.say(mine.ann, rain=0.5)
+    mine.close()
     version = mine.aggregate()
     question = mine.api.get(f"{mine.path}/questions").json()["questions"][0]["id"]
     judge = mine.ann_record["id"]

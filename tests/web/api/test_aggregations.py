@@ -53,6 +53,7 @@ def test_an_aggregate_of_an_earlier_time(answered):
     before = answered.api.get(f"{answered.path}/forecasts").json()["forecasts"][-1]["time"]
     while answered.say(answered.bob, wind=0.9).json()["saved"] == before:
         pass
+    answered.close()
     rows = answered.api.get(f"{answered.aggregate(as_of=before)}/result").json()["forecasts"]
     assert [row["probability"] for row in rows if row["judge"] == "Bob"] == [0.3]
 
@@ -97,6 +98,7 @@ def test_accuracy_once_resolved(answered):
 
 
 def test_an_archive_comes_back_as_the_same_panel(answered):
+    answered.close()
     answered.aggregate()
     archive = answered.api.get(f"{answered.path}/archive")
     assert archive.headers["content-type"] == "application/zip"
@@ -115,6 +117,18 @@ def test_a_table_becomes_a_panel(service):
     )
     assert (made.status_code, made.json()["title"]) == (201, "From a file")
     assert api.get(f"/panels/{made.json()['id']}/export.csv").text.split() == table.split()
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("event,bid,ask\np,0.5,0.6\n", "intervals or quotes, which the workbench does not keep"),
+        ("event,yes,no\np,0.5,0.6\n", "are these judges, or what a market says?"),
+    ],
+)
+def test_quotes_are_no_answers_of_judges(service, table, words):
+    api = service.facilitator()
+    refused(api.post("/panels/import", content=table, headers={"Content-Type": "text/csv"}), 422, words)
 
 
 def test_without_answers_there_is_nothing_to_aggregate(weather):
@@ -215,6 +229,7 @@ def test_a_lost_worker_is_replaced_once(answered):
 def test_a_worker_that_lost_its_job_stops(service):
     weather = Weather(service)
     weather.say(weather.ann, rain=0.5)
+    weather.close()
     weather.api.post(f"{weather.path}/aggregations", json={})
     job = service.store.aggregations.claim("slow", 60.0)
     service.store.aggregations.stopped(job.id, "slow")

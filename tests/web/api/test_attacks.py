@@ -145,6 +145,7 @@ def test_names_that_are_formulas_come_out_of_csv_as_texts(weather, name):
         f"{weather.path}/questions", json={"title": name, "events": [{"event": "calm", "title": name}]}
     ).json()["events"][0]["id"]
     judge.post("/sheet/answers", json={"answers": [{"event": event, "probability": 0.5}]})
+    weather.close()
     cells = weather.api.get(f"{weather.path}/export.csv").text
     table = weather.api.get(f"{weather.aggregate()}/forecasts.csv").text
     for text in (cells, table):
@@ -180,6 +181,7 @@ def test_script_in_every_text_field(weather, text):
     for answer in [*sent, api.get(f"{path}/board"), weather.ann.get("/sheet"), api.get(f"{path}/read" + text)]:
         assert answer.headers["content-type"] == "application/json"
         assert answer.headers["x-content-type-options"] == "nosniff"
+    weather.close()
     report = api.get(f"{weather.aggregate()}/report").text
     assert SCRIPT not in report
     assert "<img src=x" not in report
@@ -237,6 +239,7 @@ def test_the_queue_is_limited(store_url):
         first, second = Weather(service), Weather(service)
         for weather in (first, second):
             weather.say(weather.ann, rain=0.5)
+            weather.close()
         ask = lambda weather: weather.api.post(f"{weather.path}/aggregations", json={})  # noqa: E731
         assert [ask(first).status_code for _ in range(3)] == [202] * 3
         refused(ask(first), 429, "at most 3")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from coherently.errors import CoherentlyError
 from tests.web.api.service import refused
 
 
@@ -100,6 +101,22 @@ def test_judges_are_invited_once_and_links_end(weather):
     assert new.get("/sheet").json()["judge"] == {"name": "Ann"}
     assert api.delete(f"{path}/judges/{judge}/link").status_code == 204
     refused(new.get("/sheet"), 401, "Ask who sent it")
+
+
+def test_judges_are_invited_all_or_none(weather):
+    from coherently.web.access.callers import AccountCaller
+    from coherently.web.operations.inviting import invite_judges
+    from coherently.web.shapes.judging_shapes import JudgeDraft
+
+    store = weather.service.store
+    caller = AccountCaller(store.panels.get(weather.id).owner, "tests")
+    for names in (("Cem", "Dora", "Cem"), ("Cem", "Bob", "Dora")):
+        with pytest.raises(CoherentlyError, match=r"twice|already"):
+            invite_judges(weather.service.bench, caller, weather.id, [JudgeDraft(name=name) for name in names])
+        assert [judge.name for judge in store.judges.list(weather.id)] == ["Ann", "Bob"]
+    made = invite_judges(weather.service.bench, caller, weather.id, [JudgeDraft(name=name) for name in ("Cem", "Dora")])
+    assert [judge.name for judge in store.judges.list(weather.id)] == ["Ann", "Bob", *(judge.name for judge in made)]
+    assert all(weather.service.client(judge.secret).get("/sheet").status_code == 200 for judge in made)
 
 
 def test_rounds_follow_each_other(weather):

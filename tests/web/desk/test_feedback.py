@@ -167,7 +167,8 @@ def test_a_band_of_contradictory_answers_is_that_of_their_nearest_version():
 def test_no_band_before_an_answer():
     told = feedback(NORVIK, answered({"recession": 30}))
     assert [band.event for band in told.bands] == ["recession"]
-    assert feedback(NORVIK, []).as_dict() == {"bands": [], "contradictions": [], "checked": True}
+    nothing = {"bands": [], "contradictions": [], "states": {}, "checked": True, "finished": True}
+    assert feedback(NORVIK, []).as_dict() == nothing
 
 
 def test_keys_stay_while_numbers_move():

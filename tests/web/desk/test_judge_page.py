@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from coherently.web.desk import Attempts, live_feedback
 from tests.web.desk.judge_pages import ALICE
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
@@ -290,12 +291,15 @@ def test_no_connection(open_sheet, panel):
         r"No connection since \d\d:\d\d\. [12] answers? (is|are) kept on this device",
         sheet.banner("offline").inner_text(),
     )
+    assert sheet.page.locator("[data-clashes]").first.text_content() == "Not all checked yet"
+    assert "Not checked yet" in sheet.page.locator("#n1").inner_text()
     kept = sheet.page.evaluate("Object.keys(localStorage).map(key => localStorage[key]).join()")
     assert panel.events["recession"] in kept
     assert panel.answers() == {}
     sheet.context.set_offline(False)
     sheet.settled(recession=30, cut=40)
     sheet.saved()
+    assert sheet.page.locator("[data-clashes]").first.text_content() == "No contradictions"
     assert sheet.banner("offline").count() == 0
     assert sheet.page.evaluate("localStorage.length") == 0
     sheet.complaints.clear()  # the browser notes that it was off line
@@ -408,6 +412,56 @@ def test_a_late_check_is_said(open_sheet, panel):
     sheet.page.wait_for_selector("body.late", timeout=10_000)
     sheet.saved()
     assert sheet.page.locator("body.late").count() == 0
+
+
+@pytest.fixture
+def no_time(monkeypatch):
+    """Feedback has no time at all; what is given back lets it have some."""
+    usual = live_feedback.processor_budget
+    monkeypatch.setattr(live_feedback, "_LATELY", Attempts(500, 1e6))
+    monkeypatch.setattr(live_feedback, "processor_budget", lambda _: usual(0.0))
+    return lambda: monkeypatch.setattr(live_feedback, "processor_budget", usual)
+
+
+@pytest.mark.parametrize("options", [{}, {"viewport": PHONE, "color_scheme": "dark", "is_mobile": True}])
+def test_what_is_not_checked_yet_looks_so_until_it_is(open_sheet, panel, no_time, options):
+    assert answer_all(panel) == {}
+    sheet = open_sheet(**options)
+    sheet.page.locator("#n1 [data-unchecked]").wait_for()
+    thumb = sheet.page.locator("[data-clashes]").first
+    assert thumb.text_content() == "Not all checked yet"
+    assert "there may be contradictions that are not shown" in sheet.page.locator("#todo").text_content()
+    assert "not checked yet" in sheet.page.locator(".steps a").first.get_attribute("aria-label")
+    no_time()
+    sheet.page.locator("[data-clash]").first.wait_for()  # the page asks again by itself
+    sheet.page.wait_for_function("document.querySelectorAll('[data-unchecked]').length === 0")
+    assert thumb.text_content() == "2 contradictions"
+    assert "not shown" not in sheet.page.locator("#todo").text_content()
+
+
+def test_what_is_not_checked_yet_looks_so_without_script(open_sheet, panel, no_time):
+    panel.answer(recession=30, both=36)
+    sheet = open_sheet(java_script_enabled=False)
+    assert sheet.page.locator("[data-unchecked]").count() == 2
+    assert sheet.page.locator("[data-clashes]").first.text_content() == "Not all checked yet"
+    no_time()
+    sheet.page.reload()
+    assert sheet.page.locator("[data-clashes]").first.text_content() == "1 contradiction"
+    assert sheet.page.locator("[data-unchecked]").count() == 0
+
+
+def test_who_sees_what_and_reasons_of_others(open_sheet, panel):
+    bob = panel.workshop.client(panel.api.post(f"/panels/{panel.id}/judges", json={"name": "Bob"}).json()["secret"])
+    said = {"event": panel.events["recession"], "probability": 0.2, "reason": "Orders fall."}
+    bob.post("/sheet/answers", json={"answers": [said]}).raise_for_status()
+    bob.close()
+    sheet = open_sheet()
+    sheet.page.locator(".who-sees summary").click()
+    assert "Whoever runs this server can read its database." in sheet.page.locator(".who-sees").inner_text()
+    assert "Orders fall." not in sheet.page.content()
+    panel.advance("discussion")
+    sheet.page.locator("#q1").get_by_text("Orders fall.").wait_for()
+    assert "Bob" not in sheet.page.content()
 
 
 def test_the_link_is_withdrawn(open_sheet, panel):

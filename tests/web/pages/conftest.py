@@ -22,7 +22,7 @@ class Served:
 
     def __init__(self, folder, *options):
         command = [sys.executable, "-m", "coherently", "serve", "--port", "0", "--quiet", *options]
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "PYTHONPATH") if name in os.environ}
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder, env={**kept, "TZ": "UTC"}
         )

@@ -1,10 +1,17 @@
 """Questions as forms describe them."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import coherently as co
 from coherently.errors import CoherentlyError
 from coherently.web.pages.forms.question_forms import name_of, quoted, read_question
+from coherently.web.pages.forms.typed_numbers import one_number, read_number
+from coherently.web.pages.judge_forms import read_per_cent
+from coherently.web.refusals import RefusedError
 
 
 def form(**fields):
@@ -99,3 +106,100 @@ def test_any_name_can_be_quoted(name):
 @pytest.mark.parametrize("title", ["", "???", "2027", "The", "Given", "<script>alert(1)</script>", "عدد"])
 def test_any_title_gives_a_name(title):
     assert len(co.Panel.from_records([("Ann", name_of(title), 0.5)]).events.variables) == 1
+
+
+NUMBERS = {
+    "40000": "40000",
+    "40 000": "40000",
+    "40\u00a0000": "40000",
+    "40\u202f000": "40000",
+    "40'000": "40000",
+    "40’000": "40000",
+    "1,234,567": "1234567",
+    "1.234.567": "1234567",
+    "1,234.5": "1234.5",
+    "1.234,5": "1234.5",
+    "1 234,5": "1234.5",
+    "0,35": "0.35",
+    "0.350": "0.350",
+    "0,125": "0.125",
+    "1,5": "1.5",
+    "12.5": "12.5",
+    "-2.5": "-2.5",
+    "−2,5": "-2.5",
+    "+3": "3",
+    "1234,567": "1234.567",
+    "40.0": "40.0",
+    "007": "007",
+}
+TWO = {"40,000": ("40", "40000"), "40.000": ("40", "40000"), "1,125": ("1.125", "1125"), "-1.250": ("-1.25", "-1250")}
+NONE = (
+    "",
+    "much",
+    "1 2",
+    "1 23",
+    "1,23,456",
+    "1.2.3",
+    "1,,5",
+    "1,5,5",
+    "4 0000",
+    "1e5",
+    "nan",
+    "inf",
+    "0x1",
+    "1'000 000,0,0",
+)
+
+
+@pytest.mark.parametrize("typed", NUMBERS)
+def test_a_number_is_read_as_it_is_meant(typed):
+    assert read_number(typed) == (NUMBERS[typed], None)
+    assert one_number(typed).text == NUMBERS[typed]
+
+
+@pytest.mark.parametrize("typed", TWO)
+def test_a_number_with_two_readings(typed):
+    """Thousands or a fraction: both are offered, and what is offered has one reading."""
+    assert read_number(typed) == TWO[typed]
+    with pytest.raises(RefusedError, match=re.escape(typed)) as refusal:
+        one_number(typed)
+    large, small = re.fullmatch(r"Write (\S+) or (\S+)\.", refusal.value.remedy).groups()
+    assert [float(one_number(text).text) for text in (small, large)] == [float(text) for text in TWO[typed]]
+
+
+@pytest.mark.parametrize("typed", NONE)
+def test_what_is_no_number(typed):
+    assert read_number(typed) is None
+
+
+@given(st.decimals(min_value=-(10**9), max_value=10**9, places=4))
+def test_any_number_is_read_back(number):
+    assert float(one_number(str(number)).text) == float(number)
+    european = str(number).replace(".", ",")
+    assert float(one_number(european).text) == float(number)
+    assert float(one_number(f"{number:,}").text) == float(number)
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"), [("40,000", 0.4), ("12,5 %", 0.125), ("0,35", 0.0035), ("5.", 0.05), (",5", 0.005), (" ", None)]
+)
+def test_per_cents_have_no_thousands(typed, value):
+    assert read_per_cent(typed) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("typed", ["1 000", "1.2.3", "nan", "1e1", "1_0"])
+def test_what_is_no_per_cent(typed):
+    with pytest.raises(RefusedError):
+        read_per_cent(typed)
+
+
+@pytest.mark.parametrize("typed", ["40,000", "40.000 €"])
+def test_a_bound_of_two_readings_is_refused_with_both(typed):
+    with pytest.raises(RefusedError, match="40000 or as 40"):
+        read_question(form(kind="ladder", shape="at-least", lines=typed), ())
+
+
+def test_a_bound_of_thousands():
+    draft = read_question(form(kind="ladder", shape="at-least", lines="40 000 €\n1,250,000 €", variable="sales"), ())
+    assert [event.event for event in draft.events] == ["sales >= 40000", "sales >= 1250000"]
+    assert [event.title.replace("\u00a0", " ") for event in draft.events] == ["40000 € or more", "1250000 € or more"]

@@ -135,7 +135,9 @@ def test_the_board_shows_an_answer_when_it_arrives(see, served, browser):
     answers = [{"event": event, "probability": value} for event, value in zip(events, (0.3, 0.36), strict=True)]
     assert judge.post("/sheet/answers", json={"answers": answers}).status_code == 200
     judge.close()
-    seen.page.locator("[data-live=contradictions]").get_by_text("cannot be likelier than").first.wait_for()
+    box = seen.page.locator("[data-live=contradictions]")
+    box.get_by_text("Questions 1 and 2 contradict each other.").first.wait_for()
+    assert "36" not in box.text_content()  # whose numbers are whose is not shown before the round closes
     assert "1 of 1 contradicts themselves" in seen.page.locator(".lead").text_content()
     assert seen.troubles == []
 

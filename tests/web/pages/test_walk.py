@@ -122,11 +122,11 @@ def test_the_walk(open_page, served, tmp_path):
 
 def check_results(seen, panel, served, tmp_path):
     """The aggregate is that of the library, and the report's certificate verifies."""
-    rows = [("Ann", "recession", 0.33), ("Ann", "cut", 0.55), ("Ann", "recession & cut", 0.33)]
-    rows += [("Bob", "recession", 0.2), ("Bob", "cut", 0.6), ("Bob", "recession & cut", 0.3)]
+    rows = [("Ann", "recession", 0.33), ("Bob", "recession", 0.2), ("Ann", "cut", 0.55), ("Bob", "cut", 0.6)]
+    rows += [("Ann", "recession & cut", 0.33), ("Bob", "recession & cut", 0.3)]
     asked = co.Panel.from_records(rows)
     expected = co.aggregate(asked)
-    seen.page.get_by_text("Proved the nearest, and coherent all together.").wait_for()
+    seen.page.get_by_text("Jointly coherent, and proved to be the nearest to the answers.").wait_for()
     versions = f"{served}/api/v1{panel}/aggregations"
     newest = seen.context.request.get(versions).json()["aggregations"][0]
     result = seen.context.request.get(f"{versions}/{newest['id']}/result").json()

@@ -1,11 +1,13 @@
 """Everything that a form can do works without script, and nothing that people write does anything on a page."""
 
 import re
+import time
 from html import unescape
 
 import pytest
 
 import coherently as co
+from tests.report.pages import printed_by, verifying_code_of
 
 HOSTILE = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 * 7 }}"
 
@@ -99,6 +101,46 @@ def test_links_are_shown_once_and_can_be_withdrawn(browser):
     assert "The link of Ann is withdrawn." in words(browser.text)
     browser.post(f"{panel}/judges/{judge}/link")
     assert len(re.findall(r"/j/[^\"]+", browser.text)) == 2  # the field and the button to copy it
+
+
+def test_a_first_question_that_is_refused_leaves_no_panel(browser):
+    answer = browser.post("/panels", title="No panel of this name", first="x" * 400)
+    assert answer.status_code == 422
+    assert "too long" in words(browser.text)
+    assert "No panel of this name</a>" not in browser.get("/").text
+
+
+def test_inviting_is_all_or_nothing(browser):
+    panel = new_panel(browser, first="Rain")
+    answer = browser.post(f"{panel}/judges", names="Ann\nBob\nAnn")
+    assert answer.status_code == 422
+    assert "That was not done. The name 'Ann' is there twice. Nobody was invited." in words(browser.text)
+    assert "/link" not in browser.get(f"{panel}/questions").text
+    browser.post(f"{panel}/judges", names="Ann\nBob")
+    assert len(re.findall(r'value="(http://[^"]+/j/[^"]+)"', browser.text)) == 2
+    browser.post(f"{panel}/judges", names="Cem\nBob\nDora")
+    assert "That was not done." in words(browser.text)
+    assert "already" in words(browser.text)
+    assert len(re.findall(r"/judges/j_\w+/link", browser.get(f"{panel}/questions").text)) == 2
+
+
+def test_links_that_work_here_only_say_so(browser):
+    panel = new_panel(browser, first="Rain")
+    browser.post(f"{panel}/judges", names="Ann")
+    assert "These links open on this computer only" in words(browser.text)
+    assert "--allow-host" in words(browser.text)
+    assert "on this computer only" not in browser.get(f"{panel}/questions").text
+
+
+def test_a_number_with_two_readings_is_asked_about(browser):
+    panel = new_panel(browser, first="Rain")
+    fields = {"kind": "partition", "shape": "ranges", "title": "Sales", "variable": "sales"}
+    answer = browser.post(f"{panel}/questions", lines="40,000\n60,000", **fields)
+    assert answer.status_code == 422
+    assert "“40,000” can be read as 40000 or as 40. Write 40000 or 40." in words(browser.text)
+    browser.post(f"{panel}/questions", lines="40 000\n60'000", **fields)
+    assert "under 40000" in words(browser.text)
+    assert "60000 or more" in words(browser.text)
 
 
 def test_a_table_becomes_a_panel_or_goes_into_one(browser):
@@ -225,7 +267,7 @@ def test_a_page_that_is_not_there_says_so(browser):
 def test_the_results_of_the_demo_verify(browser, panels):
     browser.get(f"{panels['closed']}/results")
     said = words(browser.text)
-    assert "Proved the nearest, and coherent all together." in said
+    assert "Jointly coherent, and proved to be the nearest to the answers." in said
     assert "All questions are resolved." in said
     found = re.search(r"(/panels/p_\w+/aggregations/a_\w+)/certificate.json", browser.text)[1]
     result = co.Result.from_json(browser.client.get(f"{found}/certificate.json").text)
@@ -238,6 +280,79 @@ def test_the_results_of_the_demo_verify(browser, panels):
     assert browser.client.get(f"{found}/accuracy.json").json()["scores"][0]["who"] == "Panel, coherent"
     assert "co.score" in browser.client.get(f"{found}/accuracy.py").text
     assert browser.client.get(f"{found}/accuracy.exe").status_code == 404
+
+
+def test_the_code_that_checks_a_certificate_runs_as_printed(browser, panels, tmp_path):
+    browser.get(f"{panels['closed']}/results")
+    page = browser.text
+    (found,) = set(re.findall(r"/panels/p_\w+/aggregations/a_\w+(?=/certificate.json)", page))
+    for place in (f"{found}/certificate.json", f"/api/v1{found}/forecasts.py"):
+        (tmp_path / place.rpartition("/")[2]).write_text(browser.client.get(place).text, "utf-8")
+    report = browser.client.get(f"/api/v1{found}/report").text
+    kept = "<Verification: every promise that could be checked is kept"
+    for text in (page, report):
+        assert printed_by(tmp_path, verifying_code_of(text)).splitlines()[-1].startswith(kept)
+    text = (tmp_path / "certificate.json").read_text("utf-8")
+    (tmp_path / "certificate.json").write_text(text.replace('"method": "auto"', '"method": "linear"'), "utf-8")
+    assert "promises broken" in printed_by(tmp_path, verifying_code_of(page)).splitlines()[-1]
+    (tmp_path / "certificate.json").write_text(text, "utf-8")
+    forecasts = (tmp_path / "forecasts.py").read_text("utf-8")
+    (tmp_path / "forecasts.py").write_text(forecasts.replace(", 0.", ", 0.0", 1), "utf-8")
+    assert "the result was made from another panel" in printed_by(tmp_path, verifying_code_of(page))
+
+
+def shown_rows(text):
+    """The rows of the table of forecasts by heading: whole per cents before and after, and the change."""
+    cells = r'<td class="quiet">(\d+)\s%</td><td><b>(\d+)\s%</b></td><td class="\w*">([+−]?\d+)</td>'
+    found = {}
+    for group in re.split(r'<tr class="grp">', text)[1:]:
+        heading = re.search(r'colspan="6">([^<]*)<', group)[1]
+        rows = [(int(a), int(b), int(c.replace("−", "-"))) for a, b, c in re.findall(cells, group.split("</tbody>")[0])]
+        found[heading] = rows
+    return found
+
+
+def test_per_cents_of_the_demo_add_up(browser, panels):
+    for version in ("1", "2", "3"):
+        browser.get(f"{panels['closed']}/results?version={version}")
+        rows = shown_rows(browser.text)
+        (inflation,) = (rows[heading] for heading in rows if "inflation" in heading.lower())
+        assert len(inflation) == 4
+        assert sum(after for _, after, _ in inflation) == 100
+        for before, after, change in (row for own in rows.values() for row in own):
+            assert change == after - before
+
+
+def test_plain_averages_that_contradict_each_other_are_called_so(browser):
+    panel = new_panel(browser)
+    table = b"event,Ann,Bob\np,0.3,0.3\np & q,0.5,0.5\n"
+    browser.get(f"{panel}/questions")
+    browser.post(f"{panel}/import", files={"file": ("table.csv", table, "text/csv")})
+    for method, expected, after in (
+        ("linear", "These are plain averages, and they contradict each other.", "after: not made coherent"),
+        ("auto", "The averages contradict each other; these are the nearest forecasts that do not.", "after: coherent"),
+    ):
+        browser.get(f"{panel}/results")
+        browser.post(f"{panel}/aggregations", method=method)
+        said = finished_version(browser, panel, expected)
+        assert after in said
+        assert "fit together as they are" not in said
+    browser.post(f"{panel}/outcomes", **dict.fromkeys(re.findall(r'id="o-(e_\w+)"', browser.text), "yes"))
+    said = words(browser.get(f"{panel}/results?version=1").text)
+    assert "Panel, this version" in said
+    assert "Panel, coherent" not in said
+    assert "Panel, coherent" in words(browser.get(f"{panel}/results?version=2").text)
+
+
+def finished_version(browser, panel, expected):
+    """The words of the page of results once it says what is expected."""
+    for _ in range(600):
+        said = words(browser.get(f"{panel}/results").text)
+        if expected in said:
+            break
+        time.sleep(0.1)
+    assert expected in said
+    return said
 
 
 def test_versions_are_compared(browser, panels):

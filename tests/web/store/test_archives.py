@@ -321,6 +321,7 @@ def test_plain_names_and_times(store, panel):
         (b"judge,event,probability\nAnn,a &,0.5\n", "p.csv", PanelError, "p.csv row 2.*column 4"),
         (b"judge,event,probability\nAnn,a,1.5\n", "../../p.csv", PanelError, "p.csv row 2"),
         (b"judge,event,probability,lower,upper\nAnn,a,0.5,0.4,0.6\n", "p.csv", StoreError, "intervals"),
+        (b"event,bid,ask\na,0.5,0.6\n", "p.csv", StoreError, "quotes"),
         (b"\x1f\x8b", "p.csv.gz", StoreError, "unpack"),
         (b"PAR1", "p.parquet", StoreError, "save it as CSV"),
         (b"x", "", PanelError, "panel.csv has a header but no rows"),

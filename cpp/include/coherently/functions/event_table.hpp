@@ -105,12 +105,4 @@ std::uint64_t evaluate(const Function& function, const std::uint64_t* worlds, st
 void evaluate(const EventTable& table, std::span<const std::int32_t> sides, const std::uint64_t* worlds,
               std::size_t words, std::uint64_t* out);
 
-// What the known variables (1, 0; -1 is unknown) settle: 1, 0 or -1 per event.
-void settle(const EventTable& table, std::span<const std::int32_t> sides, std::span<const std::int8_t> given,
-            std::int8_t* out);
-
-// Adds to `known` the variables that single facts (sides that are true) force, until nothing changes.
-// Returns the index of a fact that cannot hold, or -1.
-std::int64_t propagate(const EventTable& table, std::span<const std::int32_t> facts, std::span<std::int8_t> known);
-
 }  // namespace coherently

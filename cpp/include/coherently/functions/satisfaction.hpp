@@ -23,15 +23,29 @@ struct ChoiceView {
 // A complete search: propagation over whole functions, clauses learnt from conflicts up to the first unique implication
 // point, branching on variables of recent conflicts, restarts (Marques-Silva, Lynce and Malik 2009, "Conflict-driven
 // clause learning SAT solvers"). The views must outlive it.
+//
+// Questions are events whose truth is free until one of them is asked about. Each has a literal of its own, its switch,
+// which is assumed before anything is decided and is part of every reason that the question gives; so all that is
+// learnt while it is asked stays true afterwards (Een and Sorensson 2003, "Temporal induction by incremental SAT
+// solving").
 class Satisfaction {
 public:
     enum class Answer : std::uint8_t { open, satisfied, impossible };
+    static constexpr std::uint8_t question = 2;
 
+    // `truth` has 1 or 0 for each event, or `question`.
     Satisfaction(EventView events, std::span<const std::uint8_t> truth, ChoiceView choices);
 
     void fix(std::int32_t variable, bool value);
+    // What follows without a decision: 1 or 0 for each variable, -1 where nothing does; nothing if there is no world.
+    std::optional<std::span<const std::int8_t>> implied();
+    // From now on a question must have a truth; each is asked at most once. Its answer does not bind later ones.
+    void ask(std::size_t event, bool truth);
+    // From now on decisions try these values first; nothing is asked any more.
+    void prefer(const World& world);
     // Continues for about that many steps.
     Answer run(std::size_t steps);
+    std::size_t conflicts() const { return conflicts_; }
     // The world found.
     World world() const;
 
@@ -65,9 +79,11 @@ private:
     void learn();
     void bump(std::int32_t variable);
     bool decide();
+    void assume(Literal literal);
+    bool is_off(std::size_t f) const { return switch_of_[f] >= 0 && !is_true(2 * switch_of_[f]); }
 
     EventView events_;
-    std::span<const std::uint8_t> truth_;
+    std::vector<std::uint8_t> truth_;
     ChoiceView choices_;
     std::vector<std::int8_t> value_;  // -1 where unknown
     std::vector<std::uint8_t> phase_;
@@ -82,7 +98,9 @@ private:
     std::vector<std::vector<std::pair<std::int32_t, std::int32_t>>> functions_of_;  // of each variable: function, place
     std::vector<std::vector<std::int32_t>> choices_of_;  // of each variable: unordered choices
     std::vector<std::int32_t> count_of_;
+    std::vector<std::int32_t> switch_of_;  // of each event: the variable that says whether it is asked; -1 without
     std::vector<Count> counts_;
+    std::int32_t asked_ = -1;  // the switch of the question
 
     std::vector<Literal> conflict_;
     std::vector<std::uint8_t> seen_;

@@ -12,8 +12,7 @@ namespace {
 constexpr int retune_every = 6;  // levels of the tree
 constexpr int most_sweeps = 50;  // of coordinate descent at a node
 constexpr Precision root_precision{1e-6, 2}, node_precision{1e-3, 2};
-constexpr double worth_it = 0.1;             // part of the distance to the cutoff that a sweep must gain
-constexpr std::size_t largest_heap = 20000;  // nodes
+constexpr double worth_it = 0.1;  // part of the distance to the cutoff that a sweep must gain
 constexpr int between_clocks = 16;
 constexpr std::size_t patience = 1000;  // nodes
 
@@ -52,9 +51,10 @@ void DiagonalBound::read() {
     }
 }
 
-void DiagonalBound::start(double cutoff, double seconds) {
+void DiagonalBound::start(double cutoff, double seconds, std::size_t open) {
     read();
     cutoff_ = cutoff;
+    open_ = open;
     nodes_ = 0;
     better_.clear();
     Node root;
@@ -209,7 +209,7 @@ void DiagonalBound::branch(Node& node) {
 }
 
 void DiagonalBound::push(Node&& node) {
-    const bool full = heap_.size() >= largest_heap || !stack_.empty();
+    const bool full = heap_.size() >= open_ || !stack_.empty();
     (full ? stack_ : heap_).push_back(std::move(node));
     if (!full)
         std::push_heap(heap_.begin(), heap_.end(), [](const Node& a, const Node& b) { return a.bound > b.bound; });

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import combinations, pairwise, product
-from typing import TYPE_CHECKING
+from itertools import combinations, pairwise, product, takewhile
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from coherently.books.bets import Bets
     from coherently.books.distance import NearestPrices
     from coherently.problem import Space
+    from coherently.solve.budget import Budget
 
+T = TypeVar("T")
+
+MOMENT = 0.1
+"""Seconds for broken relations if no time is left: they are the cheapest proof that there is."""
 MOST_VARIABLES = 16
 """Maximum number of variables of events that are compared by their joint truth table."""
 MOST_PAIRS = 300_000
@@ -105,17 +110,18 @@ class Constraints:
 
 
 def violated(
-    bets: Bets, index: Indices, slack: Vector | None = None, rules: Constraints | None = None
+    bets: Bets, index: Indices, slack: Vector | None = None, rules: Constraints | None = None, *, budget: Budget
 ) -> list[Relation]:
     """The relations that some of the bets break, the worst first; each bet may be off by its `slack` either way.
 
-    `rules` are those of the bets, if the caller has them already.
+    `rules` are those of the bets, if the caller has them already. At the end of the budget, those found by then.
     """
     events, constants = _events(bets, index, slack)
     rules = rules or Constraints(bets.merged.space)
-    found = [*constants, *_ruled_out(events, rules), *_repeats(events), *_pairs(events, rules)]
-    found += _in_blocks(events, rules)
-    for family in _families(events):
+    found = [*constants, *_repeats(events), *_ruled_out(_in_time(events, budget), rules)]
+    found += _pairs(_in_time(_candidates(events, rules), budget), rules)
+    found += _in_blocks(events, rules, budget)
+    for family in _in_time(_families(events), budget):
         if len(family) <= MOST_MEMBERS:
             variables = tuple(sorted({v for event in family for v in event.variables}))
             tables = [over(event, variables) for event in family]
@@ -172,6 +178,11 @@ def moved_most(answers: Sequence[NearestPrices]) -> Indices:
     return np.sort(own[np.argsort(-change, kind="stable")[:MOST_BETS]])
 
 
+def _in_time(every: Iterable[T], budget: Budget) -> Iterator[T]:
+    """As many of them as the time allows."""
+    return takewhile(lambda _: not budget.is_over(), every)
+
+
 def _events(bets: Bets, index: Indices, slack: Vector | None) -> tuple[list[PricedEvent], list[Relation]]:
     merged, constants = bets.merged, []
     off = 0.0 if slack is None else slack
@@ -213,20 +224,20 @@ def _ruled_out(events: Iterable[PricedEvent], rules: Constraints) -> Iterator[Re
                 yield relation_of("all", (event,), (negated,))
 
 
-def _in_blocks(events: Iterable[PricedEvent], rules: Constraints) -> Iterator[Relation]:
+def _in_blocks(events: Iterable[PricedEvent], rules: Constraints, budget: Budget) -> Iterator[Relation]:
     """The relations that events about one declared variable break."""
     inside: dict[int, list[PricedEvent]] = defaultdict(list)
     for event in events:
         if (home := rules.home(event)) is not None:
             inside[home].append(event)
-    for block, own in inside.items():
+    for block, own in _in_time(inside.items(), budget):
         if len(own) > 1:
             yield from relations_within(own, *rules.states(block), TOLERANCE)
 
 
-def _pairs(events: list[PricedEvent], rules: Constraints) -> Iterator[Relation]:
+def _pairs(candidates: Iterable[tuple[PricedEvent, PricedEvent]], rules: Constraints) -> Iterator[Relation]:
     """Two events of which one implies the other, or that exclude each other."""
-    for first, second in _candidates(events, rules):
+    for first, second in candidates:
         variables = tuple(sorted({*first.variables, *second.variables}))
         a, b, allowed = over(first, variables), over(second, variables), rules.allowed(variables)
         for signs in product((False, True), repeat=2):

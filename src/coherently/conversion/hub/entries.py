@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from coherently.conversion.draft import listed, plural
+from coherently.conversion.draft import listed
 from coherently.conversion.hub.hub_cells import cell_number
 from coherently.conversion.hub.hub_files import OUTPUT
-from coherently.errors import PanelError
+from coherently.errors import PanelError, counted
 from coherently.panel import ProblemList
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def read_entries(hub: HubFiles, layout: HubLayout, only: Mapping[str, Sequence[s
     entries = [entry for table in hub.outputs for entry in _rows(hub, table, layout, only, left)]
     for kind, count in left.items():
         why = LEFT_OUT.get(kind, f"unknown output type; the types are {', '.join((*LEFT_OUT, *sorted(READ)))}")
-        draft.notes.append(f"{plural(count, 'row')} of output type {kind} left out: {why}")
+        draft.notes.append(f"{counted(count, 'row')} of output type {kind} left out: {why}")
     _check_repeats(entries)
     return entries
 

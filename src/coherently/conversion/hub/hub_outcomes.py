@@ -6,11 +6,10 @@ from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from coherently.conversion.draft import plural
 from coherently.conversion.hub.entries import DATES, ORIGINS
 from coherently.conversion.hub.hub_cells import cell_day, cell_number, plain_number
 from coherently.conversion.hub.quantities import Category, Quantity
-from coherently.errors import PanelError
+from coherently.errors import PanelError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +28,9 @@ KNOWN: Final = frozenset({"output_type", "output_type_id", "oracle_value", "obse
 def add_outcomes(draft: Draft, hub: HubFiles, layout: HubLayout, found: HubVariables) -> None:
     """Resolve the variables of the draft."""
     if hub.oracles and hub.series:
-        draft.notes.append(f"{plural(len(hub.series), 'time series')} not used: the oracle output has the outcomes")
+        draft.notes.append(
+            f"{counted(len(hub.series), 'time series', 'time series')} not used: the oracle output has the outcomes"
+        )
     tables, column = (hub.oracles, "oracle_value") if hub.oracles else (hub.series, "observation")
     said: dict[tuple[str, str], tuple[str, str, str]] = {}
     unused = 0
@@ -39,7 +40,7 @@ def add_outcomes(draft: Draft, hub: HubFiles, layout: HubLayout, found: HubVaria
         event, _, outcome = value.rpartition("\n")
         draft.outcomes[event or name] = outcome
     if unused:
-        draft.notes.append(f"{plural(unused, 'row')} of target data on tasks that were not converted, left out")
+        draft.notes.append(f"{counted(unused, 'row')} of target data on tasks that were not converted, left out")
 
 
 def _read(

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from coherently.conversion.draft import Draft, DraftForecast, declaration, plural
+from coherently.conversion.draft import Draft, DraftForecast, declaration
 from coherently.conversion.hub.entries import layout_of, read_entries
 from coherently.conversion.hub.hub_cells import plain_number
 from coherently.conversion.hub.hub_files import open_hub
 from coherently.conversion.hub.hub_outcomes import add_outcomes
 from coherently.conversion.hub.quantities import Quantity, round_of, variables_of
 from coherently.conversion.hub.target_rules import laws_of, read_rules
-from coherently.errors import PanelError
+from coherently.errors import PanelError, counted
 from coherently.events import quote_name
 
 if TYPE_CHECKING:
@@ -118,12 +118,12 @@ def _add_quantities(draft: Draft, quantities: Sequence[Quantity], pairs: Sequenc
 def _note_thresholds(draft: Draft, left: Counter[str], count: int) -> None:
     if left["samples"]:
         draft.notes.append(
-            f"{plural(left['samples'], 'row')} of output type sample left out: a sample is not a probability; "
+            f"{counted(left['samples'], 'row')} of output type sample left out: a sample is not a probability; "
             f"--thresholds N gives the share of samples at most each of N thresholds"
         )
     if left["interpolated"]:
         draft.notes.append(
-            f"{plural(left['interpolated'], 'forecast')} at common thresholds interpolated between what the models "
+            f"{counted(left['interpolated'], 'forecast')} at common thresholds interpolated between what the models "
             f"report (--thresholds {count}); --thresholds 0 keeps the values as reported"
         )
 

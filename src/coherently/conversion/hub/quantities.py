@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from coherently.conversion.draft import listed, plural
+from coherently.conversion.draft import listed
 from coherently.conversion.hub.distributions import (
     Distribution,
     binned,
@@ -19,7 +19,7 @@ from coherently.conversion.hub.distributions import (
 )
 from coherently.conversion.hub.entries import ORIGINS, Entry, HubLayout
 from coherently.conversion.hub.hub_cells import cell_day, cell_number
-from coherently.errors import PanelError
+from coherently.errors import PanelError, counted
 from coherently.events import quote_name
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _note(counts: Counter[str], draft: Draft) -> None:
     things = {"median": "median", "separate": "task"}
     for key, sentence in sentences.items():
         if counts[key]:
-            draft.notes.append(sentence.format(plural(counts[key], things.get(key, "quantile"))))
+            draft.notes.append(sentence.format(counted(counts[key], things.get(key, "quantile"))))
 
 
 def _read_task(

@@ -8,9 +8,8 @@ import itertools
 import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from coherently.conversion.draft import plural
 from coherently.conversion.hub.hub_cells import cell_number
-from coherently.errors import PanelError, summarise
+from coherently.errors import PanelError, counted, summarise
 from coherently.panel import read_lines
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def read_rules(
             draft.notes.append(f"{place} relates no two quantities of the forecasts that were converted: {text}")
     if problems:
         raise PanelError("\n".join([summarise(problems), SHAPES]))
-    draft.notes.append(f"{path} relates {plural(len(pairs), 'pair')} of quantities")
+    draft.notes.append(f"{path} relates {counted(len(pairs), 'pair')} of quantities")
     return pairs
 
 

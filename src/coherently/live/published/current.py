@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coherently.errors import EventError
+from coherently.errors import EventError, counted
 from coherently.live.published.recall import whole
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Current:
             self._stale, self._problems = tuple(workshop.stale), tuple(workshop.problems.items())
 
     def __repr__(self) -> str:
-        waiting = f"{len(self._stale):,} components being solved" if self._stale else "everything solved"
+        waiting = f"{counted(len(self._stale), 'component')} being solved" if self._stale else "everything solved"
         return f"<Current: revision {self.revision:,}, {waiting}>"
 
     @property

@@ -7,8 +7,12 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MISSING = frozenset({"", "na", "n/a", "null", "nan"})
 """Texts that mean a missing value; case and surrounding spaces do not matter."""
@@ -27,7 +31,12 @@ PROBABILITY = {
 }
 ABSTENTION = "A long table has no row for an abstention: delete the row, or pass --missing abstain (missing='abstain')."
 PERCENT = "If the column holds percentages, pass --percent (percent=True)."
-WEIGHT = "A weight is a finite number of 0 or more: write one in every row."
+LIGHTEST, HEAVIEST = 1e-50, 1e50
+"""The least and the greatest weight above 0: the cube of a ratio of two weights is still an ordinary double."""
+WEIGHT = (
+    "A weight is 0, or a number from 1e-50 to 1e50; every row has one. Only the ratios of weights matter: divide all "
+    "of them by the same number, or write 0 to leave a forecast out."
+)
 NAME = "Judges and events are texts or whole numbers: write one in every row."
 OUTCOME = "An outcome is 0 or 1, true or false, yes or no, or an empty cell while it is unresolved."
 TIME = "A time is a number, or an ISO date such as 2024-05-31 or 2024-05-31T12:00; every row has one."
@@ -113,11 +122,19 @@ def to_probability(cell: object, scale: int, abstain: bool) -> float | Refusal:
 
 
 def to_weight(cell: object) -> float | Refusal:
-    """Read a finite weight of 0 or more."""
+    """Read a weight: 0, or a number in the range of weights."""
     value = _number(cell, WEIGHT)
-    if isinstance(value, Refusal) or value >= 0:
+    if isinstance(value, Refusal) or are_weights(np.float64(value)):
         return value
-    return Refusal("no weight" if math.isnan(value) else "{} is below 0", (WEIGHT,))
+    if math.isnan(value):
+        return Refusal("no weight", (WEIGHT,))
+    return Refusal("{} is below 0" if value < 0 else f"{{}} is too {'small' if value < 1 else 'large'}", (WEIGHT,))
+
+
+def are_weights(values: NDArray[np.float64] | np.float64) -> NDArray[np.bool_]:
+    """Which numbers may be weights."""
+    allowed: NDArray[np.bool_] = (values == 0) | ((values >= LIGHTEST) & (values <= HEAVIEST))
+    return allowed
 
 
 def to_text(cell: object) -> str | Refusal:

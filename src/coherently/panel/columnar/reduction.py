@@ -206,9 +206,9 @@ def _reduced_panel(
     columns = {
         "event": CodedCells(np.arange(len(pool), dtype=np.int32), PackedTexts(*pool.pack(0))),
         "probability": np.clip(mean, 0.0, 1.0),
-        "weight": weight,
     }
     panel = build(Table(source.name, columns, _Places(parts, first)), reduced=True, **options)
+    panel = replace(panel, weight=weight)  # sums, which may exceed the greatest weight of a forecast
     unused = [name for name in (parts[0].layout.outcome, parts[0].layout.time) if name is not None]
     notes = [f"{source.name}: not used while reading in pieces: {', '.join(unused)}"] if unused else []
     return replace(panel, notes=(*notes, *panel.notes))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from coherently import _core
-from coherently.errors import PanelError
+from coherently.errors import PanelError, counted
 from coherently.events import PackedTexts
-from coherently.panel.cell_table import ProblemList, Table, check_header, count
+from coherently.panel.cell_table import ProblemList, Table, check_header
 from coherently.panel.columnar.coded import CodedCells, NumberCells
 from coherently.panel.columnar.plans import NAME, SKIP, TEXT, is_number
 
@@ -140,7 +140,7 @@ def _check_ragged(scanner: _core.CsvScanner, source: str, delimiter: str, width:
     problems = ProblemList()
     problems.add(
         list(found),
-        lambda row: f"{source} row {row}: {count(found[row], 'cell')}, but the header has {width}",
+        lambda row: f"{source} row {row}: {counted(found[row], 'cell')}, but the header has {width}",
         [QUOTE_OR_EMPTY.format(delimiter)],
     )
     problems.check()

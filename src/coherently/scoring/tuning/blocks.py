@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 FOLDS, BLOCKS = 5, 20
 """Number of folds, and number of blocks of which they are made: inside a fold's training set, blocks are left out."""
+NO_TIME = FOLDS
+"""The fold, over time, of components that are neither before nor after others: the time of a forecast is missing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +24,7 @@ class ResolvedEvents:
 
     The `weight` of an event is its part of the mean over judges of their mean scores; the weights sum to 1.
     `component` has the component of every event as written, `block` the block of each resolved one; `fold` has the fold
-    of each block.
+    of each block. With `by_time`, folds are in the order of last forecasts, and equal times are in one fold.
     """
 
     event: Indices
@@ -31,6 +33,19 @@ class ResolvedEvents:
     component: Indices
     block: Indices
     fold: Indices
+    by_time: bool = False
+
+    def teachers(self, fold: int) -> Indices:
+        """The blocks that may teach for a fold: those of the others or, over time, of the earlier ones."""
+        if self.by_time:
+            return np.flatnonzero(self.fold < (0 if fold == NO_TIME else fold))
+        return np.flatnonzero(self.fold != fold)
+
+    @property
+    def untaught(self) -> int:
+        """Number of resolved events for which no block may teach."""
+        alone = [len(self.teachers(k)) == 0 for k in self.fold.tolist()]
+        return int(np.count_nonzero(np.array(alone)[self.block]))
 
     def sums(self, lost: Vector) -> Vector:
         """The weighted sum of something over the resolved events of each block."""
@@ -66,12 +81,12 @@ def make_blocks(panel: Panel, problem: Problem, *, by_time: bool) -> ResolvedEve
     labels, number = np.unique(component[event], return_inverse=True)
     load = np.bincount(number, weight[event]).astype(np.float64)
     if by_time:
-        block = _in_order(_last_times(panel, component, labels), load)
-        fold = np.arange(BLOCKS) * FOLDS // BLOCKS
+        block, fold = _in_order(_last_times(panel, component, labels), load)
     else:
         block = _balanced(load, BLOCKS)
         fold = _balanced(np.bincount(block, load, BLOCKS).astype(np.float64), FOLDS)
-    return ResolvedEvents(event, outcome[event].astype(np.float64), weight[event], component, block[number], fold)
+    truth = outcome[event].astype(np.float64)
+    return ResolvedEvents(event, truth, weight[event], component, block[number], fold, by_time)
 
 
 def _weights(panel: Panel, known: Mask) -> Vector:
@@ -90,19 +105,33 @@ def _balanced(load: Vector, count: int) -> Indices:
     return place
 
 
-def _in_order(when: Vector, load: Vector) -> Indices:
-    order = np.argsort(when, kind="stable")
-    before = np.cumsum(load[order]) - 0.5 * load[order]
-    place = np.empty(len(load), np.int64)
-    place[order] = np.minimum((before * BLOCKS / load.sum()).astype(np.int64), BLOCKS - 1)
-    return place
+def _in_order(when: Vector, load: Vector) -> tuple[Indices, Indices]:
+    """The block of each component, and the fold of each block, in the order of time.
+
+    Folds are cut between times, never through equal ones: what is in an earlier fold is earlier. Inside a fold blocks
+    may share a time, as they only choose how much is learned.
+    """
+    _, number = np.unique(when, return_inverse=True)
+    fold = _middles(np.bincount(number, load).astype(np.float64), FOLDS)[number]
+    fold[when == np.inf] = NO_TIME
+    order, place = np.argsort(when, kind="stable"), np.empty(len(load), np.int64)
+    place[order] = _middles(load[order], BLOCKS)
+    pairs, block = np.unique(fold * BLOCKS + place, return_inverse=True)
+    return block, pairs // BLOCKS
+
+
+def _middles(load: Vector, count: int) -> Indices:
+    """Which of `count` equal parts of the whole load has the middle of each entry, in order."""
+    middle = (np.cumsum(load) - 0.5 * load) / load.sum()
+    return np.asarray(np.minimum((middle * count).astype(np.int64), count - 1))
 
 
 def _last_times(panel: Panel, component: Indices, labels: Indices) -> Vector:
-    """The time of the last forecast of each component."""
+    """The time of the last forecast of each component, infinite where that of any of its forecasts is missing."""
     assert panel.time is not None
     last = np.full(len(labels), -np.inf)
     own = component[panel.event_index]
-    rows = np.isin(own, labels) & ~np.isnan(panel.time)
-    np.maximum.at(last, np.searchsorted(labels, own[rows]), panel.time[rows])
+    rows = np.isin(own, labels)
+    times = np.where(np.isnan(panel.time[rows]), np.inf, panel.time[rows])
+    np.maximum.at(last, np.searchsorted(labels, own[rows]), times)
     return last

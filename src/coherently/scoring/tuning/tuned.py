@@ -18,6 +18,14 @@ SCORED = {
 """Which events are scored, in words."""
 
 
+def how_scored(over: str, untaught: int, events: int) -> tuple[str, str]:
+    """Which events are scored, and a remark if nothing earlier could teach for some of them, in words."""
+    if untaught == events:
+        return "No resolved component is earlier than another, so the scores are those of the default recipe", ""
+    some = f"Nothing earlier could teach for {untaught:,} of the {events:,} events, which have the default recipe."
+    return SCORED.get(over, ""), some if untaught else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Tuned(Told):
     """A recipe learned from `events` resolved events in `components` components, and its `scores` beside others.
@@ -26,7 +34,7 @@ class Tuned(Told):
     Linear average, Median, Trimmed mean, Log pool, Normalised average, Exact, Default recipe, Tuned pool (without
     coherence) and Tuned recipe. If nothing could be learned, `is_learned` is false and the recipe is the default.
     `over` says how events were kept apart, `scored` which events have scores, in words, and `remark` what else to bear
-    in mind if a history taught.
+    in mind: if a history taught, or if nothing earlier could teach for some events.
     """
 
     recipe: Recipe

@@ -19,10 +19,10 @@ from coherently.problem import pose, settled, unit_of
 from coherently.scoring.candidates import Candidate
 from coherently.scoring.comparison import compare_forecasts
 from coherently.scoring.scores import NO_OUTCOMES
-from coherently.scoring.tuning.blocks import FOLDS, ResolvedEvents, make_blocks
+from coherently.scoring.tuning.blocks import ResolvedEvents, make_blocks
 from coherently.scoring.tuning.lines import EXPONENTS, SHIFTS, LineScores, score_lines
 from coherently.scoring.tuning.past import what_is_shared, where_scored
-from coherently.scoring.tuning.tuned import SCORED, Tuned
+from coherently.scoring.tuning.tuned import Tuned, how_scored
 from coherently.solve import Budget, Exact, Pool, Recipe
 
 if TYPE_CHECKING:
@@ -68,10 +68,11 @@ def tune(
     """Learn a recipe (see `co.Recipe`) from a panel's resolved events, or from those of a past panel, `history`.
 
     Scores are out of fold: what is learned for a fold of events comes from the other folds, which share no variable,
-    law or condition with it; with `over="time"`, only from components whose last forecast is earlier (the first fold
-    has the default recipe). With `history`, everything is learned from it, and scored on the panel's resolved events,
-    if it has any. With fewer than 30 resolved components the default recipe is kept. `time_limit` is for each recipe
-    that is tried, in seconds. `engine` is where components are solved (see `co.aggregate`).
+    law or condition with it; with `over="time"`, only from components whose last forecast is earlier (events with
+    nothing earlier have the default recipe, and so have those with a forecast without a time). With `history`,
+    everything is learned from it, and scored on the panel's resolved events, if it has any. With fewer than 30
+    resolved components the default recipe is kept. `time_limit` is for each recipe that is tried, in seconds. `engine`
+    is where components are solved (see `co.aggregate`).
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=20, variables=40, compound=0, basic=20, seed=3)
@@ -166,19 +167,19 @@ def _cross_fitted(panel: Panel, over: str, time_limit: float, tell: Progress, en
         plain = kitchen.value(default), kitchen.value(replace(default, then=None))
         return _tuned(kitchen, default, plain, over, is_learned=False)
     recipe = kitchen.learn(np.arange(len(kitchen.blocks.fold)))[0]
-    return _tuned(kitchen, recipe, out_of_fold(kitchen, over), over, is_learned=True)
+    return _tuned(kitchen, recipe, out_of_fold(kitchen), over, is_learned=True)
 
 
-def out_of_fold(kitchen: Kitchen, over: str) -> tuple[Vector, Vector]:
+def out_of_fold(kitchen: Kitchen) -> tuple[Vector, Vector]:
     """The answers of the best recipe, and of the best one without coherence, each learned without the event's fold.
 
     Events that no fold can be taught for, and those whose component has no resolved event, have the default recipe.
     """
     blocks, default = kitchen.blocks, kitchen.default()
     whole, bare = kitchen.value(default).copy(), kitchen.value(replace(default, then=None)).copy()
-    every, of_event = np.arange(len(blocks.fold)), _fold_of_events(blocks, len(whole))
-    for k in range(FOLDS):
-        among = every[blocks.fold < k] if over == "time" else every[blocks.fold != k]
+    of_event = _fold_of_events(blocks, len(whole))
+    for k in np.unique(blocks.fold).tolist():
+        among = blocks.teachers(k)
         if len(among):
             own, without = kitchen.learn(among)
             here = of_event == k
@@ -232,5 +233,5 @@ def _tuned(kitchen: Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], ove
     kitchen.tell(1.0)
     blocks = kitchen.blocks
     scores = compare_forecasts(panel, rows, forecasts)
-    scored = SCORED.get(over, "")
-    return Tuned(recipe, is_learned, over, blocks.components, len(blocks.event), scores, scored)
+    scored, remark = how_scored(over, blocks.untaught if is_learned else 0, len(blocks.event))
+    return Tuned(recipe, is_learned, over, blocks.components, len(blocks.event), scores, scored, remark)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.lower_bounds.bounding import BoundingRule
+    from coherently.solve.worlds.counted import CountedWorlds
 
 EAGER_STATES = 2**14
 """With at most this many states of a junction tree, the best of all worlds is found each time."""
@@ -49,6 +50,8 @@ class NearestTuning:
     """Efforts of a hasty search, and the relative improvement at which each ends; the gap is checked after each."""
     hasty_before_all: tuple[tuple[int, float], ...] = ((2, 0.0),)
     """The same before elimination, which proves the gap and finds the missing worlds."""
+    rounding: float = 1e-15
+    """Worlds that lie below a plane by this part of all weights may do so by rounding."""
     safety: float = 0.98
     """Proofs aim at this part of the gap, so that rounding cannot spoil them."""
 
@@ -119,6 +122,8 @@ class Nearest:
         run = _Run(self, budget, hasty=hasty)
         if self.grounds.cost <= EAGER_STATES or self.grounds.reduced:
             run.eliminate()
+        elif (counted := self.grounds.counted) is not None:
+            run.count(counted)
         elif self.is_eliminable:
             run.ladder = TUNING.hasty_before_all if hasty else run.ladder
             if run.search():
@@ -231,4 +236,15 @@ class _Run:
             world, least = best_world(relaxation, core.gradient(), self.budget, slack, start)
             core.certify(least)
             if world is None or nearest.is_done(self.tolerance) or not core.offer(world):
+                return
+
+    def count(self, counted: CountedWorlds) -> None:
+        """Take in the best world for each gradient, until none improves."""
+        nearest, core = self.nearest, self.core
+        nearest.proof = Proof.COUNTS
+        noise = TUNING.rounding * float(nearest.part.weight.sum())
+        while not nearest.is_done(TUNING.finished) and not self.budget.is_over():
+            world, least = counted.least(core.gradient())
+            core.certify(least)
+            if core.energy(world) >= core.level() - noise or not core.offer(world):
                 return

@@ -158,12 +158,13 @@ class Objective:
         r = self._ratio(u, h)
         if self.is_steep:
             r = np.clip(r, EDGE, 1.0 - EDGE)
+        slope = self.loss.gradient(r)  # before settled ratios take their places, where it may be infinite
         r = np.where(self.free, r, self.settled)
         t, bent = self.middle, self.free
         if len(self.wide):
             t = np.clip(r, self.low, self.high)
             bent = bent & ((t != r) | (self.low == self.high))
-        by_ratio = np.where(self.free, self.weight * (self.loss.gradient(r) - self.loss.gradient(t)), 0.0)
+        by_ratio = np.where(self.free, self.weight * (slope - self.loss.gradient(t)), 0.0)
         by_condition = self.weight * self.loss.divergence(r, t) - r * by_ratio
         with np.errstate(divide="ignore", invalid="ignore"):
             curvature = np.where(bent, np.minimum(self.loss.curvature(r) / h, STEEPEST) * self.weight, 0.0)
@@ -253,6 +254,11 @@ class Squares:
         """Always."""
         return True
 
+    @property
+    def has_linear(self) -> bool:
+        """Never: there are no conditionals."""
+        return False
+
     def terms(self, part: Merged) -> Objective:
         """The terms, as arrays."""
         return objective_of(part, self.loss)
@@ -299,6 +305,12 @@ def _lay_out(joint: Indices, condition: Indices, size: int, some: Indices) -> La
     return Layout(starts, coordinates, turned.astype(np.uint8), second, some[given])
 
 
+def _is_steep(loss: Loss) -> bool:
+    """Whether the loss is infinitely steep at 0 or 1."""
+    with np.errstate(all="ignore"):
+        return not bool(np.isfinite(loss.curvature(np.array([0.0, 1.0]))).all())
+
+
 def objective_of(part: Merged, loss: Loss, *, linearised: bool = False) -> Objective:
     """The terms of a component's forecasts that have a positive weight."""
     given, intervals, size = part.terms.conditionals, part.terms.intervals, len(part)
@@ -309,7 +321,8 @@ def objective_of(part: Merged, loss: Loss, *, linearised: bool = False) -> Objec
     pair = np.concatenate([about, intervals.about[other]]).astype(np.int64)
     joint = np.concatenate([alone, place_sides(given.joint, size)[pair]])
     condition = np.concatenate([np.full(len(alone), 2 * size), place_sides(given.condition, size)[pair]])
-    lower, upper = np.minimum(intervals.low, loss.clipped(1.0)), np.maximum(intervals.high, loss.clipped(0.0))
+    least, most = loss.clipped(np.array([0.0, 1.0]))
+    lower, upper = np.minimum(intervals.low, most), np.maximum(intervals.high, least)
     low = np.concatenate([part.mean[plain], lower[single], given.mean[about], lower[other]])
     high = np.concatenate([part.mean[plain], upper[single], given.mean[about], upper[other]])
     certain, wide = condition == 2 * size, np.flatnonzero(low < high)
@@ -329,7 +342,7 @@ def objective_of(part: Merged, loss: Loss, *, linearised: bool = False) -> Objec
         wide,
         np.zeros(len(joint)),
         np.ones(len(joint), np.bool_),
-        not bool(np.isfinite(loss.curvature(np.array([0.0, 1.0]))).all()),
+        _is_steep(loss),
         bool(linear.any()),
         _lay_out(joint, condition, size, np.arange(len(joint))),
         _lay_out(joint, condition, size, wide),

@@ -60,7 +60,7 @@ def savings(objective: Objective, sides: Vector) -> PlaneBelow:
     """The Brier penalty that an answer saves in a world; conditionals count where their condition holds.
 
     A forecast p that the answer changes to r saves (v - p)^2 - (v - r)^2 where its event has the truth v: that is
-    linear in v. A conditional whose condition counts as impossible stands as forecast, and saves nothing.
+    linear in v. A conditional whose condition counts as impossible stands as stated, and saves nothing.
     """
     u, h, p = sides[objective.joint], sides[objective.condition], objective.middle
     r = np.clip(np.divide(u, h, out=p.copy(), where=objective.certain | (h >= ABSENT)), 0.0, 1.0)

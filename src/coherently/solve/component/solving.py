@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.problem import is_level, layers_of, unit_of
 from coherently.solve.component.answer import Answer, Ended
 from coherently.solve.component.nearest import Nearest
+from coherently.solve.component.objective import goal_of, sides_at
 from coherently.solve.facts import Proof, Route
 
 if TYPE_CHECKING:
     from coherently.arrays import Truth
-    from coherently.problem import Merged
+    from coherently.problem import Layer, Merged
     from coherently.solve.budget import Budget
     from coherently.solve.component.objective import Objective, Squares
 
@@ -32,10 +34,70 @@ def solve_component(
 ) -> Answer:
     """The mixture of possible worlds that loses least, and a proof of how near it is to that.
 
-    `start` are worlds to begin with. Large components of low treewidth go by their cliques. If weights differ so much
-    that column generation ends in rounding, Newton's method takes over.
+    `start` are worlds to begin with. Weights that differ too much for doubles are solved layer by layer.
     """
-    if (known := _alone(part, objective) or _by_cliques(part, objective, budget)) is not None:
+    if (known := _alone(part, objective)) is not None:
+        return known
+    if is_level(part):
+        return _solve_level(part, objective, budget, start, seed)
+    return _solve_uneven(part, objective, budget, start, seed)
+
+
+def _solve_uneven(
+    part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None, seed: int
+) -> Answer:
+    """The answer where doubles cannot tell weights apart; its objective and its bound are for the weights as given.
+
+    Layer by layer, from the heaviest, lighter forecasts choose among what is nearest to the heavier ones. Lighter
+    weights and fewer forecasts only lower the least distance, so the best bound of a layer and what is above it holds
+    for the whole: a light forecast takes nothing away from it.
+    """
+    layers = layers_of(part)
+    answer = best = _solve_layer(layers[0], layers[0].drawn(part), objective, budget, start, seed)
+    for layer in layers[1:]:
+        held = layer.anchored(part, answer.x)
+        answer = _solve_layer(layer, held, objective, budget, answer.worlds, seed)
+    lost = objective.terms(part).value(sides_at(answer.x))
+    for layer in layers[1:]:
+        if budget.is_enough(lost - best.bound, lost):
+            break
+        other = _solve_layer(layer, layer.drawn(part), objective, budget, answer.worlds, seed)
+        best = max(best, other, key=lambda one: one.bound)
+    bound, ended = min(lost, best.bound), answer.ended
+    if budget.is_enough(lost - bound, lost):
+        ended = Ended.PROVED
+    elif ended is Ended.PROVED:
+        ended = Ended.ROUNDING
+    return replace(answer, objective=lost, bound=bound, proof=best.proof, ended=ended)
+
+
+def _solve_layer(
+    layer: Layer, part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None, seed: int
+) -> Answer:
+    """The answer of a layer, in units of the layer and to the budget's tolerance in these, or better.
+
+    If the best of all worlds is known, it goes on to the limit of rounding: heavy weights multiply what is left.
+    """
+    unit = unit_of(np.array([layer.least, layer.most]))
+    own = part.times(1.0 / unit)
+    goal = goal_of(own, objective.loss, linearised=objective.has_linear)
+    budget = replace(budget, floor=budget.floor * min(1.0, 1.0 / unit))
+    answer = _solve_level(own, goal, budget, start, seed)
+    if answer.proof is Proof.ALL_WORLDS and answer.ended is Ended.PROVED:
+        finer = _solve_level(own, goal, replace(budget, tolerance=0.0), answer.worlds, seed)
+        answer = replace(finer, bound=max(finer.bound, answer.bound), ended=Ended.PROVED)
+    return replace(answer, objective=unit * answer.objective, bound=unit * answer.bound)
+
+
+def _solve_level(
+    part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None, seed: int
+) -> Answer:
+    """The answer for weights that doubles can tell apart.
+
+    Large components of low treewidth go by their cliques. If column generation ends in rounding, Newton's method takes
+    over.
+    """
+    if (known := _by_cliques(part, objective, budget)) is not None:
         return known
     if not objective.is_quadratic or len(part.terms.limits) or len(part.terms.intervals):
         return _by_newton(part, objective, budget, start, seed)

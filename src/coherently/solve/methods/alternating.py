@@ -268,7 +268,7 @@ class AlternatingProjections:
 
 def _require_known_loss(problem: Problem) -> None:
     """Refuse a loss other than Brier's for which there are no projections."""
-    if not isinstance(problem.loss, KERNELS):
+    if type(problem.loss) not in KERNELS:
         known = ", ".join(kind.name for kind in KERNELS)
         raise MethodError(f"projections know the losses {known}, not {problem.loss.name}; use the method exact")
     if len(problem.merged.terms):

@@ -122,7 +122,6 @@ class Annealing:
         given, limits = merged.terms.conditionals, merged.terms.limits
         joint, condition = limits.joint.probability(value), limits.condition.probability(value)
         broken = np.abs(joint - np.clip(joint, limits.low * condition, limits.high * condition)).max(initial=0.0)
-        impossible = int(np.count_nonzero((given.condition.probability(value) == 0) & (given.weight > 0)))
         return Global(
             problem.as_written(value),
             status,
@@ -130,8 +129,9 @@ class Annealing:
             lower_bound=0.0,
             violation=float(broken) if len(limits) else None,
             worlds=(_distinct(annealer.worlds().view(np.bool_)),),
-            note=_remark(broken, impossible, self.columns),
+            note=_remark(broken, self.columns),
             conditionals="ratio" if len(given) else None,
+            standing=tuple(np.flatnonzero(given.standing(value)).tolist()),
         )
 
     def _start(self, merged: Merged) -> tuple[_core.Annealer, int]:
@@ -193,17 +193,11 @@ class Annealing:
         return Status.CONVERGED if calm else Status.PASS_LIMIT
 
 
-def _remark(broken: float, impossible: int, columns: int) -> str | None:
-    """A note on pins and conditionals."""
-    said = []
-    if broken > TUNING.rounding:
-        said.append(f"A pin is missed by {broken:.6g}, the most of all: probabilities are multiples of 1/{columns}.")
-    if impossible:
-        said.append(
-            f"The condition of {impossible} conditional forecast{'s' * (impossible > 1)} is true in no world, so any "
-            f"probability would do; a forecast or a pin of the condition prevents that."
-        )
-    return " ".join(said) or None
+def _remark(broken: float, columns: int) -> str | None:
+    """A note on pins."""
+    if broken <= TUNING.rounding:
+        return None
+    return f"A pin is missed by {broken:.6g}, the most of all: probabilities are multiples of 1/{columns}."
 
 
 def _check_whole(name: str, value: object, low: int, high: int) -> None:

@@ -183,9 +183,9 @@ def _places(unit: NDArray[np.int32], p: Vector, weight: Vector, count: int) -> t
     """Sort the forecasts of positive weight by unit and size; where each begins and ends in its unit's weight."""
     order = np.lexsort((p, unit))
     order = order[weight[order] > 0]
-    own, ends = unit[order], np.cumsum(weight[order])
-    total = np.bincount(own, weight[order], count)
-    first = np.searchsorted(own, own)
-    before = np.where(first > 0, ends[first - 1], 0.0)
-    high = (ends - before) / total[own]
-    return order, high - weight[order] / total[own], high
+    own = unit[order]
+    # Shares, and not weights, are summed over all units: those of a light unit would be lost behind heavy ones.
+    share = weight[order] / np.bincount(own, weight[order], count)[own]
+    ends, first = np.cumsum(share), np.searchsorted(own, own)
+    high = ends - np.where(first > 0, ends[first - 1], 0.0)
+    return order, high - share, high

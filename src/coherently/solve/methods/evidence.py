@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from coherently.errors import SHOWN, MethodError
+from coherently.errors import SHOWN, MethodError, counted
 from coherently.problem import split
 from coherently.problem.spaces.enumerated import multiplicity, possible_worlds
 from coherently.solve.budget import Budget
@@ -235,10 +235,9 @@ def _described(merged: Merged, x: Vector, conflict: float) -> Component:
 
 def _note(conflicts: list[float], left: int) -> str:
     if left:
-        return (
-            f"The evidence about {left:,} of {len(conflicts):,} components was left out: all their worlds count alike."
-        )
+        of = counted(len(conflicts), "component")
+        return f"The evidence about {left:,} of {of} was left out: all worlds count alike there."
     if len(conflicts) == 1:
         return f"Conflict between the forecasts (K): {conflicts[0]:.6g}."
     worst = max(conflicts, default=0.0)
-    return f"Conflict between the forecasts (K): up to {worst:.6g}, the most of {len(conflicts):,} components."
+    return f"Conflict between the forecasts (K): up to {worst:.6g}, the most of {counted(len(conflicts), 'component')}."

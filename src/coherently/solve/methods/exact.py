@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem import drawn_together, is_level, split
+from coherently.problem import LARGEST_GROUP, is_level, split
 from coherently.solve.budget import Budget
 from coherently.solve.component.answer import KEPT, Answer, Ended
 from coherently.solve.component.mapping import Task, solve_all
-from coherently.solve.component.objective import goal_of, objective_of, sides_at
-from coherently.solve.facts import Coherence, Status
+from coherently.solve.component.objective import goal_of
+from coherently.solve.facts import Coherence, Proof, Status
 from coherently.solve.measure import UNMOVED
 from coherently.solve.solution import Component, Global, Worlds, promised
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coherently.arrays import Vector
-    from coherently.problem import Loss, Merged, Part, Problem
+    from coherently.problem import Loss, Part, Problem
 
 
 Conditionals: TypeAlias = Literal["called_off", "linearised"]
@@ -94,7 +94,8 @@ class Exact:
 
     def _tasks(self, parts: Sequence[_Solved], loss: Loss) -> list[Task]:
         linearised = self.conditionals == "linearised"
-        return [Task(one.merged, goal_of(one.merged, loss, linearised=linearised), self.seed) for one in parts]
+        merged = [one.part.merged for one in parts]
+        return [Task(one, goal_of(one, loss, linearised=linearised), self.seed) for one in merged]
 
     def _answer(self, parts: list[_Solved], loss: Loss, budget: Budget) -> None:
         """Answer each component; after a stop those that were not started have only a first answer."""
@@ -114,7 +115,7 @@ class Exact:
         for one in parts:
             x[one.part.coordinates] = one.reported()
             worlds.append(Worlds(one.part.merged.origin, one.answer.share, one.answer.worlds.view(np.bool_)))
-            components.append(self._component(one, problem.loss))
+            components.append(_component(one))
         objective, bound = sum(c.objective for c in components), sum(c.lower_bound for c in components)
         violation = max((one.answer.violation for one in parts), default=0.0)
         optimal = objective - bound <= self.tolerance * max(1.0, objective) and violation <= KEPT
@@ -134,29 +135,15 @@ class Exact:
             standing=tuple(np.flatnonzero(given.standing(x)).tolist()) if len(given) else (),
         )
 
-    def _component(self, one: _Solved, loss: Loss) -> Component:
-        """What was done; the objective is that of the weights as given."""
-        answer, objective = one.answer, one.answer.objective
-        if one.is_drawn:
-            linearised = self.conditionals == "linearised"
-            objective = objective_of(one.part.merged, loss, linearised=linearised).value(sides_at(answer.x))
-        size = one.merged.n_variables, len(one.merged)
-        return Component(*size, Coherence.GLOBAL, answer.route, answer.proof, objective, min(objective, answer.bound))
-
 
 @dataclass(slots=True, eq=False)
 class _Solved:
-    """A component, the same with weights drawn together if they differ too much, and its answer."""
+    """A component, whether doubles can tell its weights apart, and its answer."""
 
     part: Part
-    merged: Merged
+    is_level: bool
     answer: Answer = field(init=False)
     moves: bool = field(init=False)
-
-    @property
-    def is_drawn(self) -> bool:
-        """Whether weights were drawn together."""
-        return self.merged is not self.part.merged
 
     @property
     def is_plain(self) -> bool:
@@ -165,7 +152,7 @@ class _Solved:
 
     def settle(self, answer: Answer) -> None:
         """Take the answer, and find out whether it differs from the forecasts by more than rounding."""
-        merged, self.answer = self.merged, answer
+        merged, self.answer = self.part.merged, answer
         self.moves = bool(
             answer.objective > UNMOVED**2 * merged.weight.sum()
             or np.abs(answer.x - merged.mean).max(initial=0.0, where=merged.weight > 0) > UNMOVED
@@ -175,13 +162,19 @@ class _Solved:
         """The probabilities, or the forecasts themselves if these differ only by rounding."""
         if not self.is_plain or self.moves:
             return self.answer.x
-        return np.where(self.merged.weight > 0, self.merged.mean, self.answer.x)
+        return np.where(self.part.merged.weight > 0, self.part.merged.mean, self.answer.x)
 
 
 def _unsolved(problem: Problem) -> list[_Solved]:
     """The components, still without answers."""
     level = is_level(problem.merged)
-    return [_Solved(part, part.merged if level else drawn_together(part.merged)) for part in split(problem.merged)]
+    return [_Solved(part, level or is_level(part.merged)) for part in split(problem.merged)]
+
+
+def _component(one: _Solved) -> Component:
+    answer, merged = one.answer, one.part.merged
+    facts = Coherence.GLOBAL, answer.route, answer.proof, answer.objective, min(answer.objective, answer.bound)
+    return Component(merged.n_variables, len(merged), *facts)
 
 
 def _status(ended: set[Ended]) -> Status:
@@ -191,12 +184,19 @@ def _status(ended: set[Ended]) -> Status:
 
 
 def _note(parts: Sequence[_Solved]) -> str | None:
-    if not any(one.is_drawn for one in parts):
-        return None
-    return (
-        "Weights more than 2^33 times the next lighter one were solved as 2^33 times that: the probabilities are right "
-        "to about 1e-10, and the gap is that of the weights as given."
-    )
+    notes = []
+    if not all(one.is_level for one in parts):
+        notes.append(
+            "Weights more than 2^33 times the next lighter one count as 2^33 times that, which moves probabilities by "
+            "about 1e-10; the objective and the gap are those of the weights as given."
+        )
+    if count := sum(one.answer.ended is Ended.ROUNDING and one.answer.proof is Proof.NOTHING for one in parts):
+        notes.append(
+            f"Nothing is proved about {count:,} of {len(parts):,} components: they have events that are too large for "
+            f"every method of proof, and search found nothing better. Events of at most {LARGEST_GROUP} variables, and "
+            "counts, have proofs."
+        )
+    return " ".join(notes) or None
 
 
 def _degenerate(problem: Problem, parts: Sequence[_Solved]) -> tuple[int, ...]:
@@ -214,11 +214,11 @@ def _guaranteed(problem: Problem, parts: Sequence[_Solved]) -> float | None:
     """The Brier penalty saved in every world: of x with its shortfall g, or of the optimum minus the distance to it."""
     if len(problem.merged.terms.intervals) or len(problem.merged.terms.limits):
         return None
-    if any(one.is_drawn for one in parts):
+    if not all(one.is_level for one in parts):
         return None
     saved = sum(one.answer.saved for one in parts if not one.is_plain)
     plain = [one for one in parts if one.is_plain and one.moves]
     objective, bound = sum(one.answer.objective for one in plain), sum(one.answer.bound for one in plain)
     gap, shortfall = objective - bound, sum(one.answer.shortfall for one in plain)
-    way = 2 * math.sqrt(max(0.0, gap) * sum(one.merged.weight.sum() for one in plain)) + gap
+    way = 2 * math.sqrt(max(0.0, gap) * sum(one.part.merged.weight.sum() for one in plain)) + gap
     return promised(problem.scatter + saved + max(objective - 2 * shortfall, bound - way))

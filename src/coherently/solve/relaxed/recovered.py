@@ -25,10 +25,10 @@ def written(problem: Problem, attached: Attached, x: Vector) -> Vector:
 
 
 def conditional(attached: Attached, x: Vector) -> tuple[Vector, Mask]:
-    """The conditional probabilities, and which of them are the forecasts because nothing else is known.
+    """The conditional probabilities, and which of them stand as stated because nothing else is known.
 
     P(E & H) / P(H) if both are known. If one is, the other follows from the price of the bet that is called off,
-    P(E & H) + p (1 - P(H)). If none is, or the condition has probability 0, the forecast stands.
+    P(E & H) + p (1 - P(H)). If none is, or the condition has probability 0, the forecasts stand.
     """
     of = attached.merged.terms.conditionals
     joint, condition = of.joint.probability(x), of.condition.probability(x)
@@ -39,7 +39,7 @@ def conditional(attached: Attached, x: Vector) -> tuple[Vector, Mask]:
         joint = np.where(np.isnan(joint), of.mean * condition + drift, joint)
         condition = np.where(np.isnan(condition), (joint - drift) / of.mean, condition)
         found = condition >= ABSENT
-        value = np.where(found, np.clip(joint / condition, 0.0, 1.0), np.nan_to_num(of.mean, nan=0.5))
+        value = np.where(found, np.clip(joint / condition, 0.0, 1.0), of.as_stated())
     return value, ~found
 
 
@@ -49,9 +49,9 @@ def remark(attached: Attached, x: Vector, *, corrected: bool) -> str | None:
     said = []
     if len(terms.conditionals):
         said.append("Conditional forecasts count by their linearised distance, N (P(E & H) - p P(H))^2.")
-        stand = int(np.count_nonzero(conditional(attached, x)[1] & (attached.given >= 0)))
+        stand = int(np.count_nonzero(conditional(attached, x)[1] & ~np.isnan(terms.conditionals.stated)))
         if stand:
-            why = "the condition has no probability" if corrected else "nothing is known of the condition"
+            why = "the condition has no probability" + (", or nothing is known of it" if not corrected else "")
             said.append(f"{stand} of them stand{'s' * (stand == 1)} as forecast: {why}.")
     if not corrected and len(terms.limits):
         left = int(np.count_nonzero(np.isnan(x[terms.limits.joint.coordinate])))

@@ -13,6 +13,7 @@ from coherently import _core
 from coherently.errors import MethodError
 from coherently.solve.facts import Proof
 from coherently.solve.relaxed.relaxation import Relaxation
+from coherently.solve.worlds.counted import CountedWorlds
 from coherently.solve.worlds.lawful import MOST_STATES, core_space
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class Grounds:
         return linked > DENSE_DEGREE / 2 * self.part.n_variables and self.is_branchable
 
     @cached_property
+    def counted(self) -> CountedWorlds | None:
+        """The events as single variables and counts over all of them; None if they are not."""
+        return None if self.is_eliminable else CountedWorlds.of(self.part)
+
+    @cached_property
     def relaxation(self) -> Relaxation | None:
         """The clusters; None if an event has too many variables, or there are too many clusters."""
         with suppress(MethodError):
@@ -72,4 +78,6 @@ class Grounds:
         """The proof that no world is better, for any sum of events."""
         if self.is_eliminable:
             return Proof.ALL_WORLDS
+        if self.counted is not None:
+            return Proof.COUNTS
         return Proof.SEMIDEFINITE if self.is_branchable else Proof.PROGRAM

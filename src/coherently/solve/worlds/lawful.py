@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from coherently import _core
-from coherently.errors import MethodError
+from coherently.errors import MethodError, counted
 from coherently.problem import broken_symmetry
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def core_space(part: Merged) -> CoreSpace:
         return CoreSpace(fewer, True)
     if space is not None and not space.find_witness():
         raise MethodError(
-            f"no world that obeys the {len(part.space.laws)} laws of a component was found; leave some laws out"
+            f"no world that obeys the {counted(len(part.space.laws), 'law')} of a component was found; leave some out"
         )
     return CoreSpace(space, False)
 

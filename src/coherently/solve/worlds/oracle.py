@@ -60,6 +60,10 @@ class Oracle:
             world = core.eliminate()
             value = core.value(world)
             return Least(world, value, value, True, Proof.ALL_WORLDS)
+        if self.grounds.counted is not None:
+            world, bound = self.grounds.counted.least(coefficients)
+            value = core.value(world)
+            return Least(world, value, min(bound, value), False, Proof.COUNTS)
         world = core.search(ATTEMPTS, budget.left()) if known is None else known
         if budget.is_over():  # stating a program may take long
             return Least(world, core.value(world), float(np.minimum(coefficients, 0.0).sum()), False, Proof.NOTHING)

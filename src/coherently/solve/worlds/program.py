@@ -10,7 +10,7 @@ from coherently.problem import LARGEST_TABLE
 from coherently.solve.relaxed.certificate import by_shape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -64,13 +64,19 @@ def _singles(part: Merged) -> Indices:
 
 
 def _program(relaxation: Relaxation, coefficients: Vector) -> Any:
-    """Mixtures of each cluster's truth vectors that agree on their coordinates; variables are 0 or 1."""
+    """Mixtures of each cluster's truth vectors that agree on their coordinates; variables are 0 or 1.
+
+    Counts of many literals, which have no cluster, are by the number of true ones: one column for each number, 0 or 1.
+    """
     import highspy
 
-    matrix, low, high = _constraints(relaxation)
+    numbers = _numbers(relaxation, coefficients)
+    matrix, low, high = _with_numbers(relaxation, numbers, *_constraints(relaxation))
+    told = np.concatenate([coefficients[relaxation.kept], np.zeros(len(relaxation.part) - relaxation.kept.sum())])
+    last = np.concatenate([np.zeros(0), *(cost for _, _, cost in numbers)])
     program = highspy.HighsLp()
     program.num_row_, program.num_col_ = matrix.shape
-    program.col_cost_ = np.concatenate([coefficients, np.zeros(program.num_col_ - len(coefficients))])
+    program.col_cost_ = np.concatenate([told, np.zeros(program.num_col_ - len(told) - len(last)), last])
     program.col_lower_ = np.zeros(program.num_col_)
     program.col_upper_ = np.ones(program.num_col_)
     program.row_lower_, program.row_upper_ = low, high
@@ -81,6 +87,7 @@ def _program(relaxation: Relaxation, coefficients: Vector) -> Any:
     kinds = [highspy.HighsVarType.kContinuous] * program.num_col_
     for i in _singles(relaxation.part).tolist():
         kinds[i] = highspy.HighsVarType.kInteger
+    kinds[len(kinds) - len(last) :] = [highspy.HighsVarType.kInteger] * len(last)
     program.integrality_ = kinds
     return program
 
@@ -115,6 +122,42 @@ def _constraints(relaxation: Relaxation) -> tuple[Any, Vector, Vector]:
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     matrix = sparse.coo_array(entries, shape=(len(low), int(n_x + sizes.sum()))).tocsc()
     matrix.eliminate_zeros()
+    return matrix, low, high
+
+
+def _numbers(relaxation: Relaxation, coefficients: Vector) -> list[tuple[NDArray[np.int32], Vector, Vector]]:
+    """The sets of literals that events count: their variables and signs, and the cost of each number of true ones."""
+    functions = relaxation.whole.functions
+    found: dict[bytes, tuple[NDArray[np.int32], Vector, Vector]] = {}
+    for i in np.flatnonzero(~relaxation.kept).tolist():
+        own, (literals, numbers) = functions.of(i), functions.decoded(i)
+        key = own.tobytes() + literals.tobytes()
+        _, _, cost = found.setdefault(key, (own, np.where(literals, 1.0, -1.0), np.zeros(len(own) + 1)))
+        cost += coefficients[i] * numbers
+    return list(found.values())
+
+
+def _with_numbers(
+    relaxation: Relaxation, numbers: Sequence[tuple[NDArray[np.int32], Vector, Vector]], matrix: Any, *ends: Vector
+) -> tuple[Any, Vector, Vector]:
+    """The program with a column for each number k of true literals: one z_k is 1, and sum k z_k = sum sign x + turned.
+
+    A literal with the sign -1 is true where its variable x is 0: `turned` counts these literals.
+    """
+    from scipy import sparse
+
+    low, high = ends
+    single = _singles(relaxation.part)
+    for variables, sign, cost in numbers:
+        (rows, width), count = matrix.shape, len(cost)
+        new = width + np.arange(count)
+        row = np.repeat([0, 1], [len(sign) + count, count])
+        entries = np.concatenate([-sign, np.arange(count), np.ones(count)])
+        below = (entries, (row, np.concatenate([single[variables], new, new])))
+        above = sparse.hstack([matrix, sparse.csc_array((rows, count))])
+        matrix = sparse.vstack([above, sparse.coo_array(below, shape=(2, width + count))]).tocsc()
+        given = np.array([np.count_nonzero(sign < 0), 1.0])
+        low, high = np.append(low, given), np.append(high, given)
     return matrix, low, high
 
 

@@ -53,6 +53,8 @@ COMMON: dict[str, Text] = {
     "field.empty": "{field} is empty.",
     "field.long": "{field} is too long: at most {most} characters.",
     "field.wrong": "{field} cannot be read.",
+    "number.two": "“{typed}” can be read as {large} or as {small}.",
+    "number.two.remedy": "Write {large} or {small}.",
     "refused.form": "The form could not be read. Go back, reload the page and try again.",
 }
 

@@ -11,13 +11,22 @@ JUDGE: dict[str, Text] = {
     "judge.title": "Your answers: {panel}",
     "judge.ask": "How likely is each of these, {name}?",
     "judge.lead.private": (
-        "Type or drag. Leave out what you have no view on. Nobody sees your numbers before the round closes{when}; "
-        "after that they are shown without names."
+        "Type or drag. Leave out what you have no view on. Nobody is shown which numbers are yours before the round "
+        "closes{when}."
     ),
-    "judge.lead.private.open": (
-        "Type or drag. Leave out what you have no view on. Nobody sees your numbers before the round closes; "
-        "after that they are shown without names."
+    "judge.who": "Who sees what?",
+    "judge.who.open": (
+        "Until the round closes, the facilitator sees how far you are and which of your answers contradict each other, "
+        "and numbers without names once two judges have given some. In a small panel one may guess whose they are."
     ),
+    "judge.who.words": (
+        "Your reasons, your comments, and what you say you meant, reach the facilitator at once, with your name."
+    ),
+    "judge.who.after": (
+        "After the round, the other judges read reasons and comments without names, and numbers without names unless "
+        "they stay hidden. The facilitator then sees whose numbers are whose, also in files."
+    ),
+    "judge.who.server": "Whoever runs this server can read its database.",
     "judge.lead.discussion": "The numbers rest while the panel talks. Read what the others say, and say what you think.",
     "judge.lead.revision": "Read what the others say, and change what you now see differently. The rest stays.",
     "judge.lead.closed": "The panel is closed. Thank you: these are the answers that count.",
@@ -45,6 +54,7 @@ JUDGE: dict[str, Text] = {
     "judge.others": "The others said {answers} %.",
     "judge.talk": "Discussion",
     "judge.talk.count": ("{count} comment", "{count} comments"),
+    "judge.talk.reasons": "Reasons of other judges",
     "judge.talk.say": "Say it",
     "judge.talk.example": "What should the others know? No names are shown.",
     "judge.talk.label": "Comment on question {number}",
@@ -63,6 +73,7 @@ JUDGE: dict[str, Text] = {
     "judge.live.done.long": "{done} of {count} done.",
     "judge.live.step": "Question {number}: {state}",
     "judge.live.step.bad": "Question {number}: {state}, contradicts another answer",
+    "judge.live.step.unchecked": "Question {number}: {state}, not checked yet",
     "judge.live.state.done": "answered",
     "judge.live.state.part": "partly answered",
     "judge.live.state.abst": "abstained",
@@ -100,15 +111,23 @@ JUDGE: dict[str, Text] = {
     "judge.live.undo": "Undo",
     "judge.live.none": "No contradictions",
     "judge.live.clashes": ("{count} contradiction", "{count} contradictions"),
+    "judge.live.none.yet": "Not all checked yet",
+    "judge.live.clashes.yet": (
+        "{count} contradiction so far, not all checked yet",
+        "{count} contradictions so far, not all checked yet",
+    ),
+    "judge.live.unchecked": "Not checked yet against your other answers.",
+    "judge.live.too_much": "This cannot be checked: too much hangs together with it.",
     "judge.live.todo.left": "question {number} has {left}\u00a0% left to give",
     "judge.live.todo.over": "question {number} has {left}\u00a0% too much",
     "judge.live.todo.open": ("question {numbers} is open", "questions {numbers} are open"),
     "judge.live.todo.many": "{count} questions are open",
     "judge.live.todo.clash": ("one contradiction stands", "{count} contradictions stand"),
     "judge.live.todo.all": "All is answered, and it fits together.",
+    "judge.live.todo.all.unchecked": "All is answered.",
     "judge.live.todo.still": "You can hand in all the same, and come back by the same link until the round closes.",
     "judge.live.todo.come": "You can hand in, and come back by the same link until the round closes.",
-    "judge.live.todo.unchecked": "Some of it could not be checked in time.",
+    "judge.live.todo.unchecked": "Not all of it is checked yet: there may be contradictions that are not shown.",
     "judge.live.and": "and",
     "judge.live.handed": "Handed in {time}.",
     "judge.live.handin": "Hand in",

@@ -100,6 +100,10 @@ QUESTIONS: dict[str, Text] = {
     "judges.no_names": "Write at least one name.",
     "links.title": "Send each judge their link",
     "links.words": "The links are shown this once. You can make new ones at any time; the old ones then stop working.",
+    "links.only_here": "These links open on this computer only: they begin with an address that no other computer reaches. "
+    "To invite others, stop the workbench, make yourself an account with <code>coherently serve --add-account NAME</code>, "
+    "and start it with <code>coherently serve --host 0.0.0.0 --allow-host ADDRESS</code>, where ADDRESS is the name or "
+    "number under which others reach this computer. Then open the workbench under that address and make new links.",
     "links.copy": "Copy",
     "links.of": "the link of {name}",
     "import.or": "or choose a file",

@@ -5,12 +5,14 @@ Pure functions on values; nothing here knows of a store or of the web.
 
 from __future__ import annotations
 
+from coherently.web.desk.attempts import Attempts
 from coherently.web.desk.draft_reading import read_draft
 from coherently.web.desk.live_feedback import feedback, fit, warm_up
 from coherently.web.desk.panel_overview import ask_next, averages, follows, overview, rises
 from coherently.web.desk.sheet_values import (
     AnswerChange,
     Answered,
+    AnswerState,
     Band,
     Clash,
     DraftReading,
@@ -24,7 +26,9 @@ from coherently.web.desk.sheet_values import (
 
 __all__ = [
     "AnswerChange",
+    "AnswerState",
     "Answered",
+    "Attempts",
     "Band",
     "Clash",
     "DraftReading",

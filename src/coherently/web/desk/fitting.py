@@ -62,10 +62,11 @@ def least_change(check: PieceCheck, misfit: Misfit) -> Mend:
         if near is None:
             continue
         for new in _whole(check.value, near, active & ~locked):
-            if _fits_as_shown(check, misfit, new, active):
-                return Mend(_changes(check, new))
-            if check.budget.is_over():
+            fits = _fits_as_shown(check, misfit, new, active)
+            if check.budget.is_over():  # then not all was looked at that could contradict the new answers
                 return Mend(stuck=LATE)
+            if fits:
+                return Mend(_changes(check, new))
     return Mend(stuck=NOTHING)
 
 

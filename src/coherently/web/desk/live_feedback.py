@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from coherently.solve.budget import Budget
+from coherently.web.desk.attempts import Attempts, Lately, processor_budget
 from coherently.web.desk.fitting import Mend, least_change
 from coherently.web.desk.sheet_check import PieceCheck
 from coherently.web.desk.sheet_parts.answer_sheet import on_sheet
-from coherently.web.desk.sheet_values import Answered, Clash, Feedback, SheetSetting
+from coherently.web.desk.sheet_values import Answered, AnswerState, Clash, Feedback, SheetSetting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
+    from coherently.solve.budget import Budget
     from coherently.web.desk.misfits import Misfit
     from coherently.web.desk.sheet_parts.answer_sheet import AnswerSheet
-    from coherently.web.desk.sheet_values import AnswerChange, Band
+    from coherently.web.desk.sheet_values import AnswerChange
 
-Asked: TypeAlias = tuple[SheetSetting, tuple[Answered, ...], frozenset[str]]
-"""What feedback depends on."""
-KEPT = 500
-"""How many are kept."""
-TIME = 0.25
-"""Seconds that feedback may take."""
+KEPT, KEPT_CLASHES = 500, 2_000
+"""How much feedback is kept, and the contradictions of how many judges."""
+TIME, LONGEST = 0.25, 4.0
+"""Seconds of the processor that feedback may take, at first and when it is asked for again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToldClashes:
+    """Contradictions: `checked` says that they are all, `finished` is false if more time would find more."""
+
+    clashes: tuple[Clash, ...] = ()
+    checked: bool = True
+    finished: bool = True
 
 
 def feedback(
@@ -44,54 +51,42 @@ def feedback(
     [('e1', 0.3, 0.33), ('e3', 0.36, 0.33)]
     """
     asked = (setting, tuple(answers), frozenset(meant))
-    known = _RECENT.get(asked)
-    if known is None:
-        known = _feedback(*asked, Budget().within(time_limit))
-        if known.checked:
-            _RECENT.put(asked, known)
-    return known
+    return _LATELY.get(asked, time_limit, lambda seconds: _feedback(*asked, processor_budget(seconds)))
 
 
-class _Recent:
-    """Feedback given lately: a page is asked for again and again while nobody changes anything."""
-
-    def __init__(self, size: int) -> None:
-        self._size, self._known, self._lock = size, OrderedDict[Asked, Feedback](), Lock()
-
-    def get(self, asked: Asked) -> Feedback | None:
-        with self._lock:
-            found = self._known.get(asked)
-            if found is not None:
-                self._known.move_to_end(asked)
-            return found
-
-    def put(self, asked: Asked, told: Feedback) -> None:
-        with self._lock:
-            self._known[asked] = told
-            while len(self._known) > self._size:
-                self._known.popitem(last=False)
-
-
-_RECENT = _Recent(KEPT)
+_LATELY = Attempts[Feedback](KEPT, LONGEST)
+_CLASHES = Lately[ToldClashes](KEPT_CLASHES)
 
 
 def _feedback(setting: SheetSetting, answers: tuple[Answered, ...], meant: frozenset[str], budget: Budget) -> Feedback:
+    """Contradictions come first, since nothing may look as if it fitted that does not; then bands, then changes."""
     sheet = on_sheet(setting, answers)
     if sheet is None:
-        return Feedback(checked=False)
-    bands: dict[str, Band] = {}
-    clashes: list[Clash] = []
-    for piece in sheet.pieces():
-        check = PieceCheck(sheet, piece, meant, budget)
-        if budget.is_over() or piece.columns is None:
-            continue
-        bands |= {band.event: band for band in check.bands()}
-        clashes += [_clash(check, misfit) for misfit in check.misfits]
-    known = [item.id for item, told in zip(sheet.sheet.items, sheet.known.tolist(), strict=True) if told]
+        return Feedback(states=_states(answers, []))
+    checks = _checks(sheet, meant, budget)
+    states = _states(answers, checks)
+    bands = {band.event: band for check in checks for band in check.bands()}
+    clashes = [_clash(check, misfit) for check in checks for misfit in check.misfits]
     place = {item.id: i for i, item in enumerate(sheet.sheet.items)}
     clashes.sort(key=lambda clash: (clash.question, max(place[event] for event in clash.events)))
+    known = [item.id for item, told in zip(sheet.sheet.items, sheet.known.tolist(), strict=True) if told]
     found = tuple(bands[event] for event in known if event in bands)
-    return Feedback(found, tuple(clashes), len(found) == len(known) and not budget.is_over())
+    return Feedback(found, tuple(clashes), states, finished=not budget.is_over())
+
+
+def _checks(sheet: AnswerSheet, meant: Set[str], budget: Budget) -> list[PieceCheck]:
+    """The pieces that can be checked, with their contradictions looked for as far as the time goes."""
+    checks = [PieceCheck(sheet, piece, meant, budget) for piece in sheet.pieces() if piece.columns is not None]
+    for check in checks:
+        check.look()
+    return checks
+
+
+def _states(answers: Sequence[Answered], checks: Sequence[PieceCheck]) -> dict[str, AnswerState]:
+    """Whether each answer fits; those of no piece cannot be checked."""
+    found = {event: state for check in checks for event, state in check.states()}
+    last = {each.event: each.probability is not None and not each.abstained for each in answers}
+    return {event: found.get(event, AnswerState.TOO_MUCH) for event, given in last.items() if given}
 
 
 def fit(
@@ -105,13 +100,26 @@ def fit(
     return next((clash.changes for clash in told.contradictions if clash.key == key), ())
 
 
-def clashes_of(answers: AnswerSheet, meant: Set[str], budget: Budget) -> tuple[Clash, ...]:
-    """Only the contradictions of some answers, without changes."""
-    checks = [PieceCheck(answers, piece, meant, budget) for piece in answers.pieces() if piece.columns is not None]
-    found = [
-        _clash(check, misfit, with_change=False) for check in checks if not budget.is_over() for misfit in check.misfits
-    ]
-    return tuple(sorted(found, key=lambda clash: clash.question))
+def clashes_of(setting: SheetSetting, answers: Sequence[Answered], meant: Set[str], budget: Budget) -> ToldClashes:
+    """Only the contradictions of some answers, without changes: the same as those of feedback."""
+    asked = (setting, tuple(answers), frozenset(meant))
+    known = _CLASHES.get(asked)
+    if known is None:
+        known = _clashes(*asked, budget)
+        if known.finished:
+            _CLASHES.put(asked, known)
+    return known
+
+
+def _clashes(
+    setting: SheetSetting, answers: tuple[Answered, ...], meant: frozenset[str], budget: Budget
+) -> ToldClashes:
+    sheet = on_sheet(setting, answers)
+    checks = [] if sheet is None else _checks(sheet, meant, budget)
+    found = [_clash(check, misfit, with_change=False) for check in checks for misfit in check.misfits]
+    in_order = tuple(sorted(found, key=lambda clash: clash.question))
+    checked = Feedback(states=_states(answers, checks)).checked
+    return ToldClashes(in_order, checked, finished=not budget.is_over())
 
 
 def _clash(check: PieceCheck, misfit: Misfit, *, with_change: bool = True) -> Clash:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.solve.budget import Budget
     from coherently.web.desk.sheet_parts.pieces import Scope
 
     Vector = NDArray[np.float64]
@@ -141,21 +142,37 @@ def _given_same(scope: Scope, value: Vector) -> Iterator[tuple[int, list[Asserti
         )
 
 
-def misfits_of(scopes: Sequence[Scope], value: Vector, families: Sequence[frozenset[int]]) -> list[Misfit]:
+class SimpleMisfits(NamedTuple):
+    """Simple misfits, the worst first; `finished` is false if time ran out before all were looked for."""
+
+    found: list[Misfit]
+    finished: bool
+
+
+def misfits_of(
+    scopes: Sequence[Scope], value: Vector, families: Sequence[frozenset[int]], budget: Budget
+) -> SimpleMisfits:
     """All simple misfits of answers by more than the grace; `families` are the items of questions with several.
 
-    Items are compared within scopes. Misfits of which a part does not fit either are left out.
+    Items are compared within scopes, the simplest relations of all scopes first. Misfits of which a part does not fit
+    either are left out.
     """
-    found: list[Misfit] = []
-    for number, scope in enumerate(scopes):
-        own = value[scope.items]
-        sums = list(_partitions(scope, value, families))
-        rest = [*_among(assertions_of(scope, own), len(scope.joint))]
-        for size, assertions in _given_same(scope, own):
-            rest += (replace(misfit, granted=True) for misfit in _among(assertions, size))
-        rest = [one for one in rest if not any(one.items <= whole.items for whole in sums)]
-        found += (replace(one, scope=number) for one in (*sums, *rest))
-    return _irreducible(found)
+    sums = [list(_partitions(scope, value, families)) for scope in scopes]
+    found = [replace(one, scope=number) for number, own in enumerate(sums) for one in own]
+    for among in (_few, _threes):
+        for number, scope in enumerate(scopes):
+            if budget.is_over():
+                return SimpleMisfits(_irreducible(found), finished=False)
+            own = value[scope.items]
+            rest = [*among(assertions_of(scope, own), len(scope.joint))]
+            for size, assertions in _given_same(scope, own):
+                rest += (replace(misfit, granted=True) for misfit in among(assertions, size))
+            found += (
+                replace(one, scope=number)
+                for one in rest
+                if not any(one.items <= whole.items for whole in sums[number])
+            )
+    return SimpleMisfits(_irreducible(found), finished=True)
 
 
 def _irreducible(found: Iterable[Misfit]) -> list[Misfit]:
@@ -186,21 +203,22 @@ def _partitions(scope: Scope, value: Vector, families: Sequence[frozenset[int]])
             yield Misfit(MisfitShape.PARTITION, assertions, (over < 0,) * len(assertions), most, whole=whole)
 
 
-def _among(assertions: list[Assertion], size: int) -> Iterator[Misfit]:
-    """The misfits of one, two or three assertions."""
+def _few(assertions: list[Assertion], size: int) -> Iterator[Misfit]:
+    """The misfits of one assertion, or two."""
     every = (1 << size) - 1
     for assertion in assertions:
         if assertion.bits == 0 and assertion.chance > GRACE:
             yield Misfit(MisfitShape.NEVER, (assertion,), (False,), 0.0)
         if assertion.bits == every and 1.0 - assertion.chance > GRACE:
             yield Misfit(MisfitShape.SURE, (assertion,), (True,), 0.0)
-    some = [assertion for assertion in assertions if assertion.bits not in (0, every)]
-    if len(some) < 2 or not size:
-        return
-    truth = _unpacked([assertion.bits for assertion in some], size)
-    yield from _pairs(some, truth)
-    if len(some) <= MOST_ASSERTIONS:
-        yield from _threes(some, truth)
+    some = _open(assertions, size)
+    if len(some) >= 2:
+        yield from _pairs(some, _unpacked([assertion.bits for assertion in some], size))
+
+
+def _open(assertions: list[Assertion], size: int) -> list[Assertion]:
+    """The assertions that worlds do not settle."""
+    return [assertion for assertion in assertions if assertion.bits not in (0, (1 << size) - 1)]
 
 
 def _pairs(assertions: list[Assertion], truth: Truths) -> Iterator[Misfit]:
@@ -217,9 +235,13 @@ def _pairs(assertions: list[Assertion], truth: Truths) -> Iterator[Misfit]:
             )
 
 
-def _threes(assertions: list[Assertion], truth: Truths) -> Iterator[Misfit]:
+def _threes(every: list[Assertion], size: int) -> Iterator[Misfit]:
     """Three assertions, or complements, that cannot all come true though any two can, or of which no two can."""
+    assertions = _open(every, size)
     n = len(assertions)
+    if not 3 <= n <= MOST_ASSERTIONS:
+        return
+    truth = _unpacked([assertion.bits for assertion in assertions], size)
     chance = np.array([assertion.chance for assertion in assertions])
     likely = np.concatenate([chance, 1.0 - chance])
     both = np.vstack([truth, ~truth])

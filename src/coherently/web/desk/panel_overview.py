@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.errors import CoherentlyError
 from coherently.events import CERTAIN, NEVER, find_world, tidy
-from coherently.solve.budget import Budget
+from coherently.web import sizes
+from coherently.web.desk.attempts import processor_budget
 from coherently.web.desk.live_feedback import clashes_of
 from coherently.web.desk.sheet_parts.answer_sheet import conjunctions, on_sheet
 from coherently.web.desk.sheet_parts.mending import mended
@@ -37,18 +39,18 @@ def overview(
     time_limit: float = 2.0,
 ) -> Overview:
     """Disagreement on each event, and contradictions by judge and of the averages."""
-    budget = Budget().within(time_limit)
+    budget = processor_budget(time_limit)
     meant = meant_by or {}
-    sheets = {judge: on_sheet(setting, own) for judge, own in answers.items()}
-    clashes = {
-        judge: clashes_of(sheet, meant.get(judge, frozenset()), budget)
-        for judge, sheet in sheets.items()
-        if sheet is not None
-    }
-    means = on_sheet(setting, averages(setting, answers))
-    of_averages = () if means is None else clashes_of(means, frozenset(), budget)
-    told = {judge: found for judge, found in clashes.items() if found}
-    return Overview(spreads(setting, answers), told, of_averages, not budget.is_over() and means is not None)
+    means = clashes_of(setting, averages(setting, answers), frozenset(), budget)
+    found = {judge: clashes_of(setting, own, meant.get(judge, frozenset()), budget) for judge, own in answers.items()}
+    return Overview(
+        spreads(setting, answers),
+        {judge: told.clashes for judge, told in found.items() if told.clashes},
+        means.clashes,
+        tuple(judge for judge, told in found.items() if not told.checked),
+        means.checked,
+        means.finished and all(told.finished for told in found.values()),
+    )
 
 
 def spreads(setting: SheetSetting, answers: Mapping[str, Sequence[Answered]]) -> tuple[Spread, ...]:
@@ -88,7 +90,7 @@ def ask_next(
 
     At most one is suggested for each pair of questions.
     """
-    budget = Budget().within(time_limit)
+    budget = processor_budget(time_limit)
     sheet = on_sheet(setting, averages(setting, answers))
     if sheet is None or not sheet.known.any():
         return ()
@@ -129,14 +131,24 @@ def _candidates(
     found: list[tuple[float, tuple[int, int], str]] = []
     for n in order:
         i, j = pairs[n]
-        text = tidy(f"({sheet.items[i].event}) & ({sheet.items[j].event})")
-        side = int(sheet.panel.events.find([text]).event[0])
+        text = _joined(sheet, i, j)
+        if text is None or int(sheet.panel.events.find([text]).event[0]) in asked:
+            continue
         both = np.concatenate([sheet.panel.laws.side, sheet.event[[i, j]]])
-        if side not in asked and find_world(sheet.panel.events, both) is not None:
+        if find_world(sheet.panel.events, both) is not None:
             found.append((float(open_[n]), (i, j), text))
         if len(found) == MOST_ASKED:
             break
     return found
+
+
+def _joined(sheet: ReadSheet, i: int, j: int) -> str | None:
+    """Two events together, as a formula that can be asked; None if it has too many variables, letters or levels."""
+    try:
+        text = tidy(f"({sheet.items[i].event}) & ({sheet.items[j].event})")
+    except CoherentlyError:
+        return None
+    return None if len(text) > sizes.EVENT or sheet.panel.events.find([text]).faults else text
 
 
 def _title(sheet: ReadSheet, pair: tuple[int, int]) -> str:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.web.desk.misfits import Assertion, Misfit, MisfitShape, misfits_of
+from coherently.web.desk.misfits import Assertion, Misfit, MisfitShape, SimpleMisfits, misfits_of
 from coherently.web.desk.sheet_parts.mending import mended, mended_where_granted
 from coherently.web.desk.sheet_parts.mixture_program import GRACE, Enclosed, MixtureProgram
 from coherently.web.desk.sheet_sentences import Wording
-from coherently.web.desk.sheet_values import Band
+from coherently.web.desk.sheet_values import AnswerState, Band
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set
@@ -67,9 +67,13 @@ class PieceCheck:
         return MixtureProgram(self.piece, self.value)
 
     @cached_property
+    def _simple(self) -> SimpleMisfits:
+        return misfits_of(self.piece.scopes, self.value, self.answers.families(self.piece), self.budget)
+
+    @property
     def simple(self) -> list[Misfit]:
         """All simple misfits, the worst first."""
-        return misfits_of(self.piece.scopes, self.value, self.answers.families(self.piece))
+        return self._simple.found
 
     def at(self, value: Vector) -> PieceCheck:
         """The same with other answers on the items of the piece."""
@@ -78,11 +82,26 @@ class PieceCheck:
         return PieceCheck(replace(self.answers, value=every), self.piece, self.meant, self.budget)
 
     @cached_property
+    def _looked(self) -> tuple[list[Misfit], bool]:
+        """The misfits to be told, and whether what is not told of fits."""
+        told = [misfit for misfit in self.simple if not self._is_explained(misfit)]
+        sets, rest = self._sets(told)
+        is_checked = self._simple.finished and not self.budget.is_over() and self.program.miss(rest) <= GRACE
+        return sorted([*told, *sets], key=lambda misfit: (max(misfit.items), sorted(misfit.items))), is_checked
+
+    def look(self) -> None:
+        """Look for misfits now."""
+        self._looked  # noqa: B018
+
+    @property
     def misfits(self) -> list[Misfit]:
         """The misfits to be told, in the order of the sheet: the simple ones that no other explains, then sets."""
-        told = [misfit for misfit in self.simple if not self._is_explained(misfit)]
-        told += self._sets(told)
-        return sorted(told, key=lambda misfit: (max(misfit.items), sorted(misfit.items)))
+        return self._looked[0]
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether all misfits were looked for, so that answers that none is about fit."""
+        return self._looked[1]
 
     def _is_explained(self, misfit: Misfit) -> bool:
         """Whether a pair on a ladder does not fit because of a step between, which is told."""
@@ -100,15 +119,14 @@ class PieceCheck:
                 return True
         return False
 
-    def _sets(self, told: list[Misfit]) -> Iterator[Misfit]:
-        """Larger sets of answers that contradict each other, among those that nothing is told of."""
+    def _sets(self, told: list[Misfit]) -> tuple[list[Misfit], Mask]:
+        """Larger sets of answers that contradict each other, among those that nothing is told of, and the rest."""
         rest = self.answered.copy()
         for misfit in told:
             meant = self.key(misfit) in self.meant
             rest[[max(misfit.items)] if meant else list(misfit.items)] = False
-        for _ in range(MOST_SETS):
-            if self.budget.is_over() or self.program.miss(rest) <= GRACE:
-                return
+        found: list[Misfit] = []
+        while len(found) < MOST_SETS and not self.budget.is_over() and self.program.miss(rest) > GRACE:
             members = rest.copy()
             for item in np.flatnonzero(rest).tolist():
                 members[item] = False
@@ -116,8 +134,16 @@ class PieceCheck:
                     members[item] = True
             own = np.flatnonzero(members).tolist()
             assertions = tuple(Assertion(0, float(self.value[i]), (i,)) for i in own)
-            yield Misfit(MisfitShape.SET, assertions, (False,) * len(own), math.inf)
+            found.append(Misfit(MisfitShape.SET, assertions, (False,) * len(own), math.inf))
             rest[max(own)] = False
+        return found, rest
+
+    def states(self) -> Iterator[tuple[str, AnswerState]]:
+        """Each answer, and whether it fits; what a step of a ladder explains does not fit either."""
+        wrong = {item for misfit in (*self.misfits, *self.simple) for item in misfit.items}
+        rest = AnswerState.FITS if self.is_checked else AnswerState.NOT_CHECKED
+        for i in np.flatnonzero(self.answered).tolist():
+            yield self.items[i].id, AnswerState.CONTRADICTS if i in wrong else rest
 
     def key(self, misfit: Misfit) -> str:
         """A short text that stays the same while the same answers contradict each other in the same way."""
@@ -162,8 +188,10 @@ class PieceCheck:
                 continue
             found = own.program.bounds(i, others) or self._logical(i)
             answer = float(self.value[i])
+            if self.budget.is_over():
+                return  # time ran out, so a nearer version may exist
             inside = found.low - GRACE - EDGE <= answer <= found.high + GRACE + EDGE
-            fits = not self.answered[i] or inside or i not in blamed
+            fits = not self.answered[i] or inside or (self.is_checked and i not in blamed)
             yield Band(item.id, found.low, found.high, bool(fits), own.off(self.value, others) > GRACE)
 
     def _fitting(self, active: Mask) -> Fitting | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from coherently.values import Told
@@ -113,23 +114,42 @@ class Clash(Told):
         }
 
 
+class AnswerState(StrEnum):
+    """Whether an answer fits with the others; nothing fits that was not checked."""
+
+    FITS = "fits"
+    CONTRADICTS = "contradicts"
+    NOT_CHECKED = "not-checked"
+    TOO_MUCH = "too-much"
+    """It cannot be checked: its event cannot be read, or too much hangs together with it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Feedback(Told):
     """What a judge sees: a band for each event that is answered or abstained from, and the contradictions.
 
-    `checked` is false if time ran out; what is shown was found until then.
+    `states` says of each answer whether it fits. `finished` is false if time ran out: what is shown was found until
+    then, and bands and changes may be missing even where all contradictions are known.
     """
 
     bands: tuple[Band, ...] = ()
     contradictions: tuple[Clash, ...] = ()
-    checked: bool = True
+    states: Mapping[str, AnswerState] = field(default_factory=dict)
+    finished: bool = True
+
+    @property
+    def checked(self) -> bool:
+        """Whether all contradictions were looked for."""
+        return not {AnswerState.NOT_CHECKED, AnswerState.TOO_MUCH}.intersection(self.states.values())
 
     def as_dict(self) -> dict[str, Any]:
         """The feedback in plain values."""
         return {
             "bands": [band.as_dict() for band in self.bands],
             "contradictions": [clash.as_dict() for clash in self.contradictions],
+            "states": {event: state.value for event, state in self.states.items()},
             "checked": self.checked,
+            "finished": self.finished,
         }
 
 
@@ -203,18 +223,26 @@ class Spread(Told):
 class Overview(Told):
     """What a facilitator sees: the spread of each event, and contradictions by judge and of the averages.
 
-    `checked` is false if time ran out.
+    `unchecked` are judges who may contradict themselves in more ways than are told, or at all; `averages_checked` says
+    that all contradictions of the averages are told. `finished` is false if more time would find more.
     """
 
     spreads: tuple[Spread, ...]
     contradictions: Mapping[str, tuple[Clash, ...]] = field(default_factory=dict)
     of_averages: tuple[Clash, ...] = ()
-    checked: bool = True
+    unchecked: tuple[str, ...] = ()
+    averages_checked: bool = True
+    finished: bool = True
+
+    @property
+    def checked(self) -> bool:
+        """Whether all contradictions are told."""
+        return self.averages_checked and not self.unchecked
 
     @property
     def widest(self) -> tuple[Spread, ...]:
         """The spreads of two answers or more, the widest first."""
-        return tuple(sorted((s for s in self.spreads if s.count > 1), key=lambda s: -s.width))
+        return tuple(sorted((s for s in self.spreads if len(s.answers) > 1), key=lambda s: -s.width))
 
     def as_dict(self) -> dict[str, Any]:
         """The overview in plain values."""
@@ -225,7 +253,10 @@ class Overview(Told):
                 judge: [clash.as_dict() for clash in clashes] for judge, clashes in self.contradictions.items()
             },
             "of_averages": [clash.as_dict() for clash in self.of_averages],
+            "unchecked": list(self.unchecked),
+            "averages_checked": self.averages_checked,
             "checked": self.checked,
+            "finished": self.finished,
         }
 
 

@@ -49,6 +49,7 @@ def make(
     """Aggregate, verify and report; None if it was cancelled."""
     from coherently.report.dossier import make_dossier
     from coherently.report.html_page import Origin, write_dossier
+    from coherently.report.verification_code import EXPORTED
     from coherently.result import aggregate
     from coherently.web.shapes.shape import now_text
 
@@ -64,7 +65,7 @@ def make(
     if cancel.is_set():
         return None
     tell(0.9, "Writing the report")
-    origin = Origin(options.get("title"), now_text()[:16].replace("T", " ") + " UTC")
+    origin = Origin(options.get("title"), now_text()[:16].replace("T", " ") + " UTC", EXPORTED)
     return Made(_kept(dossier, result, inputs, write_dossier(dossier, origin)), _summary(dossier, result))
 
 
@@ -115,6 +116,7 @@ def _summary(dossier: Dossier, result: Result) -> dict[str, Any]:
         "events": len(panel.written),
         "verified": bool(dossier.verification),
         "problems": [] if dossier.verification is None else list(dossier.verification.problems),
+        "averages": None if found is None else str(found.status),
         "contradictions": [] if found is None else list(found.contradictions)[:20],
         "brier_before": None if dossier.scores is None else float(dossier.scores.calibration.brier),
         "brier_after": None if dossier.replaced is None else float(dossier.replaced.calibration.brier),

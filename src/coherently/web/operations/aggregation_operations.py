@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from coherently.web.access.repeating import only_once
 from coherently.web.operations.panel_operations import own_panel
+from coherently.web.operations.privacy import privacy_of, shown_names, veil_of
 from coherently.web.refusals import RefusedError, not_found, too_many
 from coherently.web.shapes.aggregation_shapes import (
     AccuracyView,
@@ -63,20 +64,31 @@ def _check_queue(bench: Workbench, panel: str) -> None:
 
 
 def panel_inputs(bench: Workbench, panel: str, as_of: str | None = None) -> dict[str, Any]:
-    """The answers, laws and outcomes of a panel in plain values, from one moment."""
+    """The answers, laws and outcomes of a panel in plain values, from one moment.
+
+    Judges whose numbers are private get made-up names; rows are then in the order of questions, which tells nothing.
+    """
 
     def action() -> dict[str, Any]:
         store = bench.store
         questions = store.questions.list(panel)
         events = {event.id: event for question in questions for event in question.events}
         titles = {event.event: event.title or q.title for q in questions for event in q.events}
-        names = {judge.id: judge.name for judge in store.judges.list(panel)}
+        records = [
+            each
+            for each in store.forecasts.latest(panel, as_of=as_of)
+            if each.probability is not None and each.event in events
+        ]
+        private = veil_of(records, privacy_of(bench, panel)).judges
+        names = shown_names({judge.id: judge.name for judge in store.judges.list(panel)}, private)
+        if private:
+            place = {event: i for i, event in enumerate(events)}
+            records.sort(key=lambda each: (place[each.event], names[each.judge]))
         declared = [question.declaration for question in questions if question.declaration is not None]
         return {
             "forecasts": [
                 {"judge": names[each.judge], "event": events[each.event].event, "probability": each.probability}
-                for each in store.forecasts.latest(panel, as_of=as_of)
-                if each.probability is not None and each.event in events
+                for each in records
             ],
             "laws": [*declared, *(law.statement for law in store.laws.list(panel, as_of=as_of))],
             "outcomes": {each.event: each.outcome for each in store.outcomes.latest(panel)},

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coherently.web.access.repeating import only_once
 from coherently.web.operations.panel_operations import own_panel
+from coherently.web.operations.privacy import privacy_of
 from coherently.web.operations.questions import check_meaning, setting_of
 from coherently.web.refusals import not_found
 from coherently.web.shapes.judging_shapes import (
@@ -36,7 +38,7 @@ def list_forecasts(
     after: int = 0,
     limit: int = 1000,
 ) -> ForecastPage:
-    """All forecasts in the order of their time; with `as_of`, the answers that stood then."""
+    """All forecasts in the order of their time, or what stood at a time; without numbers that are still private."""
     own_panel(bench, caller, panel)
     store = bench.store
     if as_of is None:
@@ -45,7 +47,9 @@ def list_forecasts(
         stood = store.forecasts.latest(panel, judge, as_of)
         found = tuple(each for each in stood if each.id > after and event in (None, each.event))[:limit]
     more = str(found[-1].id) if len(found) == limit else None
-    return ForecastPage(forecasts=[view_forecast(record) for record in found], after=more)
+    privacy = privacy_of(bench, panel)
+    shown = [replace(record, probability=None) if privacy.covers(record) else record for record in found]
+    return ForecastPage(forecasts=[view_forecast(record) for record in shown], after=more)
 
 
 def record_forecasts(

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """Beginnings that make a spreadsheet take a text for a formula."""
-DECIMALS = 4
-"""Number of decimals of an aggregate in CSV; JSON has all."""
 KINDS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "py": "text/x-python; charset=utf-8"}
 """Content types by ending."""
 
@@ -41,17 +39,11 @@ def export_result(bench: Workbench, caller: AccountCaller, panel: str, aggregati
     rows = [row.model_dump() for row in found.events]
     if ending == "csv":
         names = ("event", "title", "probability", "raw", "weight", "adjustment")
-        numbers = ("probability", "raw", "adjustment")
-        short = [row | {name: _rounded(row[name]) for name in numbers} for row in rows]
-        return as_csv(short, names)
+        return as_csv(rows, names)
     if ending == "json":
         return as_json({"forecasts": rows})
     inputs = {"forecasts": found.forecasts, "laws": found.laws, "outcomes": found.outcomes}
     return as_python(inputs, found.aggregation.method, found.aggregation.loss)
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DECIMALS)
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from coherently.web import sizes
 from coherently.web.operations.panel_operations import view_panel
+from coherently.web.operations.privacy import refuse_while_private
 from coherently.web.refusals import RefusedError, too_many
 
 if TYPE_CHECKING:
@@ -37,6 +38,15 @@ def read_table_bytes(data: bytes, _seconds: float) -> ReadTable:
             panel = read_panel(file)
         except RecursionError:
             raise RefusedError(422, "not-usable", "The table cannot be read.") from None
+    if panel.lower is not None or panel.upper is not None:
+        raise RefusedError(
+            422,
+            "not-usable",
+            "The table has intervals or quotes, which the workbench does not keep.",
+            where="body",
+            allowed="one probability in each row, or one column per judge",
+            remedy="Give one probability instead of lower and upper bounds.",
+        )
     if len(panel) > sizes.ROWS:
         raise RefusedError(
             413,
@@ -103,8 +113,9 @@ def import_archive(bench: Workbench, caller: AccountCaller, data: bytes) -> Pane
 
 
 def export_archive(bench: Workbench, caller: AccountCaller, panel: str) -> bytes:
-    """The whole panel as one archive."""
+    """The whole panel as one archive, once no judge's numbers are private."""
     from coherently.web.operations.panel_operations import own_panel
 
     own_panel(bench, caller, panel)
+    refuse_while_private(bench, panel)
     return bench.store.archive.export(panel)

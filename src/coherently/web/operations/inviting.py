@@ -6,10 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from coherently.web.operations.panel_operations import own_panel, view_round
-from coherently.web.refusals import not_found, too_many
+from coherently.web.refusals import RefusedError, not_found, too_many
 from coherently.web.shapes.judging_shapes import InvitedJudge, JudgeList, JudgeView, RoundList
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
     from coherently.web.shapes.judging_shapes import JudgeDraft, RoundDraft
@@ -35,14 +37,29 @@ def view_judges(bench: Workbench, panel: str) -> list[JudgeView]:
     ]
 
 
+def invite_judges(
+    bench: Workbench, caller: AccountCaller, panel: str, drafts: Sequence[JudgeDraft]
+) -> list[InvitedJudge]:
+    """Add judges with links, all of them or none; their secrets are answered this once."""
+    own_panel(bench, caller, panel)
+    names = Counter(draft.name for draft in drafts)
+    twice = next((name for name, count in names.items() if count > 1), None)
+    if twice is not None:
+        remedy = "Judges are told apart by their names: leave one out, or add something to it."
+        raise RefusedError(409, "conflict", f"The name {twice!r} is there twice. Nobody was invited.", remedy=remedy)
+    most = bench.settings.limits.judges
+
+    def action() -> list[InvitedJudge]:
+        if bench.store.judges.count(panel) + len(drafts) > most:
+            raise too_many("judges", most, "Make a further panel.")
+        return [_invited(*bench.store.judges.invite(panel, draft.name)) for draft in drafts]
+
+    return bench.store.write(action)
+
+
 def invite_judge(bench: Workbench, caller: AccountCaller, panel: str, draft: JudgeDraft) -> InvitedJudge:
     """Add a judge with a link, whose secret is answered this once."""
-    own_panel(bench, caller, panel)
-    most = bench.settings.limits.judges
-    if bench.store.judges.count(panel) >= most:
-        raise too_many("judges", most, "Make a further panel.")
-    record, secret = bench.store.judges.invite(panel, draft.name)
-    return _invited(record, secret)
+    return invite_judges(bench, caller, panel, [draft])[0]
 
 
 def renew_link(bench: Workbench, caller: AccountCaller, panel: str, judge: str) -> InvitedJudge:

@@ -20,6 +20,7 @@ from coherently.web.shapes.sheet_shapes import (
     JudgeName,
     MeantView,
     OthersView,
+    ReasonsView,
     SavedView,
     SheetName,
     SheetView,
@@ -52,6 +53,7 @@ def get_sheet(bench: Workbench, caller: JudgeCaller) -> SheetView:
         questions=[view_question(record) for record in store.questions.list(panel)],
         answers=[_view_answer(record) for record in own],
         others=_others(bench, caller, present),
+        reasons=_reasons(bench, caller, present),
         meant=list_meant(bench, caller),
         feedback=_feedback(bench, caller, standing(own)).as_dict(),
         handed_in=handed_in[0] if handed_in else None,
@@ -176,14 +178,35 @@ def _others(bench: Workbench, caller: JudgeCaller, present: RoundRecord) -> list
     """
     if present.phase not in OPEN_PHASES or present.hide_numbers:
         return None
+    numbers: dict[str, list[float]] = {}
+    for record in _of_others(bench, caller, present):
+        if record.probability is not None:
+            numbers.setdefault(record.event, []).append(record.probability)
+    return [OthersView(event=event, probabilities=sorted(values)) for event, values in sorted(numbers.items())]
+
+
+def _reasons(bench: Workbench, caller: JudgeCaller, present: RoundRecord) -> list[ReasonsView]:
+    """Reasons of the others by question, in the order of the alphabet, so that nobody can be told from anybody."""
+    if present.phase not in OPEN_PHASES:
+        return []
+    given: dict[str, set[str]] = {}
+    for record in _of_others(bench, caller, present):
+        if record.reason:
+            given.setdefault(record.event, set()).add(record.reason)
+    by_question = [
+        (question.id, set[str]().union(*(given.get(event.id, ()) for event in question.events)))
+        for question in bench.store.questions.list(caller.panel)
+    ]
+    return [ReasonsView(question=question, reasons=sorted(found)) for question, found in by_question if found]
+
+
+def _of_others(bench: Workbench, caller: JudgeCaller, present: RoundRecord) -> list[ForecastRecord]:
+    """The answers of the others that this phase opens: in a revision, those from before it began."""
     as_of = None
     if present.phase == "revision":
         as_of = next(r.since for r in bench.store.rounds.list(caller.panel) if r.number == present.number)
-    numbers: dict[str, list[float]] = {}
-    for record in bench.store.forecasts.latest(caller.panel, as_of=as_of):
-        if record.judge != caller.judge.id and record.probability is not None:
-            numbers.setdefault(record.event, []).append(record.probability)
-    return [OthersView(event=event, probabilities=sorted(values)) for event, values in sorted(numbers.items())]
+    found = bench.store.forecasts.latest(caller.panel, as_of=as_of)
+    return [record for record in found if record.judge != caller.judge.id]
 
 
 def _given(draft: AnswerDraft, place: int) -> AnswerGiven:

@@ -27,13 +27,15 @@ def whole(probability: float) -> int:
     return int(100 * probability + 0.5 + 1e-9)
 
 
-def percent(probability: float | None) -> str:
-    """A probability in whole per cents, with a no-break space, or a dash.
+def percent(probability: float | None, digits: int = 2) -> str:
+    """A probability in whole per cents, or with so many decimals of it, with a no-break space, or a dash.
 
-    >>> percent(0.361).replace(GAP, " "), percent(None)
-    ('36 %', '–')
+    >>> percent(0.361).replace(GAP, " "), percent(0.361, 3).replace(GAP, " "), percent(None)
+    ('36 %', '36.1 %', '–')
     """
-    return "–" if probability is None else f"{whole(probability)}{GAP}%"
+    if probability is None:
+        return "–"
+    return f"{whole(probability)}{GAP}%" if digits <= 2 else f"{100 * probability:.{digits - 2}f}{GAP}%"
 
 
 def between(low: float, high: float) -> str:
@@ -46,14 +48,15 @@ def between(low: float, high: float) -> str:
     return f"{first}{GAP}to{GAP}{last}{GAP}%" if first != last else f"{last}{GAP}%"
 
 
-def change(before: float, after: float) -> str:
-    """The difference of two probabilities as they are shown.
+def change(before: float, after: float, digits: int = 2) -> str:
+    """The difference of two probabilities that are shown with so many decimals, in per cents.
 
-    >>> change(0.304, 0.337), change(0.376, 0.337), change(0.5, 0.501)
-    ('+4', '−4', '0')
+    >>> change(0.30, 0.34), change(0.38, 0.34), change(0.5, 0.5), change(0.301, 0.305, 3)
+    ('+4', '−4', '0', '+0.4')
     """
-    points = whole(after) - whole(before)
-    return f"+{points}" if points > 0 else f"−{-points}" if points < 0 else "0"
+    points = round(100 * (after - before), max(digits - 2, 0))
+    words = f"{abs(points):.{max(digits - 2, 0)}f}"
+    return f"+{words}" if points > 0 else f"−{words}" if points < 0 else "0"
 
 
 def score(value: float) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from coherently.web.catalogue import plain
 from coherently.web.operations import sheets
+from coherently.web.pages.forms.typed_numbers import read_number
 from coherently.web.refusals import RefusedError
 from coherently.web.shapes.judging_shapes import CommentDraft
 from coherently.web.shapes.sheet_shapes import AnswerBatch, AnswerDraft, FitDraft, MeantDraft
@@ -24,18 +25,20 @@ CLOSE = 1e-9
 
 
 def read_per_cent(text: str) -> float | None:
-    """A number in per cent as people type it, as a probability; a comma is a decimal point, and % is ignored.
+    """A number in per cent as people type it, as a probability; % is ignored.
 
-    >>> read_per_cent("12,5 %"), read_per_cent(" ")
-    (0.125, None)
+    No per cent has thousands, so that a comma or a point before three digits is the decimal point.
+
+    >>> read_per_cent("12,5 %"), read_per_cent("12,500"), read_per_cent(" ")
+    (0.125, 0.125, None)
     """
-    clean = text.replace(",", ".").replace("%", "").strip()
+    clean = text.replace("%", "").strip()
     if not clean:
         return None
-    try:
-        value = float(clean)
-    except ValueError:
-        raise RefusedError(422, "not-a-number", plain("judge.live.wrong.number", value=text[:40])) from None
+    number = read_number(f"0{clean}" if clean.startswith((".", ",")) else clean.removesuffix(".").removesuffix(","))
+    if number is None:
+        raise RefusedError(422, "not-a-number", plain("judge.live.wrong.number", value=text[:40]))
+    value = float(number.text)
     if not 0.0 <= value <= 100.0:
         raise RefusedError(422, "out-of-range", plain("judge.live.wrong.range", value=text[:40]))
     return value / 100

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 OPEN = ("private", "revision")
 """Phases in which answers may change."""
+UNCHECKED = {"not-checked": "judge.live.unchecked", "too-much": "judge.live.too_much"}
+"""What is said of answers of which it is not known whether they fit, by their state."""
 MANY = 4
 """So many open questions are counted, not named."""
 
@@ -53,6 +55,7 @@ class EventField:
     high: float | None
     fits: bool
     blamed: bool
+    state: str
 
     @property
     def typed(self) -> str:
@@ -96,9 +99,12 @@ class SheetPage:
         self.clashes: list[dict[str, Any]] = list(sheet.feedback.get("contradictions", []))
         self.home = {event.id: each for each in sheet.questions for event in each.events}
         self.names = {event.id: event.title or each.title for each in sheet.questions for event in each.events}
+        self.states: dict[str, str] = sheet.feedback.get("states", {})
+        self.checked = bool(sheet.feedback.get("checked", True))
         self.reasons = {meant.key: meant.reason for meant in sheet.meant}
         self.blamed = {event for clash in self.clashes if not clash["meant"] for event in clash["events"]}
         self.others = {each.event: each.probabilities for each in sheet.others or []}
+        self.given_reasons = {each.question: each.reasons for each in sheet.reasons}
         self.comments = comments
 
     def questions(self) -> list[SimpleNamespace]:
@@ -116,12 +122,14 @@ class SheetPage:
                     reason=next((field.reason for field in fields if field.reason), ""),
                     state=self._state(fields, each),
                     bad=any(field.id in self.blamed for field in fields),
+                    unchecked=any(field.state in UNCHECKED for field in fields),
                     left=self._left(fields),
                     rest=self._rest(each, fields),
                     rises=self.rises.get(each.id, True),
                     notes=self._notes(each, fields),
                     cards=[self._card(clash) for clash in self.clashes if clash["question"] == each.number],
                     comments=[comment for comment in self.comments if comment.question == each.id],
+                    reasons=self.given_reasons.get(each.id, []),
                     others=[self._spread(event) for event in each.events if event.id in self.others],
                 )
             )
@@ -144,6 +152,7 @@ class SheetPage:
             band["high"] if band else None,
             band["fits"] if band else True,
             event.id in self.blamed,
+            self.states.get(event.id, ""),
         )
 
     def _state(self, fields: Sequence[EventField], question: QuestionView) -> str:
@@ -173,6 +182,8 @@ class SheetPage:
             {c["question"] for c in self.clashes if not c["meant"] and c not in here and own.intersection(c["events"])}
         )
         lines = [SimpleNamespace(kind="away", words="", number=number) for number in away]
+        states = {field.state for field in fields}
+        lines += [SimpleNamespace(kind="wait", words=plain(key)) for state, key in UNCHECKED.items() if state in states]
         if len(fields) > 1:
             if not here and any(field.band for field in fields):
                 steps = f"judge.live.steps.{'yes' if self.rises.get(question.id, True) else 'no'}"
@@ -236,10 +247,12 @@ class SheetPage:
         count = sum(1 for clash in self.clashes if not clash["meant"])
         if count:
             parts.append(plain("judge.live.todo.clash", count=count))
+        unchecked = "" if self.checked else f" {plain('judge.live.todo.unchecked')}"
         if not parts:
-            return f"{plain('judge.live.todo.all')} {plain('judge.live.todo.come')}"
+            words = plain("judge.live.todo.all" if self.checked else "judge.live.todo.all.unchecked")
+            return f"{words} {plain('judge.live.todo.come')}{unchecked}"
         words = listed(parts)
-        return f"{words[:1].upper()}{words[1:]}. {plain('judge.live.todo.still')}"
+        return f"{words[:1].upper()}{words[1:]}. {plain('judge.live.todo.still')}{unchecked}"
 
     def done(self, questions: Sequence[SimpleNamespace]) -> int:
         """How many questions are answered or abstained from."""
@@ -249,3 +262,9 @@ class SheetPage:
     def open_clashes(self) -> int:
         """How many contradictions stand that were not meant."""
         return sum(1 for clash in self.clashes if not clash["meant"])
+
+    @property
+    def verdict(self) -> str:
+        """How many contradictions there are, or that not all was checked."""
+        count = self.open_clashes
+        return plain(f"judge.live.{'clashes' if count else 'none'}{'' if self.checked else '.yet'}", count=count)

@@ -6,11 +6,11 @@ from typing import Any
 
 from coherently.web.shapes.judging_shapes import JudgeView
 from coherently.web.shapes.panel_shapes import RoundView
-from coherently.web.shapes.shape import Shape, Time
+from coherently.web.shapes.shape import Id, Shape, Time
 
 
 class DoubtView(Shape):
-    """A contradiction that a judge means: a law, or a question, in doubt."""
+    """A contradiction that a judge means: a law, or a question, in doubt; no sentence while its numbers are hidden."""
 
     judge: str
     sentence: str
@@ -19,13 +19,17 @@ class DoubtView(Shape):
 
 
 class BoardView(Shape):
-    """Who is missing, where judges differ (`overview`), what to ask next, and what is in doubt."""
+    """Who is missing, where judges differ (`overview`), what to ask next, and what is in doubt.
+
+    `hidden` are the judges whose numbers are hidden until the round closes: contradictions of these have no sentence.
+    """
 
     round: RoundView
     judges: list[JudgeView]
     overview: dict[str, Any]
     ask_next: list[dict[str, Any]]
     doubts: list[DoubtView]
+    hidden: list[Id]
 
 
 class ReadingView(Shape):

@@ -78,7 +78,10 @@ class ForecastBatch(Shape):
 
 
 class ForecastView(Shape):
-    """A recorded forecast: a later one of the same judge and event follows it, nothing replaces it."""
+    """A recorded forecast: a later one of the same judge and event follows it, nothing replaces it.
+
+    One that is `given` without a probability is hidden until the round closes in which the judge gave it.
+    """
 
     id: str
     judge: Id

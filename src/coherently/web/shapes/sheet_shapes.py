@@ -77,6 +77,13 @@ class OthersView(Shape):
     probabilities: list[float]
 
 
+class ReasonsView(Shape):
+    """The reasons that others gave for their answers to a question, without names, once the round opens them."""
+
+    question: Id
+    reasons: list[str]
+
+
 class MeantView(Shape):
     """A contradiction that the judge means."""
 
@@ -95,6 +102,7 @@ class SheetView(Shape):
     questions: list[QuestionView]
     answers: list[AnswerView]
     others: list[OthersView] | None
+    reasons: list[ReasonsView]
     meant: list[MeantView]
     feedback: dict[str, Any]
     handed_in: Time | None

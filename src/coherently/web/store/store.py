@@ -11,6 +11,7 @@ from coherently.web.store.database.addresses import default_url
 from coherently.web.store.database.backup import back_up
 from coherently.web.store.database.database import Database
 from coherently.web.store.database.schema import change, idempotency, session
+from coherently.web.store.database.upserts import insert_or_replace
 from coherently.web.store.identifiers import after, now
 from coherently.web.store.people.account_resource import AccountResource
 from coherently.web.store.people.secret_keys import SessionResource, TokenResource
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from coherently.web.store.store_records import OnceAnswer
 
 T = TypeVar("T")
+FRESH = 5.0
+"""Seconds for which a write that was kept says that the store can be written."""
 KEPT_SECONDS = 7 * 24 * 3600
 """How long keys of requests and changes are kept: a week."""
 
@@ -109,8 +112,15 @@ class Store:
         return self._database.write(lambda connection: do_once(connection, scope, key, digest, action))
 
     def ready(self) -> None:
-        """Raise `StoreUnavailableError` if the database does not answer."""
+        """Raise `StoreUnavailableError` if the database cannot be read, or cannot be written.
+
+        Whether it can is known from a write that was kept a moment ago; if there was none, or the last one failed, a
+        small row is written for the purpose.
+        """
         self._database.read(lambda connection: connection.execute(select(1)).one())
+        if not self._database.was_written_within(FRESH):
+            beat = {"scope": "health", "key": "beat", "digest": "", "status": 200, "body": {}, "time": now()}
+            self._database.write(lambda connection: insert_or_replace(connection, idempotency, [beat]))
 
     def tidy(self) -> None:
         """Remove sessions that have ended, and keys and changes that are older than a week."""

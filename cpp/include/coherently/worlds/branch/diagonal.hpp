@@ -24,9 +24,11 @@ public:
 
     explicit DiagonalBound(const Energy& energy, std::uint64_t seed);
 
+    static constexpr std::size_t most_open = 20000;  // nodes
+
     // Begins with the energy's present coefficients. `seconds` sharpen the first bound, which does not speed up
-    // branching.
-    void start(double cutoff, double seconds = 0);
+    // branching. Up to `open` nodes are visited in the order of their bounds; more would need too much memory.
+    void start(double cutoff, double seconds = 0, std::size_t open = most_open);
     // Continues until the deadline or until so many nodes were visited since the start.
     Outcome run(Deadline deadline, std::size_t nodes);
     // A valid bound on the energy of every world, at most the cutoff.
@@ -71,6 +73,7 @@ private:
     double constant_ = 0, cutoff_ = 0, magnitude_ = 0;
     std::vector<Node> heap_;   // the node of the least bound first, so that the bound of all rises
     std::vector<Node> stack_;  // the last node first, once the heap is full
+    std::size_t open_ = most_open;
     std::vector<World> better_;
     std::size_t enough_ = 0;  // number of nodes after which the better worlds are returned
 };

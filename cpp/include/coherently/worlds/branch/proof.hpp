@@ -22,8 +22,9 @@ public:
 
     // Whether every law is about at most two variables, and every block has a kind with known prices.
     bool is_possible() const { return !priced_ || priced_->is_quadratic(); }
-    // Begins with the energy's present coefficients. `seconds` sharpen the first bound.
-    void start(double cutoff, double seconds = 0);
+    // Begins with the energy's present coefficients. `seconds` sharpen the first bound, and `open` nodes at most are
+    // visited in the order of their bounds.
+    void start(double cutoff, double seconds = 0, std::size_t open = DiagonalBound::most_open);
     Outcome run(Deadline deadline, std::size_t nodes) { return bound_->run(deadline, nodes); }
     // A valid bound on the energy of every possible world, at most the cutoff.
     double bound() const { return bound_->bound() + constant(); }

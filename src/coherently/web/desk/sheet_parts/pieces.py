@@ -126,7 +126,7 @@ def _tree(needed: Sequence[Variables], count: int, states: States) -> _Tree:
     known += [tuple(states.space.laws.of(i).tolist()) for i in range(len(states.space.laws))]
     graph = {v: set[int]() for v in range(count)} | graph_of(known)
     order = eliminate(graph, lambda clique: states.count(sorted(clique)) <= MAX_STATES)
-    left = junction_tree(order)[0]
+    left = junction_tree(order)[0] or [()]  # an event that is always or never true has no variable
     cliques, parents = [left.pop(0)], [-1]
     while left:
         # A spanning tree of the largest intersections of cliques is a junction tree.
@@ -134,7 +134,7 @@ def _tree(needed: Sequence[Variables], count: int, states: States) -> _Tree:
         _, i, j = max(pairs)
         cliques.append(left.pop(-i))
         parents.append(-j)
-    return _Tree(cliques, [states.of(np.array(clique)) for clique in cliques], parents)
+    return _Tree(cliques, [states.of(np.array(clique, np.int64)) for clique in cliques], parents)
 
 
 class _PieceMaker:
@@ -199,7 +199,7 @@ class _PieceMaker:
             if own in seen or len(items) < 2:
                 continue
             seen.add(own)
-            joint, given, *_ = self.truth(own, states.of(np.array(own)))
+            joint, given, *_ = self.truth(own, states.of(np.array(own, np.int64)))
             first = _distinct(np.hstack([joint[:, items], given[:, items]]))
             yield Scope(items, joint[first][:, items], given[first][:, items])
 

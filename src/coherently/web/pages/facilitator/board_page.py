@@ -14,8 +14,8 @@ from coherently.web.operations.aggregation_operations import request_aggregation
 from coherently.web.operations.boards import get_board
 from coherently.web.pages.facilitator.doubts import keep, laws_in_doubt
 from coherently.web.pages.facilitator.judge_groups import grouped, lead_of, missing_names
-from coherently.web.pages.facilitator.titles import name_events
-from coherently.web.pages.formats import local_field, moment, read_time
+from coherently.web.pages.facilitator.titles import about, name_events
+from coherently.web.pages.formats import listed, local_field, moment, read_time
 from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.rendering import say
 from coherently.web.pages.visiting import wrong
@@ -43,11 +43,11 @@ def show_board(visit: Visit, note: Notice | None = None) -> Response:
     """The page."""
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
     found = panels.get_panel(bench, caller, panel)
-    listed = questions.list_questions(bench, caller, panel).questions
+    asked = questions.list_questions(bench, caller, panel).questions
     board = get_board(bench, caller, panel)
-    events = name_events(listed)
+    events = name_events(asked)
     records = [each for each in bench.store.forecasts.latest(panel) if each.event in events]
-    people = grouped(board, listed, records)
+    people = grouped(board, asked, records)
     wide, rest = spreads(board, events)
     missing = missing_names(people)
     return visit.show(
@@ -55,7 +55,7 @@ def show_board(visit: Visit, note: Notice | None = None) -> Response:
         422 if note is not None and note.tone == "wrong" else 200,
         note=note or visit.notice(),
         panel=found,
-        lead=lead_of(people, board, questions=len(listed), events=len(events)),
+        lead=lead_of(people, board, questions=len(asked), events=len(events)),
         round=board.round,
         steps=steps(board.round),
         next_phase=following(board.round.phase),
@@ -67,9 +67,11 @@ def show_board(visit: Visit, note: Notice | None = None) -> Response:
         widest=wide,
         narrower=rest,
         narrower_than=round(100 * wide[-1].width) + 1 if wide else 0,
-        contradictions=sentences(board),
+        contradictions=sentences(board, events),
         checked=board.overview["checked"],
-        doubts=laws_in_doubt(visit, panel, board),
+        unchecked=unchecked_names(board),
+        hidden=bool(board.hidden),
+        doubts=laws_in_doubt(visit, panel, board, events),
         people=people,
         suggestions=[SimpleNamespace(**each) for each in board.ask_next],
         may_ask=board.round.phase != "closed",
@@ -107,22 +109,27 @@ def spreads(board: BoardView, events: Mapping[str, NamedEvent]) -> tuple[list[Si
     return rows[:WIDE], rows[WIDE:]
 
 
-def sentences(board: BoardView) -> list[SimpleNamespace]:
-    """The contradictions of each judge and of the averages, in words."""
+def sentences(board: BoardView, events: Mapping[str, NamedEvent]) -> list[SimpleNamespace]:
+    """The contradictions of each judge and of the averages, in words; without numbers while these are hidden."""
     names = {each.id: each.name for each in board.judges}
-    found = [
-        SimpleNamespace(name=names[judge], sentences=[_sentence(each) for each in clashes])
-        for judge, clashes in board.overview["contradictions"].items()
-        if clashes and judge in names
+    named = {names[judge]: clashes for judge, clashes in board.overview["contradictions"].items() if judge in names}
+    named[plain("board.averages")] = board.overview["of_averages"]
+    return [
+        SimpleNamespace(name=name, sentences=[_sentence(each, events) for each in clashes])
+        for name, clashes in named.items()
+        if clashes
     ]
-    averages = board.overview["of_averages"]
-    if averages:
-        found.append(SimpleNamespace(name=plain("board.averages"), sentences=[_sentence(each) for each in averages]))
-    return found
 
 
-def _sentence(clash: Mapping[str, Any]) -> SimpleNamespace:
-    return SimpleNamespace(words=clash["sentence"], meant=clash["meant"])
+def unchecked_names(board: BoardView) -> str:
+    """Whose answers were not all checked."""
+    names = [each.name for each in board.judges if each.id in board.overview["unchecked"]]
+    names += [] if board.overview["averages_checked"] else [plain("board.averages.within")]
+    return listed(names) if names else ""
+
+
+def _sentence(clash: Mapping[str, Any], events: Mapping[str, NamedEvent]) -> SimpleNamespace:
+    return SimpleNamespace(words=clash["sentence"] or about(clash["events"], events), meant=clash["meant"])
 
 
 def reminder(title: str, names: list[str], closes_at: str | None) -> str:

@@ -32,7 +32,7 @@ def show_discussion(visit: Visit, note: Notice | None = None) -> Response:
     names = {each.id: each.name for each in board.judges}
     events = name_events(listed)
     comments = answers.list_comments(bench, caller, panel).comments
-    spreads = {each["event"]: each for each in board.overview["spreads"] if each["count"]}
+    spreads = {each["event"]: each for each in board.overview["spreads"] if each["answers"]}
     voices = _reasons(visit, panel, names, {each.id: events[each.id].question for each in events.values()})
     topics = [
         SimpleNamespace(

@@ -11,13 +11,15 @@ from coherently.web import desk
 from coherently.web.operations.boards import answers_of
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.operations.questions import setting_of
+from coherently.web.pages.facilitator.titles import about
 from coherently.web.refusals import not_found
 from coherently.web.store.identifiers import now
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from coherently.web.desk import Answered, SheetSetting
+    from coherently.web.pages.facilitator.titles import NamedEvent
     from coherently.web.pages.visiting import Visit
     from coherently.web.shapes.board_shapes import BoardView
     from coherently.web.store import LawRecord
@@ -26,7 +28,9 @@ KEPT = "kept_laws"
 """Where the settings of a panel hold until when a law was kept although somebody meant otherwise."""
 
 
-def laws_in_doubt(visit: Visit, panel: str, board: BoardView) -> list[SimpleNamespace]:
+def laws_in_doubt(
+    visit: Visit, panel: str, board: BoardView, events: Mapping[str, NamedEvent]
+) -> list[SimpleNamespace]:
     """The doubts of the board, by law; what no law explains stands by itself."""
     bench = visit.bench
     kept = bench.store.panels.get(panel).settings.get(KEPT, {})
@@ -42,7 +46,8 @@ def laws_in_doubt(visit: Visit, panel: str, board: BoardView) -> list[SimpleName
             continue
         key = law or record.key
         known = laws.get(law or "")
-        title = (known.title or record.sentence) if known else record.sentence
+        sentence = about(clash["events"], events) if record.judge in board.hidden else record.sentence
+        title = (known.title or sentence) if known else sentence
         made = SimpleNamespace(law=law, title=title, statement=known.statement if known else "", voices=[])
         found.setdefault(key, made).voices.append(SimpleNamespace(name=names[record.judge], reason=record.reason))
     return list(found.values())
@@ -85,4 +90,5 @@ def _blamed(setting: SheetSetting, laws: tuple[LawRecord, ...], answers: tuple[A
 
 
 def _fit(setting: SheetSetting, answers: Sequence[Answered]) -> bool:
-    return not desk.feedback(setting, answers).contradictions
+    told = desk.feedback(setting, answers)
+    return told.checked and not told.contradictions

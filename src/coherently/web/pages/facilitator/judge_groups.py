@@ -62,6 +62,7 @@ def _row(
         abstained=cells.count("abstained"),
         contradictions=sum(not each["meant"] for each in clashes),
         meant=sum(bool(each["meant"]) for each in clashes),
+        unchecked=judge.id in board.overview["unchecked"],
     )
 
 
@@ -97,6 +98,11 @@ def lead_of(people: Sequence[SimpleNamespace], board: BoardView, *, questions: i
 def _contradict(active: Sequence[SimpleNamespace], board: BoardView) -> str:
     count = sum(judge.contradictions + judge.meant > 0 for judge in active)
     averages = bool(board.overview["of_averages"])
+    if count == 0 and not board.overview["checked"] and not averages:
+        return plain("board.lead.unchecked")
+    if not board.overview["checked"]:
+        first = plain("board.lead.contradict", count=count, of=len(active)) if count else plain("board.lead.averages")
+        return first + plain("board.lead.contradict.unchecked")
     if count == 0:
         return plain("board.lead.nobody") + plain("board.lead.nobody.but" if averages else "board.lead.nobody.and")
     first = plain("board.lead.contradict", count=count, of=len(active))

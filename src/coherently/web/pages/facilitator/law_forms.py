@@ -81,7 +81,7 @@ def invite(visit: Visit) -> Response:
         if not names:
             raise RefusedError(422, "not-usable", plain("judges.no_names"))
         drafts = [fill(JudgeDraft, name=name) for name in names]
-        invited = [inviting.invite_judge(visit.bench, visit.caller, panel, draft) for draft in drafts]
+        invited = inviting.invite_judges(visit.bench, visit.caller, panel, drafts)
     except CoherentlyError as error:
         return show_questions(visit, wrong(error))
     return show_questions(visit, links=invited)

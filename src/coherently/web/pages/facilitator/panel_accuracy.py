@@ -32,7 +32,12 @@ def accuracy_of(found: ResultView, outcomes: dict[str, Any]) -> SimpleNamespace 
         return None
     rows = json.dumps([[row["judge"], row["event"], row["probability"]] for row in found.forecasts])
     after = json.dumps({row.event: row.probability for row in found.events})
-    return _accuracy(rows, json.dumps(found.laws), json.dumps(known, sort_keys=True), after)
+    scores = _accuracy(rows, json.dumps(found.laws), json.dumps(known, sort_keys=True), after)
+    if scores is None or found.result.get("coherence") != "none":
+        return scores
+    first, *others = scores.panel
+    pooled = SimpleNamespace(kind=first.kind, name=plain("accuracy.pooled"), score=first.score)
+    return SimpleNamespace(**{**vars(scores), "panel": [pooled, *others]})
 
 
 @lru_cache(maxsize=32)

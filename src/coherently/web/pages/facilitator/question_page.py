@@ -16,6 +16,7 @@ from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.forms.question_forms import read_question
 from coherently.web.pages.rendering import say
 from coherently.web.pages.visiting import wrong
+from coherently.web.settings import LOOPBACK
 from coherently.web.shapes.panel_shapes import QuestionEdit, ReadDraft
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def show_questions(
         how=[(plain(f"how.{word}"), example) for word, example in HOW],
         judges=[_judge(each) for each in inviting.list_judges(bench, caller, panel).judges],
         links=[_link(visit, each) for each in links or ()],
+        only_here=visit.request.url.hostname in LOOPBACK,
         saved=None,
     )
 

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from coherently.errors import CoherentlyError
 from coherently.panel import Panel
+from coherently.report.verification_code import verifying_code
 from coherently.web import desk
 from coherently.web.catalogue import plain
 from coherently.web.operations import aggregation_operations as aggregations
 from coherently.web.operations import answer_operations as answers
 from coherently.web.operations import panel_operations as panels
 from coherently.web.operations import questions
+from coherently.web.operations.privacy import is_private
 from coherently.web.pages.facilitator.panel_accuracy import accuracy_of
+from coherently.web.pages.facilitator.shown_result import shown_result
 from coherently.web.pages.facilitator.titles import name_events
 from coherently.web.pages.facilitator.version_list import compared, describe
-from coherently.web.pages.formats import change, whole
+from coherently.web.pages.formats import change, percent
 from coherently.web.refusals import not_found
 
 if TYPE_CHECKING:
@@ -53,20 +56,18 @@ def show_results(visit: Visit, note: Notice | None = None) -> Response:
         422 if note is not None and note.tone == "wrong" else 200,
         note=note or failed(versions) or visit.notice(),
         panel=found,
+        archive=not is_private(bench, panel),
         current=current,
         running=next((working(each) for each in versions if each.status in ("queued", "running")), None),
         versions=describe(visit, panel, versions, events),
         compared=compared(visit, panel, versions, events),
         lead=lead_of(current, rows),
         certificate=certificate_of(current) if current else None,
+        verifying_code=verifying_code(),
         groups=by_heading(rows),
         most=sorted((each for each in rows if each.change != "0"), key=_distance)[:MOST],
-        most_words=[]
-        if result is None
-        else list((current.summary or {}).get("contradictions", []))[:2]
-        if current
-        else [],
         reasons=contradicted(rows, result.laws) if result else (),
+        coherence=(current.summary or {}).get("coherence", "none") if current else "none",
         accuracy=accuracy,
         outcomes=outcome_rows(events, known, rows),
         outcomes_open=visit.asked("outcomes") == "1",
@@ -109,11 +110,13 @@ def forecast_rows(
     by_text = {each.event: each for each in events.values()}
     place = {text: order for order, text in enumerate(by_text)}
     came = resolutions([row.event for row in result.events], result.laws, known)
+    shown = shown_result(result.events, result.laws)
     rows = []
     for row in sorted(result.events, key=lambda each: place.get(each.event, len(place))):
         if row.probability is None:
             continue
         named = by_text.get(row.event)
+        before, after = shown.before[row.event], shown.after[row.event]
         rows.append(
             SimpleNamespace(
                 id=named.id if named else row.event,
@@ -126,7 +129,10 @@ def forecast_rows(
                 topic=named.topic if named else "",
                 before=row.raw,
                 after=row.probability,
-                change="0" if row.raw is None else change(row.raw, row.probability),
+                before_words=percent(before, shown.digits),
+                after_words=percent(after, shown.digits),
+                change="0" if before is None or after is None else change(before, after, shown.digits),
+                moved=0.0 if before is None or after is None else abs(after - before),
                 outcome=came.get(row.event, ""),
             )
         )
@@ -162,7 +168,7 @@ def by_heading(rows: Sequence[SimpleNamespace]) -> list[SimpleNamespace]:
 
 
 def contradicted(rows: Sequence[SimpleNamespace], laws: Sequence[str]) -> tuple[str, ...]:
-    """What the averages contradicted, in sentences."""
+    """Where the averages contradict each other, in sentences."""
     asked = tuple((row.event, row.short, row.number, row.topic, row.before) for row in rows if row.before is not None)
     return _sentences(asked, tuple(laws))
 
@@ -175,8 +181,8 @@ def _sentences(asked: tuple[tuple[str, str, int, str, float], ...], laws: tuple[
     return tuple(each.sentence for each in found[:MOST])
 
 
-def _distance(row: SimpleNamespace) -> tuple[int, float]:
-    return -abs(whole(row.after) - whole(row.before)), -abs(row.after - row.before)
+def _distance(row: SimpleNamespace) -> tuple[float, float]:
+    return -round(row.moved, 9), -abs(row.after - row.before)
 
 
 def lead_of(current: AggregationView | None, rows: Sequence[SimpleNamespace]) -> str:
@@ -184,7 +190,6 @@ def lead_of(current: AggregationView | None, rows: Sequence[SimpleNamespace]) ->
     if current is None or not current.summary:
         return plain("results.lead.none")
     summary = current.summary
-    moved = any(row.before is not None and abs(row.before - row.after) > 1e-6 for row in rows)
     resolved = sum(bool(row.outcome) for row in rows)
     if resolved == len(rows):
         tail = plain("results.lead.resolved")
@@ -195,9 +200,26 @@ def lead_of(current: AggregationView | None, rows: Sequence[SimpleNamespace]) ->
         forecasts=plain("forecasts.count", count=summary["forecasts"]),
         judges=plain("judges.count", count=summary["judges"]),
         events=plain("events.count", count=summary["events"]),
-        averages=plain("results.lead.contradicted" if moved else "results.lead.fitted"),
+        averages=averages_words(current, rows),
         resolved=tail,
     )
+
+
+def averages_words(current: AggregationView, rows: Sequence[SimpleNamespace]) -> str:
+    """What the check of the averages found; never concluded from what moved."""
+    summary = current.summary or {}
+    coherence, pooled = summary.get("coherence"), summary.get("coherence") == "none"
+    if pooled and current.method != "linear":
+        return plain("results.lead.pooled")
+    # Versions of earlier programs have the contradictions alone.
+    status = summary.get("averages") or ("incoherent" if summary.get("contradictions") else "undecided")
+    if status == "undecided":
+        return plain("results.lead.undecided.none" if pooled else "results.lead.undecided")
+    if status != "incoherent":
+        return plain(f"results.lead.{status}")
+    nearest = coherence == "global" and summary.get("status") == "optimal"
+    slightly = "" if pooled or any(row.change != "0" for row in rows) else plain("results.lead.slightly")
+    return plain(f"results.lead.incoherent.{'optimal' if nearest else coherence}") + slightly
 
 
 def certificate_of(current: AggregationView) -> SimpleNamespace:

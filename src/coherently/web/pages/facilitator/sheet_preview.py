@@ -28,6 +28,7 @@ def preview(visit: Visit) -> Response:
         questions=questions.list_questions(bench, caller, panel).questions,
         answers=[],
         others=None,
+        reasons=[],
         meant=[],
         feedback=desk.Feedback().as_dict(),
         handed_in=None,

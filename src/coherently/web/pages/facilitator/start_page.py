@@ -51,12 +51,12 @@ def show_start(visit: Visit, note: Notice | None = None) -> Response:
 def create(visit: Visit) -> Response:
     """Make a panel, and its first question if there is one."""
     try:
-        made = panels.create_panel(
-            visit.bench, visit.caller, fill(PanelDraft, title=visit.form.get("title", "").strip())
-        )
+        draft = fill(PanelDraft, title=visit.form.get("title", "").strip())
         first = visit.form.get("first", "").strip()
-        if first:
-            questions.add_question(visit.bench, visit.caller, made.id, read_question({"title": first}, ()))
+        question = read_question({"title": first}, ()) if first else None  # refused before there is a panel
+        made = panels.create_panel(visit.bench, visit.caller, draft)
+        if question is not None:
+            questions.add_question(visit.bench, visit.caller, made.id, question)
     except CoherentlyError as error:
         return show_start(visit, wrong(error))
     return visit.go(f"/panels/{made.id}/questions")

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coherently.web.catalogue import plain
+from coherently.web.pages.formats import listed
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from coherently.web.shapes.panel_shapes import QuestionView
 
@@ -54,3 +57,9 @@ def name_events(questions: Iterable[QuestionView]) -> dict[str, NamedEvent]:
                 event.id, event.event, question=question.id, number=question.number, topic=topic, **words
             )
     return found
+
+
+def about(events: Iterable[str], named: Mapping[str, NamedEvent]) -> str:
+    """Which questions some events are of, in one sentence: what may be said while numbers are hidden."""
+    numbers = sorted({named[event].number for event in events if event in named})
+    return plain("board.about", count=len(numbers), numbers=listed(map(str, numbers))) if numbers else ""

@@ -7,16 +7,17 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from coherently.web.catalogue import plain
-from coherently.web.operations.aggregation_operations import compare_versions
+from coherently.web.operations.aggregation_operations import compare_versions, get_result
+from coherently.web.pages.facilitator.shown_result import shown_result
 from coherently.web.pages.facilitator.titles import capital
-from coherently.web.pages.formats import GAP, change, whole
+from coherently.web.pages.formats import GAP, change, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coherently.web.pages.facilitator.titles import NamedEvent
     from coherently.web.pages.visiting import Visit
-    from coherently.web.shapes.aggregation_shapes import AggregationView, ComparedEvent
+    from coherently.web.shapes.aggregation_shapes import AggregationView
 
 EXPLAINED = 8
 """How many of the newest versions say what moved."""
@@ -54,22 +55,41 @@ def _words(
     first = said + plain("version.judges", judges=judges)
     if old is None:
         return first
-    rows = compare_versions(visit.bench, visit.caller, panel, version.id, old.id).events
-    moves = sorted(filter(_moved, rows), key=lambda row: -abs((row.after or 0) - (row.before or 0)))[:MOVES]
+    rows = [row for row in _changes(visit, panel, old.id, version.id) if row.moved]
     told = [
         plain(
             "version.move",
             title=capital(titles.get(row.event, row.title or row.event)),
-            before=whole(row.before or 0.0),
-            after=f"{whole(row.after or 0.0)}{GAP}%",
+            before=row.before_words.split(GAP)[0],
+            after=row.after_words,
         )
-        for row in moves
+        for row in sorted(rows, key=lambda row: -abs(row.after - row.before))[:MOVES]
     ]
     return first + (f" {'; '.join(told)}." if told else "")
 
 
-def _moved(row: ComparedEvent) -> bool:
-    return row.before is not None and row.after is not None and whole(row.before) != whole(row.after)
+def _changes(visit: Visit, panel: str, before: str, after: str) -> list[SimpleNamespace]:
+    """The events of two versions, each with the numbers that the pages of the versions show."""
+    results = (get_result(visit.bench, visit.caller, panel, each) for each in (before, after))
+    old, new = (shown_result(each.events, each.laws) for each in results)
+    digits = max(old.digits, new.digits)
+    rows = []
+    for each in compare_versions(visit.bench, visit.caller, panel, after, before).events:
+        first, last = old.after.get(each.event), new.after.get(each.event)
+        told = "–" if first is None or last is None else change(first, last, digits)
+        rows.append(
+            SimpleNamespace(
+                event=each.event,
+                title=each.title,
+                before=each.before,
+                after=each.after,
+                before_words=percent(first, old.digits),
+                after_words=percent(last, new.digits),
+                change=told,
+                moved=told not in ("–", "0"),
+            )
+        )
+    return rows
 
 
 def compared(
@@ -81,15 +101,11 @@ def compared(
     if before is None or after is None:
         return None
     titles = {each.event: each.title for each in events.values()}
-    found = compare_versions(visit.bench, visit.caller, panel, after.id, before.id)
     rows = [
-        SimpleNamespace(
-            title=titles.get(row.event, row.title or row.event),
-            before=row.before,
-            after=row.after,
-            change="–" if row.before is None or row.after is None else change(row.before, row.after),
-        )
-        for row in found.events
-        if _moved(row) or (row.before is None) != (row.after is None)
+        row
+        for row in _changes(visit, panel, before.id, after.id)
+        if row.moved or (row.before is None) != (row.after is None)
     ]
+    for row in rows:
+        row.title = titles.get(row.event, row.title or row.event)
     return SimpleNamespace(before=before.version, after=after.version, rows=rows)

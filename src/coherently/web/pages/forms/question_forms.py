@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from coherently.web.pages.forms.filled import fill
+from coherently.web.pages.forms.typed_numbers import one_number
 from coherently.web.refusals import RefusedError
 from coherently.web.shapes.panel_shapes import EventDraft, QuestionDraft
 
@@ -28,8 +29,8 @@ SMALL = frozenset(
     )
 )
 """Words that say too little to be part of a name."""
-NUMBER = re.compile(r"(-?[0-9]{1,15}(?:[.,][0-9]{1,15})?)\s*([^\d\s][^\d]{0,11})?\Z")
-"""A number, and maybe a unit."""
+NUMBER = re.compile(r"([-+\u2212]?[0-9](?:[0-9.,\u00a0\u202f\u2009 '\u2019_]*[0-9])?)\s*([^\d\s][^\d]{0,11})?\Z")
+"""What may be a number, and maybe a unit."""
 OPEN = "..."
 """The line that says that something else may come true."""
 WORDS_OF_NAME = 3
@@ -150,12 +151,16 @@ def _numbers(lines: list[str]) -> tuple[list[str], str]:
     unit = ""
     for line in lines:
         match = NUMBER.match(line)
-        if match is None:
+        number = one_number(match[1]) if match is not None else None
+        if match is None or number is None:
             raise RefusedError(
-                422, "not-usable", f"“{line}” is not a number.", where="lines", allowed="a number such as 2.5"
+                422,
+                "not-usable",
+                f"“{line}” is not a number.",
+                where="lines",
+                allowed="a number such as 2.5, 40000 or 40 000",
             )
-        text = match[1].replace(",", ".")
-        found[float(text)] = text
+        found[float(number.text)] = number.text
         unit = unit or (match[2] or "").strip()
     if not found:
         raise too_few("numbers", "one or more numbers, one on each line")

@@ -1,8 +1,9 @@
 // Draws what the answers and the last feedback say. Nothing is taken from a field that has the focus.
-import { answer, bandOf, blamed, left, shown, standing, state, stateOf, typed, whole } from "./judge-state.js";
+import { answer, bandOf, blamed, fitOf, left, shown, standing, state, stateOf, typed, whole } from "./judge-state.js";
 import { element, icon, say } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
+const UNCHECKED = new Map([["not-checked", "judge.live.unchecked"], ["too-much", "judge.live.too_much"]]);
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 const article = question => $(`[data-question="${CSS.escape(question.id)}"]`);
@@ -82,6 +83,8 @@ function lines(question, here) {
     const link = element("a", { href: `#q${number}`, text: say("judge.live.away", { number }) });
     made.push(element("p", {}, element("span", { class: "bad" }, icon("bad"), " ", link)));
   }
+  const states = new Set(question.events.map(({ id }) => fitOf(id)));
+  for (const [word, key] of UNCHECKED) if (states.has(word)) made.push(element("p", { "data-unchecked": "" }, icon("wait"), ` ${say(key)}`));
   if (question.events.length > 1) {
     const known = question.events.some(({ id }) => bandOf(id));
     const key = question.kind === "partition" ? "judge.live.each" : `judge.live.steps.${article(question).dataset.rises}`;
@@ -91,7 +94,7 @@ function lines(question, here) {
   const { id } = question.events[0], { probability, abstained } = answer(id);
   if (abstained) made.push(element("p", { text: say("judge.live.gone") }));
   else if (probability === null) return [...made, element("p", { text: say("judge.live.open") })];
-  if (bandOf(id) && (abstained || !here.length)) made.push(bandLine(id));
+  if (bandOf(id) && !bandOf(id).old && (abstained || !here.length)) made.push(bandLine(id));
   return made;
 }
 
@@ -236,12 +239,14 @@ function drawSteps() {
     const question = state.sheet.questions[i];
     if (!question) return;
     const now = stateOf(question), hurt = question.events.some(({ id }) => bad.has(id)), made = [];
+    const open = !hurt && question.events.some(({ id }) => UNCHECKED.has(fitOf(id)));
     if (now !== "done") made.push(svg("rect", { class: "bg", x: 0.5, y: 18.5, width: "97%", height: 7, rx: 2 }));
     if (now === "done" || now === "part") made.push(svg("rect", { class: "fg", y: 18, width: now === "done" ? "100%" : "50%", height: 8, rx: 2 }));
     if (now === "abst") made.push(svg("line", { class: "bg", x1: "15%", x2: "85%", y1: 22, y2: 22 }));
     if (hurt) made.push(svg("circle", { class: "mark", cx: "50%", cy: 33, r: 3 }));
+    if (open) made.push(svg("circle", { class: "ring", cx: "50%", cy: 33, r: 2.5 }));
     $("svg", link).replaceChildren(...made);
-    link.setAttribute("aria-label", say(hurt ? "judge.live.step.bad" : "judge.live.step", { number: question.number, state: say(`judge.live.state.${now}`) }));
+    link.setAttribute("aria-label", say(hurt ? "judge.live.step.bad" : open ? "judge.live.step.unchecked" : "judge.live.step", { number: question.number, state: say(`judge.live.state.${now}`) }));
   });
 }
 
@@ -259,7 +264,7 @@ function todo() {
   const count = standing().length;
   if (count) parts.push(say("judge.live.todo.clash", { count }));
   const unchecked = state.feedback.checked ? "" : ` ${say("judge.live.todo.unchecked")}`;
-  if (!parts.length) return `${say("judge.live.todo.all")} ${say("judge.live.todo.come")}${unchecked}`;
+  if (!parts.length) return `${say(state.feedback.checked ? "judge.live.todo.all" : "judge.live.todo.all.unchecked")} ${say("judge.live.todo.come")}${unchecked}`;
   const words = listed(parts);
   return `${words[0].toUpperCase()}${words.slice(1)}. ${say("judge.live.todo.still")}${unchecked}`;
 }
@@ -280,7 +285,7 @@ export function draw() {
   for (const each of $$("[data-done]")) each.textContent = say("judge.live.done", { done, count });
   for (const each of $$("[data-progress]")) each.textContent = say("judge.live.done.long", { done, count });
   if ($("#todo")) $("#todo").textContent = todo();
-  const open = standing(), words = open.length ? say("judge.live.clashes", { count: open.length }) : say("judge.live.none");
+  const open = standing(), words = say(`judge.live.${open.length ? "clashes" : "none"}${state.feedback.checked ? "" : ".yet"}`, { count: open.length });
   for (const each of $$("[data-clashes]")) {
     each.textContent = words;
     each.classList.toggle("bad", open.length > 0);

@@ -1,6 +1,6 @@
 // Saving: a change is on this device at once, and sent soon after; "Saved" is said once the service has it on its disk.
 import { shown as time } from "./clocks.js";
-import { answer, same, state } from "./judge-state.js";
+import { answer, same, state, unseen } from "./judge-state.js";
 
 const SOON = 120, LATE = 1000, SLOWEST = 15000, REMEMBERED = 50, AGAIN = 500, TRIES = 6;
 const token = () => document.querySelector('meta[name="csrf-token"]')?.content ?? "";
@@ -75,6 +75,8 @@ export function changed(events, moving = false) {
   if (!state.preview) keep();
   if (state.preview) {
     saving.pending.clear();
+    unseen(events);
+    tell("checked");
     return;
   }
   tell("saving");
@@ -122,10 +124,10 @@ export async function send() {
 // What could not be checked in time keeps its old band, and is asked for again a few times.
 export function takeFeedback(feedback, tries = 0) {
   const known = new Set(feedback.bands.map(band => band.event));
-  const old = feedback.checked ? [] : state.feedback.bands.filter(band => !known.has(band.event) && (answer(band.event).probability !== null || answer(band.event).abstained));
-  state.feedback = { ...feedback, bands: [...feedback.bands, ...old] };
+  const old = feedback.finished ? [] : state.feedback.bands.filter(band => !known.has(band.event) && (answer(band.event).probability !== null || answer(band.event).abstained));
+  state.feedback = { ...feedback, bands: [...feedback.bands, ...old.map(band => ({ ...band, fits: true, old: true }))] };
   clearTimeout(again);
-  if (!feedback.checked && tries < TRIES) again = setTimeout(() => recheck(tries + 1), AGAIN);
+  if (!feedback.finished && tries < TRIES) again = setTimeout(() => recheck(tries + 1), AGAIN);
 }
 
 async function recheck(tries) {
@@ -143,6 +145,7 @@ async function recheck(tries) {
 function failed(error, batch) {
   if (!(error instanceof Refused)) {
     saving.since ??= new Date();
+    unseen(saving.pending.keys());
     tell("offline");
     clearTimeout(timer);
     timer = setTimeout(() => {

@@ -5,7 +5,7 @@ export const state = {
   sheet: null,
   events: new Map(), // event -> { id, title, question }
   answers: new Map(), // event -> { probability, abstained, locked, reason }
-  feedback: { bands: [], contradictions: [], checked: true },
+  feedback: { bands: [], contradictions: [], states: {}, checked: true, finished: true },
   meant: new Map(), // key -> reason
   open: false,
   preview: false,
@@ -52,6 +52,13 @@ export function read(text) {
 
 export const bandOf = event => state.feedback.bands.find(band => band.event === event);
 export const standing = () => state.feedback.contradictions.filter(clash => !clash.meant);
+// Whether an answer fits with the others: fits, contradicts, not-checked or too-much.
+export const fitOf = event => (answer(event).probability === null ? undefined : state.feedback.states[event]);
+// Answers that the service has not seen are not checked.
+export function unseen(events) {
+  const states = Object.fromEntries([...events].map(event => [event, "not-checked"]));
+  state.feedback = { ...state.feedback, states: { ...state.feedback.states, ...states }, checked: false };
+}
 export const blamed = () => new Set(standing().flatMap(clash => clash.events));
 
 export function left(question) {

@@ -53,6 +53,7 @@ const told = {
     const count = saving.pending.size, words = count ? say("judge.live.offline.more", { count }) : say("judge.live.offline.none");
     banner("offline", { title: say("judge.live.offline", { time: clock(saving.since) }), words });
     tellSaved(say("judge.live.kept"), "flag");
+    draw();
   },
   withdrawn() {
     shut();

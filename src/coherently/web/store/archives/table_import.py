@@ -68,7 +68,8 @@ def _read(data: bytes, filename: str, laws: list[str], *, percent: bool, plain_e
         read = read_panel(path, laws=laws, percent=percent, plain_events=plain_events)
     if read.lower is not None or read.upper is not None:
         raise StoreError(
-            f"{name} has intervals, which the workbench does not keep: leave out the columns lower and upper"
+            f"{name} has intervals or quotes, which the workbench does not keep: give one probability instead of "
+            f"lower and upper bounds"
         )
     return read
 

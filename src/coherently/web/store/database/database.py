@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -64,6 +65,10 @@ class Database:
             return action(connection)
         value: T = self._writer.write(lambda connection: self._run(connection, action, "writing"))
         return value
+
+    def was_written_within(self, seconds: float) -> bool:
+        """Whether something was kept in the last seconds, and no write failed since."""
+        return time.monotonic() - self._writer.kept_at < seconds
 
     def read(self, action: Callable[[Connection], T]) -> T:
         """Run an action that sees one moment; inside of a write it sees what was written there."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
+import time
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -59,7 +61,10 @@ def _still_in_transaction(connection: Connection) -> bool:
 
 
 class GroupCommit:
-    """The thread that writes. `committed` is called after each transaction that noted a change."""
+    """The thread that writes. `committed` is called after each transaction that noted a change.
+
+    `kept_at` is when the last transaction was on the disk, by the monotonic clock; minus infinity if it failed.
+    """
 
     def __init__(self, engine: Engine, committed: Callable[[], None]) -> None:
         self._engine = engine
@@ -67,6 +72,7 @@ class GroupCommit:
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._closing = threading.Lock()
         self._closed = False
+        self.kept_at = -math.inf
         self._thread = threading.Thread(target=self._work, name="store writer", daemon=True)
         self._thread.start()
 
@@ -133,6 +139,10 @@ class GroupCommit:
             # Nothing of the batch was committed: a write that failed by itself may have seen others that are gone.
             for job in batch:
                 job.error = plain_failure(error, writing=True, committing=ran)
+        if any(isinstance(job.error, StoreUnavailableError) for job in batch):
+            self.kept_at = -math.inf
+        elif any(job.error is None for job in batch):
+            self.kept_at = time.monotonic()
         for job in batch:
             job.acknowledge()
         if changed:

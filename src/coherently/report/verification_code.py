@@ -1,0 +1,81 @@
+"""The few lines of Python with which anybody verifies a result, as the report and the workbench print them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coherently.weighting import WEIGHTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CERTIFICATE = "certificate.json"
+"""The file in which pages save the record of a result."""
+EXPORTED = "from forecasts import panel"
+"""How the panel is had from what the workbench exports as Python, forecasts.py."""
+USUAL: Mapping[str, object] = {
+    "laws": None,
+    "percent": False,
+    "missing": "error",
+    "repeats": "keep",
+    "plain_events": False,
+}
+"""The options that say what a panel means, with what they are if nobody says otherwise."""
+
+
+def verifying_code(panel: str = EXPORTED) -> str:
+    """The whole code; `panel` are the lines that make the panel.
+
+    >>> print(verifying_code())
+    import coherently as co
+    from forecasts import panel
+    <BLANKLINE>
+    result = co.Result.from_json("certificate.json")
+    print(co.verify(panel, result))
+    """
+    return f"""import coherently as co
+{panel}
+
+result = co.Result.from_json("{CERTIFICATE}")
+print(co.verify(panel, result))"""
+
+
+def panel_code(
+    panel_file: str | os.PathLike[str],
+    options: Mapping[str, object],
+    *,
+    weights: str | os.PathLike[str] | None = None,
+    weighting: str | None = None,
+    history: str | os.PathLike[str] | None = None,
+) -> str:
+    """The lines that read a panel and weight its judges; all files are in one folder.
+
+    >>> print(panel_code("data/panel.csv", {"laws": Path("laws.txt"), "percent": True}, history="past.csv"))
+    panel = co.read_panel('panel.csv', laws='laws.txt', percent=True)
+    panel = co.weighted(panel, co.HistoryWeights(co.read_panel('past.csv', laws='laws.txt', percent=True)))
+    """
+    lines = [f"panel = {_reading(panel_file, options)}"]
+    parts = [] if weights is None else [repr(_name(weights))]
+    parts += [] if weighting is None else [f"co.{WEIGHTINGS[weighting].__name__}()"]
+    parts += [] if history is None else [f"co.HistoryWeights({_reading(history, options)})"]
+    if parts:
+        factor = parts[0] if len(parts) == 1 else f"co.ProductWeights(({', '.join(parts)}))"
+        lines.append(f"panel = co.weighted(panel, {factor})")
+    return "\n".join(lines)
+
+
+def _reading(file: str | os.PathLike[str], options: Mapping[str, object]) -> str:
+    unusual = {name: value for name, value in options.items() if name in USUAL and value != USUAL[name]}
+    told = [f"{name}={_value(value)!r}" for name, value in unusual.items()]
+    return f"co.read_panel({', '.join([repr(_name(file)), *told])})"
+
+
+def _value(value: object) -> object:
+    return _name(value) if isinstance(value, os.PathLike) else value
+
+
+def _name(file: str | os.PathLike[str]) -> str:
+    """The name of a file; for what came from a pipe, that of a file in which it can be saved."""
+    return "panel.csv" if str(file) == "-" else Path(file).name

@@ -1,0 +1,76 @@
+"""What pages print for those who verify a result is run as printed, in a folder with the files that it names."""
+
+import base64
+import json
+import re
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+
+from coherently.cli.app import app
+from tests.report.pages import printed_by, verifying_code_of
+
+PANEL = "judge,event,probability\nAnn,p,0.9\nAnn,p & q,0.95\nAnn,q,0.3\nBob,p,0.4\nBob,q,0.6\nBob,p | q,0.5\n"
+FILES = {
+    "panel.csv": PANEL,
+    "per cent.csv": "judge,event,probability\nAnn,p,90\nAnn,q,\nBob,p,40\nBob,p,50\nBob,p & q,70\n",
+    "names.csv": "judge,event,probability\nAnn,p & q?,0.9\nBob,p & q?,0.4\n",
+    "laws.txt": "p -> q  # as always\nP(q) <= 0.8\n",
+    "weights.csv": "judge,weight\nAnn,0.3\nBob,1.7\n",
+    "past.csv": "judge,event,probability,outcome\nAnn,x,0.9,1\nAnn,y,0.7,0\nBob,x,0.4,1\nBob,y,0.2,0\n",
+}
+RUNS = {
+    "alone": ["panel.csv"],
+    "with laws": ["panel.csv", "--laws", "laws.txt"],
+    "in per cent": ["per cent.csv", "--percent", "--missing", "abstain", "--repeats", "mean"],
+    "the last of repeats": ["per cent.csv", "--percent", "--missing", "abstain", "--repeats", "last"],
+    "plain names": ["names.csv", "--plain-events"],
+    "with weights": ["panel.csv", "--weights", "weights.csv"],
+    "with a history": ["panel.csv", "--laws", "laws.txt", "--history", "past.csv"],
+    "weighted by a word": ["panel.csv", "--weighting", "coherence-consensus"],
+    "weighted by all": [
+        *("panel.csv", "--weights", "weights.csv", "--weighting", "consensus", "--history", "past.csv"),
+        *("--method", "dykstra"),
+    ],
+    "pooled": ["panel.csv", "--method", "median"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def save_certificate(page, folder):
+    link = re.search(r'href="data:application/json;base64,([^"]+)"', page)[1]
+    (folder / "certificate.json").write_bytes(base64.b64decode(link))
+
+
+@pytest.mark.parametrize("word", RUNS)
+def test_the_code_of_a_report_verifies_its_result(word, folder, tmp_path):
+    found = CliRunner().invoke(app, ["aggregate", *RUNS[word], "--report", "page.html"])
+    assert found.exit_code == 0, found.output
+    page = (folder / "page.html").read_text("utf-8")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in FILES:
+        shutil.copy(folder / name, elsewhere)
+    save_certificate(page, elsewhere)
+    code = verifying_code_of(page)
+    assert printed_by(elsewhere, code).startswith("<Verification: every promise that could be checked is kept")
+    record = json.loads((elsewhere / "certificate.json").read_text("utf-8"))
+    record["forecasts"][0]["weight"] += 1e-3
+    (elsewhere / "certificate.json").write_text(json.dumps(record), "utf-8")
+    assert "promises broken" in printed_by(elsewhere, code)
+
+
+def test_another_panel_or_other_weights_are_noticed(folder):
+    CliRunner().invoke(app, ["aggregate", *RUNS["with a history"], "--report", "page.html"])
+    page = (folder / "page.html").read_text("utf-8")
+    save_certificate(page, folder)
+    (folder / "past.csv").write_text(FILES["past.csv"].replace("0.9", "0.8"), "utf-8")
+    assert "the result was made from another panel" in printed_by(folder, verifying_code_of(page))

@@ -1,0 +1,209 @@
+"""Until a round closes, nobody is shown whose numbers are whose: not on a page, not by a call, not in a file."""
+
+import io
+import json
+import re
+import zipfile
+
+import pytest
+
+from tests.web.api.service import API, Service, refused
+
+ANN, BOB = "Ann Quintessa", "Bob Zebedee"
+NUMBERS = {"rain": 0.3719, "wind": 0.2347, "rain & wind": 0.4183}
+SHOWN = re.compile(
+    r"0?\.3719|37\.19|\b37(?:&nbsp;|\s|\u00a0)?%|0?\.2347|23\.47|\b23(?:&nbsp;|\s|\u00a0)?%|0?\.4183|41\.83"
+)
+"""Ann's numbers, however they are written."""
+STRIPS = re.compile(r'<table class="list dots">.*?</table>', re.DOTALL)
+"""Where pages show numbers without names."""
+
+
+class Facilitator:
+    """The facilitator of this machine, with a browser's session: pages and calls."""
+
+    def __init__(self, service):
+        self.service, self.http = service, service.client(follow_redirects=True)
+        token = self.http.post("/session", json={}).json()["csrf_token"]
+        self.http.headers["X-CSRF-Token"] = token
+        self.panel = self.post("/panels", {"title": "Weather"})["id"]
+        self.path = f"/panels/{self.panel}"
+        self.events = {text: self.ask(text) for text in NUMBERS}
+        self.judges = {}
+
+    def post(self, path, body):
+        answer = self.http.post(path, json=body)
+        assert answer.status_code in (200, 201, 202), answer.text
+        return answer.json()
+
+    def ask(self, text):
+        return self.post(f"{self.path}/questions", {"title": text, "events": [{"event": text}]})["events"][0]["id"]
+
+    def invite(self, name):
+        made = self.post(f"{self.path}/judges", {"name": name})
+        self.judges[name] = made["id"]
+        return self.service.client(made["secret"])
+
+    def say(self, judge, numbers, **more):
+        drafts = [{"event": self.events[text], "probability": value, **more} for text, value in numbers.items()]
+        answer = judge.post("/sheet/answers", json={"answers": drafts})
+        assert answer.status_code == 200, answer.text
+        return answer.json()["feedback"]
+
+    def advance(self, phase, **more):
+        self.post(f"{self.path}/rounds", {"phase": phase, **more})
+
+    def reads(self, aggregation=None):
+        """Everything that a facilitator can look at, by address: all GET routes of the schema, and all pages."""
+        known = {"panel": self.panel, "aggregation": aggregation}
+        schema = self.http.get("/openapi.json").json()["paths"]
+        routes = [path for path, item in schema.items() if "get" in item and path.startswith("/panels")]
+        routes = [API + path for path in routes if not path.endswith("/stream")]
+        pages = [f"/panels/{{panel}}{part}" for part in ("/questions", "/preview", "/board", "/discussion", "/results")]
+        pages += [
+            f"/panels/{{panel}}/aggregations/{{aggregation}}/{name}" for name in ("certificate.json", "accuracy.csv")
+        ]
+        wanted = set(re.findall(r"\{(\w+)\}", " ".join(routes)))
+        assert wanted <= {"panel", "aggregation", "ending"}, "a new route: say here how it is read"
+        found = {}
+        for route in [*routes, *pages, "/"]:
+            for ending in ("csv", "json", "py") if "{ending}" in route else ("",):
+                if "{aggregation}" in route and aggregation is None:
+                    continue
+                path = route.format(**known, ending=ending)
+                answer = self.http.get(self.service.url + path)
+                assert answer.status_code in (200, 404, 409), (path, answer.text)
+                found[path] = answer
+        assert len(found) > 12
+        return found
+
+
+@pytest.fixture
+def desk(tmp_path):
+    with Service(f"sqlite:///{tmp_path}/store.db") as service:
+        yield Facilitator(service)
+
+
+def test_of_a_single_judge_no_number_is_shown_anywhere(desk):
+    ann = desk.invite(ANN)
+    told = desk.say(ann, NUMBERS, reason="Base rate.")
+    assert told["contradictions"]
+    ann.post("/sheet/meant", json={"key": told["contradictions"][0]["key"], "reason": "Gusts."})
+    for path, answer in desk.reads().items():
+        assert not SHOWN.search(answer.text), path
+    board = desk.http.get(f"{desk.path}/board").json()
+    assert board["hidden"] == [desk.judges[ANN]]
+    clashes = board["overview"]["contradictions"][desk.judges[ANN]]
+    assert clashes
+    assert all(clash["sentence"] == "" and clash["events"] for clash in clashes)
+    page = desk.http.get(f"{desk.service.url}{desk.path}/board").text
+    assert "Questions 2 and 3 contradict each other." in page
+    for name in ("export.csv", "export.json", "export.py", "archive"):
+        refused(desk.http.get(f"{desk.path}/{name}"), 409, "Close the round")
+    refused(desk.http.post(f"{desk.path}/aggregations", json={}), 409, "single judge", "Close the round")
+
+
+def test_numbers_of_an_open_round_have_no_names(desk):
+    ann, bob = desk.invite(ANN), desk.invite(BOB)
+    desk.say(ann, NUMBERS)
+    desk.say(bob, {"rain": 0.6143, "wind": 0.55, "rain & wind": 0.31})
+    made = desk.post(f"{desk.path}/aggregations", {})
+    desk.service.work()
+    reads = desk.reads(made["id"])
+    for path, answer in reads.items():
+        text = answer.text
+        if path.endswith("/board") and path.startswith(API):
+            told = answer.json()
+            numbers = {one["event"]: one["answers"] for one in told["overview"].pop("spreads")}
+            assert numbers[desk.events["rain"]] == [0.3719, 0.6143]  # without names
+            text = json.dumps(told)
+        text = STRIPS.sub("", text)
+        assert not (SHOWN.search(text) and ANN in text), path
+    for name in ("export.csv", "export.json", "export.py", f"aggregations/{made['id']}/result"):
+        text = reads[f"{API}{desk.path}/{name}"].text
+        assert SHOWN.search(text)
+        assert ANN not in text
+        assert BOB not in text
+    assert ANN not in reads[f"{API}{desk.path}/aggregations/{made['id']}/report"].text
+    assert reads[f"{API}{desk.path}/archive"].status_code == 409
+    desk.advance("discussion")
+    assert "0.3719" in desk.http.get(f"{desk.path}/forecasts", params={"judge": desk.judges[ANN]}).text
+    assert ANN in desk.http.get(f"{desk.path}/export.csv").text
+    archive = zipfile.ZipFile(io.BytesIO(desk.http.get(f"{desk.path}/archive").content))
+    assert any(b"0.3719" in archive.read(name) for name in archive.namelist())
+
+
+def test_made_up_names_tell_nothing_by_their_order(desk):
+    people = [desk.invite(f"judge of {number}") for number in range(6)]
+    for number, judge in enumerate(people):
+        desk.say(judge, {"rain": number / 10})
+    orders = set()
+    for _ in range(8):
+        rows = desk.http.get(f"{desk.path}/export.json").json()["forecasts"]
+        assert [row["judge"] for row in rows] == [f"Judge {number}" for number in range(1, 7)]
+        assert sorted(row["probability"] for row in rows) == [number / 10 for number in range(6)]
+        orders.add(tuple(row["probability"] for row in rows))
+    assert len(orders) > 1
+
+
+def test_a_revision_hides_what_is_new_and_nothing_else(desk):
+    ann, bob = desk.invite(ANN), desk.invite(BOB)
+    desk.say(ann, NUMBERS)
+    desk.say(bob, {"rain": 0.6143})
+    desk.advance("discussion")
+    desk.advance("revision")
+    desk.say(ann, {"rain": 0.2718})
+    told = desk.http.get(f"{desk.path}/forecasts", params={"judge": desk.judges[ANN]}).json()["forecasts"]
+    assert [(one["round"], one["probability"]) for one in told] == [(1, 0.3719), (1, 0.2347), (1, 0.4183), (2, None)]
+    assert told[-1]["state"] == "given"
+    assert "0.2718" not in "".join(answer.text for path, answer in desk.reads().items() if "/board" not in path)
+    desk.advance("closed")
+    assert "0.2718" in desk.http.get(f"{desk.path}/export.csv").text
+
+
+def test_judges_of_a_file_keep_their_names(desk):
+    table = f"event,{ANN},{BOB}\nrain,0.3719,0.5\n"
+    made = desk.http.post("/panels/import", content=table, headers={"Content-Type": "text/csv"}).json()["id"]
+    assert ANN in desk.http.get(f"/panels/{made}/export.csv").text
+    assert desk.http.get(f"/panels/{made}/archive").status_code == 200
+    assert desk.http.get(f"/panels/{made}/forecasts").json()["forecasts"][0]["probability"] == 0.3719
+
+
+def test_the_sheet_says_who_sees_what(desk):
+    made = desk.post(f"{desk.path}/judges", {"name": ANN})
+    with desk.service.client(follow_redirects=True) as browser:
+        page = browser.get(f"{desk.service.url}/j/{made['secret']}").text
+    assert "Nobody is shown which numbers are yours before the round closes." in page
+    assert "Whoever runs this server can read its database." in page
+    assert "nobody sees your numbers" not in page.lower()
+
+
+def test_reasons_of_others_without_names_once_the_round_opens_them(weather):
+    reason = {"rain": "Clouds from the west.", "wind": "The glass falls."}
+
+    def say(judge, event, text, value=0.4):
+        drafts = [{"event": weather.events[event], "probability": value, "reason": text}]
+        judge.post("/sheet/answers", json={"answers": drafts}).raise_for_status()
+
+    def seen(judge):
+        return [one["reasons"] for one in judge.get("/sheet").json()["reasons"]]
+
+    say(weather.ann, "rain", reason["rain"])
+    say(weather.bob, "rain", "Own reason.")
+    say(weather.ann, "wind", reason["wind"])
+    assert seen(weather.bob) == []
+    weather.close()
+    assert seen(weather.bob) == [[reason["rain"]], [reason["wind"]]]
+    assert seen(weather.ann) == [["Own reason."]]
+    assert "Ann" not in json.dumps(weather.bob.get("/sheet").json()["reasons"])
+    with weather.service.client(follow_redirects=True) as browser:
+        secret = weather.bob.headers["Authorization"].removeprefix("Bearer ")
+        page = browser.get(f"{weather.service.url}/j/{secret}").text
+    assert reason["rain"] in page
+    assert "Reasons of other judges" in page
+    assert "Ann" not in page
+    weather.api.post(f"{weather.path}/rounds", json={"phase": "revision"}).raise_for_status()
+    say(weather.ann, "rain", "Something new, in private.")
+    assert seen(weather.bob) == [[reason["rain"]], [reason["wind"]]]
+    weather.api.post(f"{weather.path}/rounds", json={"phase": "closed"}).raise_for_status()
+    assert seen(weather.bob) == [["Something new, in private."], [reason["wind"]]]
