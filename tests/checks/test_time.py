@@ -235,3 +235,16 @@ def test_a_budget_of_at_least_a_moment():
     button = threading.Event()
     button.set()
     assert Budget(deadline=90.0, cancel=button).at_least(0.5).is_over()
+
+
+def test_contradictions_of_many_judges_are_named_only_while_there_is_time():
+    judges = [f"judge {i}" for i in range(30)]
+    rows = [(judge, event, value) for judge in judges for event, value in (("p", 0.2), ("p & q", 0.3))]
+    late, whole = co.check(co.Panel.from_records(rows)), co.check(co.Panel.from_records(rows))
+    late.judges._allowance.left = 0.0
+    told = late.as_dict()
+    assert sum(bool(row["contradictions"]) for row in told["judges"]) == 1
+    assert "judges whose contradictions were not looked for, as the time was over: 29" in told["notes"]
+    told = whole.as_dict()
+    assert all(row["contradictions"] for row in told["judges"])
+    assert not any("not looked for" in note for note in told["notes"])

@@ -141,6 +141,19 @@ class Judges(Value, Mapping[str, Finding]):
         bad = (i for i in self.order() if self._cases[i].verdict.status is CheckStatus.INCOHERENT)
         return [self.panel.judges[i] for i in islice(bad, count)]
 
+    def explained(self, count: int) -> dict[str, Finding]:
+        """The findings about these judges whose contradictions can be named in the time that is left; always the first.
+
+        What is asked after the time is over still has a moment, so that a hundred judges would have a hundred.
+        """
+        named: dict[str, Finding] = {}
+        for name in self.worst(count):
+            if named and self._allowance.left <= 0.0:
+                break
+            _ = self[name].contradictory  # found now, in the time that is left, and kept
+            named[name] = self[name]
+        return named
+
     def columns(self) -> Columns:
         """The columns of `Check.frame`."""
         every = self.verdicts
@@ -216,13 +229,15 @@ class Check(Value, Told):
 
     def as_dict(self) -> dict[str, Any]:
         """The findings in plain values: about the means, and in `judges` about each judge, with words for the worst."""
-        said = {name: list(self.judges[name].contradictions) for name in self.judges.worst(WORST)}
+        said = {name: list(finding.contradictions) for name, finding in self.judges.explained(WORST).items()}
+        silent = len(self.judges.worst(WORST)) - len(said)
+        notes = [f"judges whose contradictions were not looked for, as the time was over: {silent:,}"] if silent else []
         means = {name: value for name, value in self.means.as_dict().items() if name not in ("name", "forecasts")}
         return {
             **means,
             "book": self.book.as_dict(),
             "judges": [{**row, "contradictions": said.get(row["judge"], [])} for row in records(self.columns())],
-            "notes": list(self.notes),
+            "notes": [*self.notes, *notes],
         }
 
     def frame(self) -> Any:

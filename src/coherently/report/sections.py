@@ -263,8 +263,7 @@ def _judge(name: str, forecasts: int, verdict: Verdict) -> JudgeRow:
 def contradictions(found: Check) -> tuple[ContradictionSection, ...]:
     """The worst contradictions of the worst judges, then those of the panel's means."""
     said = []
-    for name in found.judges.worst(WORST):
-        finding = found.judges[name]
+    for name, finding in found.judges.explained(WORST).items():
         book = _in_short(finding.book) if finding.forecasts <= LONGEST_BOOK else None
         said.append(ContradictionSection(name, finding.contradictions[:SAID], book))
     if len(found.judges) > 1 and found.contradictions:

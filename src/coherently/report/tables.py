@@ -209,8 +209,8 @@ def contradictions_text(check: Check) -> Text:
     """The worst contradictions of the worst judges, and of the panel's means, one per line."""
     several = len(check.judges) > 1
     count = SAID if several else None
-    findings = [check.judges[name] for name in check.judges.worst(WORST)]
-    lines = [f"{finding.name}: {said}" for finding in findings for said in finding.contradictions[:count]]
+    findings = check.judges.explained(WORST)
+    lines = [f"{name}: {said}" for name, finding in findings.items() for said in finding.contradictions[:count]]
     if several:
         lines += [f"panel's means: {said}" for said in check.contradictions[:SAID]]
     return Text("\nContradictions\n").append("\n".join(f"  {_plain(line)}" for line in lines))
