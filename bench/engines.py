@@ -26,9 +26,9 @@ from coherently.engine.dask_cluster import DaskCluster
 from coherently.engine.dispatch import dispatch
 from coherently.problem import BRIER, find_design, find_loss, pose, split
 from coherently.solve import Budget
-from coherently.solve.component.mapping import Task
+from coherently.solve.component.component_map import Task
 from coherently.solve.component.objective import goal_of
-from coherently.solve.component.pricing import CROSSING, estimated_seconds, pace_of
+from coherently.solve.component.pace import CROSSING, estimated_seconds, pace_of
 from coherently.solve.relaxed.colours import in_colours
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ COHERENT = (0.5, 0.6, 0.4, 0.7, 0.3, 0.24, 0.28, 0.85, 0.3, 0.72)
 """Questions, and answers that fit: four independent events."""
 SERVER = """
 import sys
-from coherently.web.serving import serve
+from coherently.web.server import serve
 from coherently.web.settings import ServiceLimits, ServiceSettings
 if __name__ == "__main__":
     limits = ServiceLimits(rate=1e6, burst=10**6)

@@ -6,9 +6,9 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-from tests.books import book_checks
-from tests.checks import check_checks
 from tests.events import checks
+from tests.explain import check_checks
+from tests.explain.bets import book_checks
 from tests.live import live_checks, log_checks
 from tests.network import network_checks
 from tests.scoring import consistency_checks, coverage_checks

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 import coherently as co
-from coherently.checks.verdicts import CheckStatus
+from coherently.explain.verdicts import CheckStatus
 from experiments.evaluation.front import bullets, signed
 from experiments.evaluation.relations import SLACK, broken_relations
 from experiments.evaluation.scored import METHODS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import coherently as co
-from coherently.checks.verdicts import CheckStatus
+from coherently.explain.verdicts import CheckStatus
 from experiments.evaluation.details import interval, relation_table
 from experiments.evaluation.front import bullets
 from experiments.evaluation.panels import experiments, read, true_probabilities
@@ -15,7 +15,7 @@ from experiments.evaluation.poker import nearness
 from experiments.markdown import table
 
 if TYPE_CHECKING:
-    from coherently.checks import Check
+    from coherently.explain import Check
 
 BACK = "[All panels](../evaluation.md)."
 PAIRS = (

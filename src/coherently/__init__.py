@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from coherently import network, plot
-    from coherently.books import Book, dutch_book
-    from coherently.checks import Check, Finding, check
     from coherently.conversion import Conversion, convert
     from coherently.engine import open_engine
     from coherently.errors import (
@@ -27,6 +25,15 @@ if TYPE_CHECKING:
         NetworkError,
         PanelError,
         ResultError,
+    )
+    from coherently.explain import Check, Finding, check
+    from coherently.explain.bets import Book, dutch_book
+    from coherently.judge_weights import (
+        CoherenceWeights,
+        ConsensusWeights,
+        EqualWeights,
+        HistoryWeights,
+        ProductWeights,
     )
     from coherently.live import Change, Current, LivePanel, Shift
     from coherently.online import ExponentialAverage, Hedge, OnlinePanel, Vovk
@@ -61,14 +68,13 @@ if TYPE_CHECKING:
         Recipe,
     )
     from coherently.verifier import Verification, verify
-    from coherently.weighting import CoherenceWeights, ConsensusWeights, EqualWeights, HistoryWeights, ProductWeights
 
 __version__ = "0.1.0"
 
 # Names are imported when they are first used, so that the command line starts fast.
 _ROOMS = {
-    "coherently.books": ["Book", "dutch_book"],
-    "coherently.checks": ["Check", "Finding", "check"],
+    "coherently.explain.bets": ["Book", "dutch_book"],
+    "coherently.explain": ["Check", "Finding", "check"],
     "coherently.conversion": ["Conversion", "convert"],
     "coherently.engine": ["open_engine"],
     "coherently.errors": [
@@ -115,7 +121,7 @@ _ROOMS = {
         "Recipe",
     ],
     "coherently.verifier": ["Verification", "verify"],
-    "coherently.weighting": [
+    "coherently.judge_weights": [
         "CoherenceWeights",
         "ConsensusWeights",
         "EqualWeights",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coherently.judge_weights import CoherenceWeights, HistoryWeights
 from coherently.solve import Exact, Pool
 from coherently.solve.methods.pools import OPTIONS
-from coherently.weighting import CoherenceWeights, HistoryWeights
 
 if TYPE_CHECKING:
     import os

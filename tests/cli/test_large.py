@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from coherently.cli import reading
+from coherently.cli import panel_source
 from coherently.cli.app import app
 
 TABLE = pa.table(
@@ -54,7 +54,7 @@ def test_a_large_file_is_read_in_pieces_if_the_options_allow_it(tmp_path, monkey
     path = tmp_path / "panel.parquet"
     pq.write_table(TABLE, path)
     assert "read in pieces" not in run(path).stderr
-    monkeypatch.setattr(reading, "LARGE", 5)
+    monkeypatch.setattr(panel_source, "LARGE", 5)
     assert "read in pieces" in run(path).stderr
     for words in (["--method", "log"], ["--weighting", "coherence"], ["--repeats", "mean"], ["--loss", "log"]):
         done = run(path, *words)

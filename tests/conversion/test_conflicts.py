@@ -6,7 +6,7 @@ import json
 import pytest
 
 import coherently as co
-from coherently.conversion.grouping import recognise
+from coherently.conversion.label_groups import recognise
 
 DUE = "2025-03-02"
 FORECASTS = {

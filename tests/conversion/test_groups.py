@@ -1,6 +1,6 @@
 import pytest
 
-from coherently.conversion.grouping import recognise
+from coherently.conversion.label_groups import recognise
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_words_for_engines():
 
 def test_an_estimate_is_finite_whatever_the_component():
     from coherently.problem import pose, split
-    from coherently.solve.component.pricing import COLUMNS, HARD, estimated_seconds
+    from coherently.solve.component.pace import COLUMNS, HARD, estimated_seconds
 
     small, large = (
         estimated_seconds(split(pose(co.simulate(judges=j, variables=v, seed=0)).merged)[0].merged, COLUMNS)

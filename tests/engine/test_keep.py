@@ -9,7 +9,7 @@ import pytest
 import coherently as co
 from coherently.engine.keep import Keep
 from coherently.solve import Budget
-from coherently.solve.component import mapping
+from coherently.solve.component import component_map
 from coherently.solve.component.answer import Answer, Ended
 from tests.engine.panels_of_parts import hard_panel, panel_of_parts, records
 
@@ -24,13 +24,13 @@ def count_of(file):
 @pytest.fixture
 def solved(monkeypatch):
     """The components that are solved, one entry each time."""
-    every, plain = [], mapping.solve_component
+    every, plain = [], component_map.solve_component
 
     def count(part, *more, **options):
         every.append(part)
         return plain(part, *more, **options)
 
-    monkeypatch.setattr(mapping, "solve_component", count)
+    monkeypatch.setattr(component_map, "solve_component", count)
     return every
 
 
@@ -78,7 +78,7 @@ def test_answers_survive_as_bytes():
 
     problem = pose(co.simulate(judges=2, variables=10, seed=1))
     part = split(problem.merged)[0].merged
-    answer = mapping.Task(part, goal_of(part, problem.loss, linearised=False), 0).solve(Budget())
+    answer = component_map.Task(part, goal_of(part, problem.loss, linearised=False), 0).solve(Budget())
     for one in (answer, replace(answer, degenerate=np.array([3, 1]), objective=0.1 + 0.2, ended=Ended.TIME)):
         assert Answer.from_bytes(one.to_bytes()) == one
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from coherently.solve.component.proving import PlaneBelow
+from coherently.solve.component.planes import PlaneBelow
 from coherently.solve.worlds.oracle import rounding_of
 from tests.kernels.draw import draw, with_laws
 from tests.kernels.test_proofs import links

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import coherently as co
-from coherently.live.meaning import Vocabulary
 from coherently.live.published.edition import is_same, scaled
+from coherently.live.vocabulary import Vocabulary
 from coherently.problem import pose, split
 
 ROWS = [("Ann", "p", 0.6, 1.0), ("Bob", "p & q", 0.7, 1.0), ("Cid", "r given p", 0.4, 1.0), ("Ann", "q", 0.3, 1.0)]

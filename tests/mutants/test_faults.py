@@ -22,7 +22,7 @@ def test_there_are_enough_over_all_rooms():
         "src/coherently/solve",
         "src/coherently/problem",
         "src/coherently/verifier",
-        "src/coherently/books",
+        "src/coherently/explain/bets",
         "src/coherently/result",
     )
     assert all(any(fault.file.startswith(room) for fault in FAULTS) for room in rooms)

@@ -13,7 +13,7 @@ import numpy as np
 import coherently as co
 from coherently.network.network import Network
 from coherently.network.peers.keys import VARIABLE
-from coherently.network.peers.planning import node_files, write_files
+from coherently.network.peers.node_files import node_files, write_files
 from coherently.network.protocol.node_plan import Agreement
 
 KEY = "0123456789abcdef" * 4

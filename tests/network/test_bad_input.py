@@ -11,8 +11,8 @@ from coherently.network.central import central_answer
 from coherently.network.network import Network
 from coherently.network.peers import connections, peer_session
 from coherently.network.peers.local_run import free_ports
+from coherently.network.peers.node_files import node_files
 from coherently.network.peers.node_process import NodeProcess
-from coherently.network.peers.planning import node_files
 from coherently.network.protocol.messages import Message, MessageKind
 from coherently.network.protocol.node_plan import Agreement
 from coherently.network.wire import LONGEST_FRAME, encode_message

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import coherently as co
-from coherently.network.peers import local_run, planning
+from coherently.network.peers import local_run, node_files
 from coherently.network.peers.files import NodeFile
 from coherently.network.protocol.node_plan import Agreement, NodePlan
 
@@ -63,7 +63,7 @@ def test_a_node_that_does_not_end_is_ended(tmp_path, monkeypatch):
 
 
 def test_messages_that_would_not_fit_into_a_frame_are_refused_before_a_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(planning, "MOST_EVENTS", 2)
+    monkeypatch.setattr(node_files, "MOST_EVENTS", 2)
     rows = [("Ann", event, 0.5) for event in ("p", "q", "r")]
     network = co.network.Network.from_panel(co.Panel.from_records(rows))
     with pytest.raises(co.NetworkError, match="Ann would keep 3 events"):

@@ -10,8 +10,8 @@ import coherently as co
 from coherently.errors import MethodError, PanelError
 from coherently.problem import pose
 from coherently.scoring.tuning.blocks import FOLDS, components_of, make_blocks
+from coherently.scoring.tuning.learned_recipe import Kitchen, out_of_fold
 from coherently.scoring.tuning.lines import EXPONENTS, PENALTIES, PLAIN, SHIFTS, LineScores, score_lines
-from coherently.scoring.tuning.tuning import Kitchen, out_of_fold
 
 
 def drawn(seed, groups=60, judges=6, timid=1.0, slant=0.0, noise=0.3, random_outcomes=False):

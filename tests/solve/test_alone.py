@@ -6,7 +6,7 @@ import pytest
 import coherently as co
 from coherently.problem import BRIER, pose, split
 from coherently.solve import Budget
-from coherently.solve.component import solving
+from coherently.solve.component import component_solver
 from coherently.solve.component.answer import Ended
 from coherently.solve.component.objective import goal_of
 from coherently.solve.facts import Proof, Route
@@ -21,8 +21,8 @@ def component(rows, laws=()):
 @pytest.mark.parametrize("text", ["rain", "~rain"])
 def test_the_forecast_of_a_single_event_stands_exactly(p, text):
     part = component([("A", text, p), ("B", text, p)])
-    quick = solving.solve_component(part, goal_of(part, BRIER), Budget())
-    slow = solving._by_columns(part, Budget(), None, 0)
+    quick = component_solver.solve_component(part, goal_of(part, BRIER), Budget())
+    slow = component_solver._by_columns(part, Budget(), None, 0)
     assert quick.x == part.mean
     np.testing.assert_allclose(slow.x, quick.x, rtol=0, atol=1e-12)
     assert quick.share @ part.functions.hold(quick.worlds) == pytest.approx(part.mean, abs=1e-15)
@@ -47,7 +47,7 @@ def test_what_is_not_alone_is_solved_as_ever(rows, laws):
     panel = co.Panel.from_records(rows, laws=laws)
     for part in split(pose(panel).merged):
         if len(part.merged.terms) or not part.merged.space.is_free or part.merged.n_variables > 1:
-            assert solving._alone(part.merged, goal_of(part.merged, BRIER)) is None
+            assert component_solver._alone(part.merged, goal_of(part.merged, BRIER)) is None
     result = co.aggregate(panel, co.Exact())
     assert result.status == "optimal"
     assert co.verify(panel, result)
@@ -55,7 +55,7 @@ def test_what_is_not_alone_is_solved_as_ever(rows, laws):
 
 def test_other_losses_do_not_take_the_short_way():
     part = component([("A", "rain", 0.3)])
-    assert solving._alone(part, goal_of(part, co.Log())) is None
+    assert component_solver._alone(part, goal_of(part, co.Log())) is None
 
 
 def test_many_single_events_make_one_verified_result():

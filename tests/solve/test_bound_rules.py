@@ -16,12 +16,12 @@ from coherently.problem import find_loss, pose, split
 from coherently.solve.budget import Budget
 from coherently.solve.component import nearest as nearest_module
 from coherently.solve.component.nearest import Nearest
-from coherently.solve.component.newton.finishing import _saved
+from coherently.solve.component.newton.final_answer import _saved
 from coherently.solve.component.newton.limits import pin_rows
 from coherently.solve.component.newton.newton import Newton
 from coherently.solve.component.newton.support import blend_of
 from coherently.solve.component.objective import objective_of
-from coherently.solve.component.proving import plane_below
+from coherently.solve.component.planes import plane_below
 from coherently.solve.lower_bounds.semidefinite import SpectralBound
 from coherently.solve.relaxed.pairs import solve_pairwise
 from coherently.solve.relaxed.relaxation import Relaxation

@@ -10,10 +10,10 @@ import coherently as co
 from coherently.errors import ContradictionError
 from coherently.problem import NO_TERMS, attach, clique_tree, find_loss, pose, split
 from coherently.solve.budget import Budget
-from coherently.solve.component import solving
+from coherently.solve.component import component_solver
 from coherently.solve.component.answer import Ended
 from coherently.solve.component.cliques import _bound, _cliques, _from, solve_by_cliques
-from coherently.solve.component.gluing import Clique, glue, link
+from coherently.solve.component.glued_cliques import Clique, glue, link
 from coherently.solve.component.objective import objective_of
 from coherently.solve.facts import Route
 from coherently.solve.relaxed.interior import interior_point
@@ -45,7 +45,7 @@ def solved(part):
 def other_way(part):
     """The same world by world: for an event alone, which is in no clique. None if its pins cannot be met."""
     try:
-        return solving.solve_component(part, objective_of(part, BRIER), Budget())
+        return component_solver.solve_component(part, objective_of(part, BRIER), Budget())
     except ContradictionError:
         return None
 
@@ -111,7 +111,7 @@ def test_both_ways_agree_on_a_chain(monkeypatch, pins):
     panel = chain(240, pins)
     part = pose(panel).merged
     by_cliques = solved(part)
-    monkeypatch.setattr(solving, "LARGE", 10**9)
+    monkeypatch.setattr(component_solver, "LARGE", 10**9)
     other = co.aggregate(panel, co.Exact())
     assert by_cliques.objective == pytest.approx(other.objective, rel=1e-7)
     assert by_cliques.x == pytest.approx([other.probability(text) for text in panel.written.text], abs=1e-3)
@@ -236,7 +236,7 @@ def test_other_losses_and_conditionals_go_by_cliques_too(monkeypatch, seed):
     for loss in ("brier", "log", "spherical"):
         usual = co.aggregate(panel, "exact", loss)
         with monkeypatch.context() as patched:
-            patched.setattr(solving, "LARGE", 0)
+            patched.setattr(component_solver, "LARGE", 0)
             other = co.aggregate(panel, "exact", loss)
         assert other.status == usual.status == "optimal"
         assert {one.route for one in other.solution.components} == {Route.JUNCTION_TREE}

@@ -12,12 +12,12 @@ import coherently as co
 from coherently.errors import ContradictionError, MethodError
 from coherently.problem import BRIER, find_loss, pose, split
 from coherently.solve.budget import Budget
+from coherently.solve.component.component_solver import solve_component
 from coherently.solve.component.newton import newton as newton_module
 from coherently.solve.component.newton.newton import Newton
 from coherently.solve.component.newton.support import Blend, blend_of
 from coherently.solve.component.objective import objective_of
-from coherently.solve.component.proving import plane_below
-from coherently.solve.component.solving import solve_component
+from coherently.solve.component.planes import plane_below
 from tests.problem.test_terms import under, worlds_of
 from tests.solve.composite_reference import Reference, random_panel
 from tests.truth import holds

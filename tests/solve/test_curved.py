@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently.problem import pose, split
 from coherently.solve.budget import NO_TIME, Budget
+from coherently.solve.component.component_solver import solve_component
 from coherently.solve.component.objective import objective_of
-from coherently.solve.component.solving import solve_component
 from coherently.solve.worlds import examples
 from coherently.solve.worlds.examples import Examples, example_worlds
 from coherently.solve.worlds.oracle import Oracle

@@ -10,7 +10,7 @@ import coherently as co
 from coherently.problem import pose
 from coherently.solve import Budget
 from coherently.solve.component.answer import Ended
-from coherently.solve.component.mapping import RESERVE, FairTime, solve_here
+from coherently.solve.component.component_map import RESERVE, FairTime, solve_here
 
 
 def test_all_but_the_reserve_is_for_those_that_begin_first(clock):

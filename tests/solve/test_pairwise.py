@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import coherently as co
 from coherently import _core
 from coherently.problem import find_design, pose, split
-from coherently.solve.lower_bounds.bounding import ByPairs
+from coherently.solve.lower_bounds.bound_rules import ByPairs
 from coherently.solve.relaxed.pairs import fits, solve_pairwise
 from coherently.solve.worlds.grounds import Grounds
 from tests.solve.exact_checks import sparse_panel

@@ -14,7 +14,7 @@ from coherently.solve.component.metric import _lower
 from coherently.solve.component.newton.limits import pin_rows
 from coherently.solve.component.newton.support import blend_of
 from coherently.solve.component.objective import objective_of
-from coherently.solve.component.proving import plane_below
+from coherently.solve.component.planes import plane_below
 from coherently.solve.relaxed.certificate import relaxed_bound
 from tests.problem.test_terms import worlds_of
 from tests.solve.composite_reference import Reference, random_panel

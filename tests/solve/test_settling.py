@@ -8,7 +8,7 @@ from coherently.problem import find_loss, pose, split
 from coherently.solve.budget import Budget
 from coherently.solve.component.newton.feasible import make_engine
 from coherently.solve.component.newton.limits import pin_rows
-from coherently.solve.component.newton.settling import settle_terms
+from coherently.solve.component.newton.settled_terms import settle_terms
 from coherently.solve.component.objective import objective_of
 from coherently.solve.worlds.examples import example_worlds
 from coherently.solve.worlds.oracle import Oracle

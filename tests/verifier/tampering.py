@@ -13,7 +13,7 @@ import numpy as np
 import coherently as co
 from coherently.events import CERTAIN
 from coherently.problem import BRIER, settled
-from coherently.verifier.merging import merge
+from coherently.verifier.distinct_events import merge
 from tests.verifier.field_edits import edits, is_named, name_of, places
 from tests.verifier.language import cases
 

@@ -9,8 +9,8 @@ import pytest
 
 import coherently as co
 from coherently.problem import BRIER
+from coherently.verifier.distinct_events import merge
 from coherently.verifier.enumeration import Enumeration, proved
-from coherently.verifier.merging import merge
 
 SMALL = 1e-7
 """More than any tolerance of numbers, less than what a reader would see."""

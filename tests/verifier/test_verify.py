@@ -10,8 +10,8 @@ import coherently as co
 from coherently.problem import BRIER, pose
 from coherently.result.record import Claimed
 from coherently.solve import Coherence, Status
+from coherently.verifier.distinct_events import merge
 from coherently.verifier.enumeration import Enumeration
-from coherently.verifier.merging import merge
 from tests.panels import APART, METHODS, TABLE_2, TRIANGLE
 from tests.solve.reference import panels, truth
 
@@ -195,7 +195,7 @@ def test_a_bound_above_the_objective_or_the_optimum_is_noticed():
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_a_bound_between_the_optimum_and_a_worse_answer_is_noticed(monkeypatch, share):
-    monkeypatch.setattr("coherently.solve.component.solving.FIRST", 0.0)
+    monkeypatch.setattr("coherently.solve.component.component_solver.FIRST", 0.0)
     panel = co.simulate(judges=5, variables=6, basic=6, seed=1)
     least = co.aggregate(panel, "exact").objective
     early, rough = co.aggregate(panel, co.Exact(time_limit=0)), co.aggregate(panel, co.Annealing(columns=7, steps=0))
@@ -253,7 +253,7 @@ def test_changed_words_are_noticed(method, status, coherence):
 
 
 def test_an_optimum_must_be_confirmed_by_enumeration(monkeypatch):
-    monkeypatch.setattr("coherently.solve.component.solving.FIRST", 0.0)
+    monkeypatch.setattr("coherently.solve.component.component_solver.FIRST", 0.0)
     panel, result = solve(TRIANGLE, co.Exact(time_limit=0))
     claimed = with_component(result, 0, lower_bound=result.objective)
     refused(panel, tampered(claimed, status=Status.OPTIMAL), "coherent forecasts reach")

@@ -11,9 +11,9 @@ from coherently.events import CERTAIN
 from coherently.problem import BRIER, find_design, find_loss, pose
 from coherently.solve import Status
 from coherently.verifier.claims import check_bound, check_improvement, check_local_bound, check_objective
+from coherently.verifier.distinct_events import CLOSE, floor_of, means_as_written, merge, resolution
 from coherently.verifier.enumeration import Enumeration, proved
 from coherently.verifier.locally import check_local, relaxed, violation_of
-from coherently.verifier.merging import CLOSE, floor_of, means_as_written, merge, resolution
 from coherently.verifier.nearness import Stated, measure, saved
 from coherently.verifier.optimum import Bracket
 from tests.verifier.language import random_panel

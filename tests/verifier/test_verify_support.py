@@ -7,7 +7,7 @@ import pytest
 
 import coherently as co
 from coherently.problem import BRIER
-from coherently.verifier.merging import merge
+from coherently.verifier.distinct_events import merge
 from coherently.verifier.mixtures import check_mixture, check_pins, check_possible, check_worlds, probabilities
 from coherently.verifier.promises import Unchecked
 from tests.verifier.language import random_panel

@@ -14,7 +14,7 @@ import pytest
 
 import coherently as co
 from coherently.problem import Log
-from coherently.solve.component import solving
+from coherently.solve.component import component_solver
 from tests.solve.exact_checks import without_elimination
 
 CLIP = Log().clip
@@ -242,7 +242,7 @@ def check_losses_by_search(first, count):
 def check_losses_by_cliques(first, count):
     """The same over the cliques of junction trees, which otherwise serve only components of very many events."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(solving, "LARGE", 0)
+        patched.setattr(component_solver, "LARGE", 0)
         return check_losses(first, count)
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from coherently.cli import INTERRUPTED
-from coherently.cli.gathering import gathered
 from coherently.cli.method_options import MethodChoice
+from coherently.cli.option_groups import gathered
 from coherently.cli.options import (
     AsJson,
     ByRows,
@@ -24,7 +24,7 @@ from coherently.cli.options import (
     WeightingWord,
     WeightsFile,
 )
-from coherently.cli.reading import PanelSource, row_progress
+from coherently.cli.panel_source import PanelSource, row_progress
 from coherently.cli.report_files import check_report, write_result
 from coherently.cli.terminal import progress_bar, say, show, show_json
 from coherently.cli.weight_options import choose_weights

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coherently.cli.gathering import gathered
+from coherently.cli.option_groups import gathered
 from coherently.cli.options import (
     AsJson,
     Output,
     Seed,
     Tolerance,
 )
-from coherently.cli.reading import PanelSource
+from coherently.cli.panel_source import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_json
 from coherently.errors import counted
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coherently.cli.gathering import gathered
+from coherently.cli.option_groups import gathered
 from coherently.cli.options import (
     AsJson,
     EngineWord,
@@ -15,13 +15,13 @@ from coherently.cli.options import (
     ReportFile,
     Threads,
 )
-from coherently.cli.reading import PanelSource
+from coherently.cli.panel_source import PanelSource
 from coherently.cli.report_files import check_report, write_report
 from coherently.cli.terminal import progress_bar, say, show, show_json
 from coherently.errors import counted
 
 if TYPE_CHECKING:
-    from coherently.checks import Check
+    from coherently.explain import Check
     from coherently.panel import Panel
 
 INCOHERENT = 1
@@ -77,7 +77,7 @@ def check(
 
 
 def _show(found: Check, panel: Panel) -> None:
-    from coherently.checks.verdicts import CheckStatus
+    from coherently.explain.verdicts import CheckStatus
     from coherently.report import book_table, contradictions_text, findings_summary, findings_table
 
     show(findings_table(found), findings_summary(found))

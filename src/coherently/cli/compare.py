@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coherently.cli import INTERRUPTED
-from coherently.cli.gathering import gathered
+from coherently.cli.option_groups import gathered
 from coherently.cli.options import (
     AsJson,
     EngineWord,
     OutcomesFile,
     Threads,
 )
-from coherently.cli.reading import PanelSource
+from coherently.cli.panel_source import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_json
 from coherently.errors import counted
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from coherently.cli.gathering import gathered
+from coherently.cli.option_groups import gathered
 from coherently.cli.options import Quiet
 from coherently.cli.terminal import progress_bar, say
 from coherently.errors import counted

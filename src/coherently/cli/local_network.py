@@ -70,7 +70,7 @@ def plan(
     """Write the files with which nodes elsewhere start: one per node, and a new shared key."""
     from coherently.errors import NetworkError
     from coherently.network.peers.keys import write_key
-    from coherently.network.peers.planning import node_files, write_files
+    from coherently.network.peers.node_files import node_files, write_files
 
     spec, made = _read(spec_file)
     key = output / "network.key"

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from coherently.cli.gathering import gathered
+from coherently.cli.option_groups import gathered
 from coherently.cli.options import (
     AsJson,
     OutcomesFile,
     Output,
 )
-from coherently.cli.reading import PanelSource
+from coherently.cli.panel_source import PanelSource
 from coherently.cli.terminal import say, show, show_json
 from coherently.errors import counted
 

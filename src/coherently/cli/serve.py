@@ -55,9 +55,9 @@ def serve(
 ) -> None:
     """Serve the workbench: questions, answers and aggregates in the browser and over REST."""
     _check_installed()
-    from coherently.web.serving import add_account as add
-    from coherently.web.serving import back_up
-    from coherently.web.serving import serve as run
+    from coherently.web.server import add_account as add
+    from coherently.web.server import back_up
+    from coherently.web.server import serve as run
     from coherently.web.settings import LOOPBACK, ServiceSettings
     from coherently.web.store import default_url
 

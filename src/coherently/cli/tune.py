@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from coherently.cli.gathering import gathered
+from coherently.cli.option_groups import gathered
 from coherently.cli.options import AsJson, EngineWord, OutcomesFile
-from coherently.cli.reading import PanelSource
+from coherently.cli.panel_source import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_json
 
 

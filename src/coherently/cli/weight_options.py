@@ -23,20 +23,20 @@ def choose_weights(
     if word is not None:
         parts.append(_find(word))
     if history is not None:
+        from coherently.judge_weights import HistoryWeights
         from coherently.panel import read_panel
-        from coherently.weighting import HistoryWeights
 
         parts.append(HistoryWeights(read_panel(history, **options)))
     if len(parts) < 2:
         return parts[0] if parts else None
-    from coherently.weighting import ProductWeights
+    from coherently.judge_weights import ProductWeights
 
     return ProductWeights(tuple(parts))
 
 
 def _find(word: str) -> Weighting:
     from coherently.errors import MethodError, did_you_mean
-    from coherently.weighting import WEIGHTINGS
+    from coherently.judge_weights import WEIGHTINGS
 
     if word not in WEIGHTINGS:
         hint = did_you_mean(word, WEIGHTINGS)

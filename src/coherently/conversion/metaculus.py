@@ -21,7 +21,7 @@ from coherently.conversion.download import (
     rows_that_count,
 )
 from coherently.conversion.draft import Draft, DraftForecast, choice, declaration, listed, one_line
-from coherently.conversion.grouping import Grouping, declared, recognise
+from coherently.conversion.label_groups import Grouping, declared, recognise
 from coherently.errors import PanelError, counted
 
 if TYPE_CHECKING:

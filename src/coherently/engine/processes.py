@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 NAME = "processes"
 """The name of a pool among its own workers."""
-PRELOADED = ["coherently.solve", "coherently.checks", "coherently.scoring"]
+PRELOADED = ["coherently.solve", "coherently.explain", "coherently.scoring"]
 """Modules that are loaded once, for all processes."""
 
 

@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from coherently.live.meaning import Vocabulary, declared_name
+from coherently.live.vocabulary import Vocabulary, declared_name
 from coherently.panel.statements import PinStatement, Statement, read_pin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from coherently.live.meaning import Key, Meaning
+    from coherently.live.vocabulary import Key, Meaning
 
 NOTHING = ("",)
 """Where events without variables are at home: those that are certain or impossible. No variable has this name."""

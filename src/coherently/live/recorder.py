@@ -7,7 +7,7 @@ import time as clock
 from typing import TYPE_CHECKING
 
 from coherently.errors import CoherentlyError, PanelError
-from coherently.live.editing import carry_out, prepare
+from coherently.live.effects import carry_out, prepare
 from coherently.live.revision import Revision, read_time
 
 if TYPE_CHECKING:

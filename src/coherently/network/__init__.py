@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coherently.network.regression.kernel_fusion import CentralKernel, KernelFusion, LocalKernel
     from coherently.network.run import NetworkRun
     from coherently.network.simulated.circumstances import Channel, Mishaps, Outage
-    from coherently.network.simulated.recording import NetworkTrace
+    from coherently.network.simulated.network_trace import NetworkTrace
     from coherently.network.topology import Topology
 
 # Names are imported when they are first used: a node over sockets needs no kernel regression, and the other way round.
@@ -32,7 +32,7 @@ _MODULES = {
     "coherently.network.regression.kernel_fusion": ["CentralKernel", "KernelFusion", "LocalKernel"],
     "coherently.network.run": ["NetworkRun"],
     "coherently.network.simulated.circumstances": ["Channel", "Mishaps", "Outage"],
-    "coherently.network.simulated.recording": ["NetworkTrace"],
+    "coherently.network.simulated.network_trace": ["NetworkTrace"],
     "coherently.network.topology": ["Topology"],
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from coherently.errors import MethodError, PanelError, counted
 from coherently.network.central import PATIENT, central_answer
-from coherently.network.placing import Shares, choose_keepers, make_plans, shares_of
+from coherently.network.placement import Shares, choose_keepers, make_plans, shares_of
 from coherently.network.protocol.node_plan import Agreement
 from coherently.network.run import measured, opened_simulator
 from coherently.network.simulated.circumstances import NO_MISHAPS, Channel

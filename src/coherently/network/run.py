@@ -10,7 +10,7 @@ import numpy as np
 from coherently import _core
 from coherently.errors import MethodError, counted
 from coherently.network.central import central_method
-from coherently.network.simulated.recording import Recording
+from coherently.network.simulated.network_trace import Recording
 from coherently.network.simulated.simulator import Simulator
 from coherently.panel.texts import name_some
 from coherently.result import Result
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coherently.network.network import Network
     from coherently.network.protocol.node_plan import Agreement, NodePlan
     from coherently.network.simulated.circumstances import Channel, Mishaps
-    from coherently.network.simulated.recording import NetworkTrace
+    from coherently.network.simulated.network_trace import NetworkTrace
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

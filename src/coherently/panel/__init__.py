@@ -3,13 +3,13 @@
 from coherently.panel.build import Options, build, read_panel
 from coherently.panel.canonical import digest, is_plain
 from coherently.panel.cell_table import Columns, ProblemList, Table
+from coherently.panel.columnar.batch_writer import write_batches
 from coherently.panel.columnar.reduction import Reduction, can_reduce, count_rows, reduce_parquet
-from coherently.panel.columnar.row_writing import write_batches
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws, Pins, read_laws
 from coherently.panel.panel import CALLED_OFF, UNRESOLVED, Panel, WrittenEvents
-from coherently.panel.printing import ROWS, text_table
 from coherently.panel.readers import Progress, read_lines, read_table
+from coherently.panel.text_tables import ROWS, text_table
 from coherently.panel.texts import by_appearance
 from coherently.panel.writers import check_output, records, write_columns, write_table
 

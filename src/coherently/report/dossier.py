@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.checks import check
 from coherently.errors import PanelError
+from coherently.explain import check
 from coherently.scoring import diversity, score
 from coherently.values import Value
 from coherently.verifier import verify
 
 if TYPE_CHECKING:
-    from coherently.checks import Check
     from coherently.engine import Engine
+    from coherently.explain import Check
     from coherently.panel import Panel, Progress
     from coherently.result import Result
     from coherently.scoring import Diversity, Scores

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.checks.verdicts import CheckStatus
+from coherently.explain.verdicts import CheckStatus
 from coherently.plot.data import ROUNDING
 from coherently.problem import pose
 from coherently.report.changes import ranked_changes, without_condition
@@ -23,10 +23,10 @@ from coherently.scoring import RULES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from coherently.books import Book
-    from coherently.checks import Check
-    from coherently.checks.verdicts import Verdict
     from coherently.events import Value
+    from coherently.explain import Check
+    from coherently.explain.bets import Book
+    from coherently.explain.verdicts import Verdict
     from coherently.panel import Panel
     from coherently.result import Result
     from coherently.scoring import Scores

@@ -17,9 +17,9 @@ from coherently.solve import Proof
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coherently.books import Book
-    from coherently.checks import Check
-    from coherently.checks.verdicts import Verdict
+    from coherently.explain import Check
+    from coherently.explain.bets import Book
+    from coherently.explain.verdicts import Verdict
     from coherently.panel import Columns, Panel
     from coherently.result import Result
     from coherently.scoring import Calibration, Scores
@@ -173,7 +173,7 @@ def findings_table(check: Check) -> Table:
 
 def findings_summary(check: Check) -> Text:
     """How many judges are incoherent, and on what the distances rest if they are only bounds."""
-    from coherently.checks.verdicts import CheckStatus
+    from coherently.explain.verdicts import CheckStatus
 
     judges = check.judges
     bad, rounded, open_ = (

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coherently.weighting import WEIGHTINGS
+from coherently.judge_weights import WEIGHTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

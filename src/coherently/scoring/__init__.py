@@ -6,9 +6,9 @@ from coherently.scoring.independence import Diversity, diversity
 from coherently.scoring.scores import Scores, score
 from coherently.scoring.scoring_rules import RULES, brier, log_score, slope
 from coherently.scoring.trace import trace_columns
+from coherently.scoring.tuning.learned_recipe import tune
 from coherently.scoring.tuning.recipe_files import read_recipe
 from coherently.scoring.tuning.tuned import Tuned
-from coherently.scoring.tuning.tuning import tune
 
 __all__ = [
     "DRAWN",

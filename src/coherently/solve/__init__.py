@@ -3,7 +3,7 @@
 from coherently.solve.budget import Budget, Signal
 from coherently.solve.component.newton.limits import InfeasiblePinsError
 from coherently.solve.facts import Coherence, Promise, Proof, Route, Status
-from coherently.solve.methods.alternating import AlternatingProjections
+from coherently.solve.methods.alternating_projections import AlternatingProjections
 from coherently.solve.methods.annealing import Annealing
 from coherently.solve.methods.auto import Auto
 from coherently.solve.methods.evidence import DempsterShafer

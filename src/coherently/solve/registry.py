@@ -7,7 +7,7 @@ from typing import Any
 
 from coherently.errors import MethodError, did_you_mean
 from coherently.solve.facts import Promise
-from coherently.solve.methods.alternating import AlternatingProjections
+from coherently.solve.methods.alternating_projections import AlternatingProjections
 from coherently.solve.methods.annealing import Annealing
 from coherently.solve.methods.auto import Auto
 from coherently.solve.methods.evidence import DempsterShafer

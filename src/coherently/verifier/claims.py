@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.problem import LOSSES, Log
+from coherently.verifier.distinct_events import merge
 from coherently.verifier.locally import relaxed
-from coherently.verifier.merging import merge
 from coherently.verifier.nearness import saved
 from coherently.verifier.promises import Unchecked, cut, kind_of, tolerance_of
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coherently.arrays import Vector
     from coherently.problem import Loss
     from coherently.result import Result
-    from coherently.verifier.merging import Distinct
+    from coherently.verifier.distinct_events import Distinct
     from coherently.verifier.nearness import Nearness
 
 ENUMERATION = "own enumeration"

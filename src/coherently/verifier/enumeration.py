@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.verifier.merging import first_homes
+from coherently.verifier.distinct_events import first_homes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from coherently.arrays import Indices, Mask, Vector
     from coherently.panel import Panel
-    from coherently.verifier.merging import Distinct
+    from coherently.verifier.distinct_events import Distinct
 
 CELLS = 2**25
 """Maximum number of worlds times variables or events in memory."""

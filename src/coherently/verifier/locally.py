@@ -12,7 +12,7 @@ import numpy as np
 from coherently.errors import MethodError
 from coherently.problem import attach, find_design, pose, with_auxiliary
 from coherently.verifier.costs import Costs
-from coherently.verifier.merging import CLOSE, scaled
+from coherently.verifier.distinct_events import CLOSE, scaled
 from coherently.verifier.optimum import Bracket, ConvexProgram, bracket
 from coherently.verifier.promises import SETTLED, Unchecked, kind_of, tolerance_of
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from coherently.verifier.distinct_events import CLOSE, first_homes
 from coherently.verifier.enumeration import blocks
-from coherently.verifier.merging import CLOSE, first_homes
 from coherently.verifier.nearness import ABSENT
 from coherently.verifier.promises import Unchecked, cut
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from coherently.arrays import Indices, Mask, Vector
     from coherently.events import Choice
     from coherently.panel import Panel
-    from coherently.verifier.merging import Distinct
+    from coherently.verifier.distinct_events import Distinct
 
 
 class WorldShares(Protocol):

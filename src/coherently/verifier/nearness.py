@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.verifier.costs import Costs
+from coherently.verifier.distinct_events import CLOSE, first_homes
 from coherently.verifier.enumeration import Enumeration, proved
-from coherently.verifier.merging import CLOSE, first_homes
 from coherently.verifier.optimum import Bracket, ConvexProgram, bracket
 
 if TYPE_CHECKING:
     from coherently.arrays import Indices, Mask, Vector
     from coherently.panel import Panel
     from coherently.problem import Loss
-    from coherently.verifier.merging import Distinct
+    from coherently.verifier.distinct_events import Distinct
 
 ABSENT = 1e-6
 """A condition counts as impossible up to this probability."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from coherently.errors import SHOWN
 from coherently.events import NEVER
-from coherently.verifier.merging import CLOSE, means_as_written, resolution, scaled
+from coherently.verifier.distinct_events import CLOSE, means_as_written, resolution, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coherently.arrays import Indices, Vector
     from coherently.panel import Panel
     from coherently.result import Result
-    from coherently.verifier.merging import Distinct
+    from coherently.verifier.distinct_events import Distinct
 
 WEAKEST_FIRST = ("none", "local", "global")
 USUAL_TOLERANCE = 1e-6

@@ -9,7 +9,7 @@ import numpy as np
 
 from coherently.panel import digest, is_plain
 from coherently.panel.statements import PinStatement, read_pin
-from coherently.verifier.merging import CLOSE
+from coherently.verifier.distinct_events import CLOSE
 from coherently.verifier.promises import Unchecked, cut
 
 if TYPE_CHECKING:

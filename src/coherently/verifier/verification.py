@@ -18,8 +18,8 @@ from coherently.verifier.claims import (
     check_objective,
     indistinct,
 )
+from coherently.verifier.distinct_events import called_off, merge
 from coherently.verifier.locally import check_local
-from coherently.verifier.merging import called_off, merge
 from coherently.verifier.mixtures import check_mixture, check_pins, check_worlds, probabilities
 from coherently.verifier.nearness import Stated, measure
 from coherently.verifier.promises import (
@@ -38,7 +38,7 @@ from coherently.verifier.tied import check_digest, check_laws, check_reading, ch
 if TYPE_CHECKING:
     from coherently.arrays import Vector
     from coherently.result import Result
-    from coherently.verifier.merging import Distinct
+    from coherently.verifier.distinct_events import Distinct
     from coherently.verifier.mixtures import Support
 
 

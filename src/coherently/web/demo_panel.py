@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from coherently.web import desk
+from coherently.explain import judge_sheet as desk
 from coherently.web.access.callers import AccountCaller
 from coherently.web.operations.aggregation_operations import request_aggregation
 from coherently.web.operations.questions import setting_of

@@ -9,8 +9,8 @@ import httpx
 import uvicorn
 
 import coherently as co
-from coherently.web.jobs.running import run_next
-from coherently.web.serving import listening, make_app, server_config
+from coherently.web.jobs.job_watch import run_next
+from coherently.web.server import listening, make_app, server_config
 from coherently.web.settings import ServiceLimits, ServiceSettings
 
 UNHURRIED = ServiceLimits(rate=1e6, burst=10**6, failures=10**6, calls=8, feedback_seconds=60.0)

@@ -9,7 +9,7 @@ import time
 import pytest
 
 import coherently as co
-from coherently.web.jobs.running import JobWatch, run_next
+from coherently.web.jobs.job_watch import JobWatch, run_next
 from coherently.web.store import ConflictError
 from tests.web.api.service import Weather, panel_of, refused
 
@@ -184,8 +184,8 @@ def test_one_that_runs_is_cancelled_soon(weather):
 
 def test_too_much_memory_fails_with_the_limit(answered, monkeypatch):
     asked = answered.api.post(f"{answered.path}/aggregations", json={}).json()
-    monkeypatch.setattr("coherently.web.jobs.running.memory_taken", lambda: 4_100_000_000)
-    monkeypatch.setattr("coherently.web.jobs.running.make", lambda *_, cancel, **__: _until(cancel))
+    monkeypatch.setattr("coherently.web.jobs.job_watch.memory_taken", lambda: 4_100_000_000)
+    monkeypatch.setattr("coherently.web.jobs.job_watch.make", lambda *_, cancel, **__: _until(cancel))
     answered.service.work()
     found = answered.api.get(f"{answered.path}/aggregations/{asked['id']}").json()
     assert (found["status"], found["error"]) == (

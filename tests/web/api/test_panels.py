@@ -105,7 +105,7 @@ def test_judges_are_invited_once_and_links_end(weather):
 
 def test_judges_are_invited_all_or_none(weather):
     from coherently.web.access.callers import AccountCaller
-    from coherently.web.operations.inviting import invite_judges
+    from coherently.web.operations.invitations import invite_judges
     from coherently.web.shapes.judging_shapes import JudgeDraft
 
     store = weather.service.store

@@ -31,7 +31,7 @@ def test_every_operation_is_described_and_says_how_it_refuses(schema):
 
 
 def test_every_body_has_an_example_that_its_model_takes(schema):
-    from coherently.web.access.repeating import _shapes
+    from coherently.web.access.request_keys import _shapes
 
     shapes = _shapes()
     for path, method, operation in operations(schema):

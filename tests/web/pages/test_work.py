@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from coherently.web.serving import make_app
+from coherently.web.server import make_app
 from coherently.web.settings import ServiceSettings
 from coherently.web.store import AnswerGiven
 from tests.web.pages.test_without_script import words

@@ -22,7 +22,7 @@ from coherently.live.ledger import (
     StandingOutcome,
     law_variables,
 )
-from coherently.live.meaning import Meaning
+from coherently.live.vocabulary import Meaning
 from coherently.problem import LOSSES, Log, find_loss
 from coherently.solve import METHODS, choose
 

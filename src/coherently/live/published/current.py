@@ -9,8 +9,8 @@ from coherently.live.published.recall import whole
 
 if TYPE_CHECKING:
     from coherently.live.assembly import Dress
-    from coherently.live.meaning import Meaning
     from coherently.live.published.edition import Edition
+    from coherently.live.vocabulary import Meaning
     from coherently.live.workshop import Workshop
     from coherently.result import Result
     from coherently.solve import Component, Method

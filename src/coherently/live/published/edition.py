@@ -16,12 +16,12 @@ from coherently.problem import pose, settled, split, unit_of
 from coherently.result.idle import with_idle
 from coherently.result.notes import pins_in_conflict
 from coherently.solve import Budget, Global, InfeasiblePinsError, Status
-from coherently.solve.component.solving import solve_component
+from coherently.solve.component.component_solver import solve_component
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from coherently.live.meaning import Key, Meaning
+    from coherently.live.vocabulary import Key, Meaning
     from coherently.panel import Panel
     from coherently.problem import Loss, Merged, Problem
     from coherently.solve import Component, Exact

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from coherently.errors import PanelError
 from coherently.live.assembly import panel_of
 from coherently.live.ledger import Contents
-from coherently.live.meaning import user_names
 from coherently.live.published.edition import is_same, scaled
+from coherently.live.vocabulary import user_names
 from coherently.problem import split
 from coherently.result import aggregate
 from coherently.solve import Budget
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coherently.result import Result
     from coherently.solve import Exact, Global, Method
     from coherently.solve.component.answer import Answer
-    from coherently.solve.component.mapping import Task
+    from coherently.solve.component.component_map import Task
 
 
 def whole(editions: Sequence[Edition], rules: Rules, method: Method, dress: Dress) -> Result:

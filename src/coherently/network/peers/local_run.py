@@ -16,7 +16,7 @@ import numpy as np
 
 from coherently.errors import NetworkError
 from coherently.network.peers.keys import VARIABLE, new_key
-from coherently.network.peers.planning import node_files, write_files
+from coherently.network.peers.node_files import node_files, write_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable

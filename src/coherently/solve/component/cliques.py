@@ -23,10 +23,10 @@ from coherently.errors import MethodError
 from coherently.problem import NO_TERMS, States, attach, clique_tree
 from coherently.problem.spaces.states import truths
 from coherently.solve.component.answer import KEPT, Answer, Ended
-from coherently.solve.component.gluing import LEAST_SHARE, Clique, glue
+from coherently.solve.component.glued_cliques import LEAST_SHARE, Clique, glue
 from coherently.solve.component.newton.limits import pin_rows
-from coherently.solve.component.newton.relaxing import CLOSE, TermsOverGroups
-from coherently.solve.component.proving import find_degenerate, savings, tangent
+from coherently.solve.component.newton.relaxed_aim import CLOSE, TermsOverGroups
+from coherently.solve.component.planes import find_degenerate, savings, tangent
 from coherently.solve.facts import Proof, Route
 from coherently.solve.relaxed.certificate import least_on_rows
 from coherently.solve.relaxed.interior import interior_point, minimise_relaxed
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from coherently.arrays import Indices, Truth, Vector
     from coherently.problem import Groups, Merged
     from coherently.solve.budget import Budget
-    from coherently.solve.component.gluing import Pieces
+    from coherently.solve.component.glued_cliques import Pieces
     from coherently.solve.component.objective import Objective
 
 MOST_STATES, MOST_ROWS = 64, 128

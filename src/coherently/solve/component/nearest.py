@@ -10,7 +10,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.solve.facts import Proof, Route
-from coherently.solve.lower_bounds.bounding import BOUNDS, COARSE_BOUNDS, HASTY_BOUNDS, LATE_BOUNDS
+from coherently.solve.lower_bounds.bound_rules import BOUNDS, COARSE_BOUNDS, HASTY_BOUNDS, LATE_BOUNDS
 from coherently.solve.worlds.grounds import Grounds
 from coherently.solve.worlds.program import best_world
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
-    from coherently.solve.lower_bounds.bounding import BoundingRule
+    from coherently.solve.lower_bounds.bound_rules import BoundingRule
     from coherently.solve.worlds.counted import CountedWorlds
 
 EAGER_STATES = 2**14

@@ -10,7 +10,7 @@ import numpy as np
 
 from coherently.solve.facts import Coherence, Proof, Route, Status
 from coherently.solve.measure import probabilities
-from coherently.solve.methods.alternating import AlternatingProjections
+from coherently.solve.methods.alternating_projections import AlternatingProjections
 from coherently.solve.methods.exact import Exact
 from coherently.solve.relaxed.pairs import fits
 from coherently.solve.solution import Component

@@ -12,7 +12,7 @@ from coherently.errors import MethodError
 from coherently.problem import LARGEST_GROUP, is_level, split
 from coherently.solve.budget import Budget
 from coherently.solve.component.answer import KEPT, Answer, Ended
-from coherently.solve.component.mapping import Task, solve_all
+from coherently.solve.component.component_map import Task, solve_all
 from coherently.solve.component.objective import goal_of
 from coherently.solve.facts import Coherence, Proof, Status
 from coherently.solve.measure import UNMOVED

@@ -7,7 +7,7 @@ from fastapi.responses import Response
 
 from coherently.web.access.callers import SESSION
 from coherently.web.access.sessions import log_in, log_out, set_cookie
-from coherently.web.api.reaching import Bench, Facilitating, TokenId, json_only
+from coherently.web.api.dependencies import Bench, Facilitating, TokenId, json_only
 from coherently.web.operations import tokens
 from coherently.web.shapes.account_shapes import LoginDraft, NewToken, SessionView, TokenDraft, TokenList
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response
 
-from coherently.web.api.reaching import (
+from coherently.web.api.dependencies import (
     AggregationId,
     Bench,
     Calculating,
@@ -22,7 +22,7 @@ from coherently.web.api.reaching import (
     unknown_kind,
 )
 from coherently.web.operations import aggregation_operations as aggregations
-from coherently.web.operations import exports, importing
+from coherently.web.operations import exports, imports
 from coherently.web.shapes.aggregation_shapes import (
     AccuracyView,
     AggregationDraft,
@@ -152,7 +152,7 @@ def export_panel(bench: Bench, caller: Facilitating, panel: PanelId, ending: End
 @router.get("/panels/{panel}/archive", tags=["files"], responses=_files(ARCHIVE), response_class=Response)
 def export_archive(bench: Bench, caller: Facilitating, panel: PanelId) -> Response:
     """Give the whole panel as one archive."""
-    return _download(importing.export_archive(bench, caller, panel), ARCHIVE, "panel.zip")
+    return _download(imports.export_archive(bench, caller, panel), ARCHIVE, "panel.zip")
 
 
 IMPORTED = {
@@ -175,8 +175,8 @@ async def import_panel(
     kind = content_type(request)
     data = await request.body()
     if kind == ARCHIVE:
-        return await run_in_threadpool(importing.import_archive, bench, caller, data)
+        return await run_in_threadpool(imports.import_archive, bench, caller, data)
     if kind != CSV:
         raise unknown_kind(kind, f"{CSV} or {ARCHIVE}")
-    table = await run_in_threadpool(calculator.call, importing.read_table_bytes, data)
-    return await run_in_threadpool(importing.import_table, bench, caller, table, title)
+    table = await run_in_threadpool(calculator.call, imports.read_table_bytes, data)
+    return await run_in_threadpool(imports.import_table, bench, caller, table, title)

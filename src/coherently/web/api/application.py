@@ -13,7 +13,7 @@ from coherently.web.api import (
     aggregation_routes,
     judging_routes,
     panel_routes,
-    refusing,
+    refusal_answers,
     sheet_routes,
     stateless_routes,
     stream_routes,
@@ -21,8 +21,8 @@ from coherently.web.api import (
 
 if TYPE_CHECKING:
     from coherently.web.access.workbench import Workbench
-    from coherently.web.api.feeding import ChangeFeed
-    from coherently.web.jobs.calling import Calculator
+    from coherently.web.api.change_feed import ChangeFeed
+    from coherently.web.jobs.calculator import Calculator
 
 DESCRIPTION = """Panels, questions, laws, judges, rounds, forecasts, outcomes and aggregations.
 
@@ -65,11 +65,11 @@ def _routed() -> FastAPI:
         description=DESCRIPTION,
         docs_url=None,
         redoc_url=None,
-        responses=refusing.PROBLEMS,
+        responses=refusal_answers.PROBLEMS,
         redirect_slashes=False,
     )
     app.state.known_routes = [route for router in ROUTERS for route in router.routes]
-    refusing.install(app)
+    refusal_answers.install(app)
     for router in ROUTERS:
         app.include_router(router)
     app.openapi = lambda: _schema(app)  # type: ignore[method-assign]

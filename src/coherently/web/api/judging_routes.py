@@ -6,9 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from coherently.web.api.reaching import AsOf, Bench, Facilitating, JudgeId, Key, Limit, PanelId, json_only
+from coherently.web.api.dependencies import AsOf, Bench, Facilitating, JudgeId, Key, Limit, PanelId, json_only
 from coherently.web.operations import answer_operations as answers
-from coherently.web.operations import boards, inviting
+from coherently.web.operations import boards, invitations
 from coherently.web.shapes.board_shapes import BoardView
 from coherently.web.shapes.judging_shapes import (
     CommentDraft,
@@ -37,37 +37,37 @@ After = Annotated[str, Query(pattern="^[0-9]{1,15}$", description="Id of the las
 @router.get("/judges", tags=["judges"])
 def list_judges(bench: Bench, caller: Facilitating, panel: PanelId) -> JudgeList:
     """List the judges, and how far they are."""
-    return inviting.list_judges(bench, caller, panel)
+    return invitations.list_judges(bench, caller, panel)
 
 
 @router.post("/judges", tags=["judges"], status_code=201)
 def invite_judge(bench: Bench, caller: Facilitating, panel: PanelId, draft: JudgeDraft) -> InvitedJudge:
     """Invite a judge; the secret of the link is in this answer and nowhere else."""
-    return inviting.invite_judge(bench, caller, panel, draft)
+    return invitations.invite_judge(bench, caller, panel, draft)
 
 
 @router.post("/judges/{judge}/link", tags=["judges"], status_code=201)
 def renew_link(bench: Bench, caller: Facilitating, panel: PanelId, judge: JudgeId) -> InvitedJudge:
     """Make a new link; the old one ends."""
-    return inviting.renew_link(bench, caller, panel, judge)
+    return invitations.renew_link(bench, caller, panel, judge)
 
 
 @router.delete("/judges/{judge}/link", tags=["judges"], status_code=204)
 def revoke_link(bench: Bench, caller: Facilitating, panel: PanelId, judge: JudgeId) -> None:
     """End a link; the answers are kept."""
-    inviting.revoke_link(bench, caller, panel, judge)
+    invitations.revoke_link(bench, caller, panel, judge)
 
 
 @router.get("/rounds", tags=["rounds"])
 def list_rounds(bench: Bench, caller: Facilitating, panel: PanelId) -> RoundList:
     """List the phases so far; the last is the current one."""
-    return inviting.list_rounds(bench, caller, panel)
+    return invitations.list_rounds(bench, caller, panel)
 
 
 @router.post("/rounds", tags=["rounds"], status_code=201)
 def advance_round(bench: Bench, caller: Facilitating, panel: PanelId, draft: RoundDraft) -> RoundView:
     """Go on to a phase: private, discussion, revision or closed."""
-    return inviting.advance_round(bench, caller, panel, draft)
+    return invitations.advance_round(bench, caller, panel, draft)
 
 
 @router.get("/forecasts", tags=["forecasts"])

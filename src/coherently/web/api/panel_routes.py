@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from coherently.web.api.reaching import Bench, Facilitating, LawId, Limit, PanelId, QuestionId, json_only
+from coherently.web.api.dependencies import Bench, Facilitating, LawId, Limit, PanelId, QuestionId, json_only
 from coherently.web.operations import panel_operations as panels
 from coherently.web.operations import questions
 from coherently.web.shapes.board_shapes import ReadingView

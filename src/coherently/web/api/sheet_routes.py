@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path
 
-from coherently.web.api.reaching import Bench, Judging, Key, json_only
+from coherently.web.api.dependencies import Bench, Judging, Key, json_only
 from coherently.web.operations import sheets
 from coherently.web.shapes.judging_shapes import CommentDraft, CommentList, CommentView
 from coherently.web.shapes.sheet_shapes import (

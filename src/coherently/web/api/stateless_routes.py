@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Depends
 
-from coherently.web.api.reaching import Calculating, json_only, this_machine_or_account
+from coherently.web.api.dependencies import Calculating, json_only, this_machine_or_account
 from coherently.web.operations.stateless import aggregate_forecasts, check_forecasts
 from coherently.web.shapes.stateless_shapes import AggregateAnswer, AggregateDraft, CheckAnswer, CheckDraft
 

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Header, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
-from coherently.web.api.feeding import ChangeFeed, StreamListener
-from coherently.web.api.reaching import Bench, Facilitating, Judging, PanelId
+from coherently.web.api.change_feed import ChangeFeed, StreamListener
+from coherently.web.api.dependencies import Bench, Facilitating, Judging, PanelId
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.store import ChangeRecord, NotFoundError, Store
 

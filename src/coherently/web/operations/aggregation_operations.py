@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from coherently.web.access.repeating import only_once
+from coherently.web.access.request_keys import only_once
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.operations.privacy import privacy_of, shown_names, veil_of
 from coherently.web.refusals import RefusedError, not_found, too_many

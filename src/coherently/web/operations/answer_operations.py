@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from coherently.web.access.repeating import only_once
+from coherently.web.access.request_keys import only_once
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.operations.privacy import privacy_of
 from coherently.web.operations.questions import check_meaning, setting_of

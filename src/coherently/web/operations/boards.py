@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from coherently.web import desk
-from coherently.web.operations.inviting import view_judges
+from coherently.explain import judge_sheet as desk
+from coherently.web.operations.invitations import view_judges
 from coherently.web.operations.panel_operations import own_panel, view_round
 from coherently.web.operations.privacy import privacy_of, veil_of
 from coherently.web.operations.questions import setting_of
@@ -14,9 +14,9 @@ from coherently.web.operations.sheets import standing
 from coherently.web.shapes.board_shapes import BoardView, DoubtView
 
 if TYPE_CHECKING:
+    from coherently.explain.judge_sheet import Answered, Overview, Suggestion
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
-    from coherently.web.desk import Answered, Overview, Suggestion
 
 KEPT = 50
 """Maximum number of boards that are kept until their panel changes."""

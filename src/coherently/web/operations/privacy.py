@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from random import SystemRandom
 from typing import TYPE_CHECKING
 
-from coherently.web.desk import Spread
+from coherently.explain.judge_sheet import Spread
 from coherently.web.refusals import RefusedError
 from coherently.web.store.resources.round_resource import ANSWERING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from coherently.explain.judge_sheet import Clash, Overview
     from coherently.web.access.workbench import Workbench
-    from coherently.web.desk import Clash, Overview
     from coherently.web.store.store_records import ForecastRecord
 
 FEW = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from coherently.errors import CoherentlyError
-from coherently.web import desk
+from coherently.explain import judge_sheet as desk
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.refusals import RefusedError, not_found, too_many
 from coherently.web.shapes.panel_shapes import EventView, LawList, LawView, QuestionList, QuestionView
@@ -13,9 +13,9 @@ from coherently.web.shapes.panel_shapes import EventView, LawList, LawView, Ques
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from coherently.explain.judge_sheet import DraftReading, SheetSetting
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
-    from coherently.web.desk import DraftReading, SheetSetting
     from coherently.web.shapes.panel_shapes import Kind, LawDraft, QuestionDraft, QuestionEdit, ReadDraft
     from coherently.web.store.store_records import LawRecord, QuestionRecord
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from coherently.web import desk
-from coherently.web.access.repeating import only_once
+from coherently.explain import judge_sheet as desk
+from coherently.web.access.request_keys import only_once
 from coherently.web.operations.answer_operations import view_comment
 from coherently.web.operations.panel_operations import view_round
 from coherently.web.operations.questions import setting_of, view_question
@@ -29,9 +29,9 @@ from coherently.web.shapes.sheet_shapes import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coherently.explain.judge_sheet import Answered, Feedback
     from coherently.web.access.callers import JudgeCaller
     from coherently.web.access.workbench import Workbench
-    from coherently.web.desk import Answered, Feedback
     from coherently.web.shapes.judging_shapes import CommentDraft, CommentView
     from coherently.web.shapes.sheet_shapes import AnswerBatch, AnswerDraft, FitDraft, MeantDraft
     from coherently.web.store import AnswerGiven, ForecastRecord, RoundRecord

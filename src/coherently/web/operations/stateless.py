@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def check_forecasts(draft: CheckDraft, seconds: float) -> CheckAnswer:
     """Who contradicts what."""
-    from coherently.checks import check
+    from coherently.explain import check
 
     found = check(_panel(draft), time_limit=seconds, threads=1)
     told = plain(found.as_dict())

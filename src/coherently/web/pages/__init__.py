@@ -4,6 +4,6 @@ A page calls the same operations as the REST API, and scripts on it only save a 
 """
 
 from coherently.web.pages.routes import page_routes
-from coherently.web.pages.visiting import refused_page
+from coherently.web.pages.visits import refused_page
 
 __all__ = ["page_routes", "refused_page"]

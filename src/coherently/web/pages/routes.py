@@ -18,8 +18,8 @@ from coherently.web.pages.facilitator import (
     sheet_preview,
     start_page,
 )
-from coherently.web.pages.judging import judge_routes
-from coherently.web.pages.visiting import route
+from coherently.web.pages.judge_pages import judge_routes
+from coherently.web.pages.visits import route
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from coherently.web.access.workbench import Workbench
-    from coherently.web.pages.visiting import Visit
+    from coherently.web.pages.visits import Visit
 
 PANEL = "/panels/{panel}"
 SHOWN: dict[str, Callable[[Visit], Response]] = {

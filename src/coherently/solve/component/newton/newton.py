@@ -30,14 +30,14 @@ import numpy as np
 from coherently.errors import MethodError
 from coherently.solve.component.answer import Answer, Ended
 from coherently.solve.component.newton.feasible import make_engine, require_pins
-from coherently.solve.component.newton.finishing import finish
+from coherently.solve.component.newton.final_answer import finish
 from coherently.solve.component.newton.incumbent import Incumbent
 from coherently.solve.component.newton.limits import pin_rows
-from coherently.solve.component.newton.relaxing import reach
-from coherently.solve.component.newton.settling import settle_terms
-from coherently.solve.component.newton.stepping import HASTY, STEADY, SearchPlan, slope_towards, step_length
+from coherently.solve.component.newton.relaxed_aim import reach
+from coherently.solve.component.newton.settled_terms import settle_terms
+from coherently.solve.component.newton.steps import HASTY, STEADY, SearchPlan, slope_towards, step_length
 from coherently.solve.component.newton.support import Blend, blend_of
-from coherently.solve.component.proving import plane_below
+from coherently.solve.component.planes import plane_below
 from coherently.solve.facts import Proof
 from coherently.solve.worlds.examples import example_worlds
 from coherently.solve.worlds.oracle import Oracle
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.component.objective import Model, Objective, Planes
-    from coherently.solve.component.proving import PlaneBelow
+    from coherently.solve.component.planes import PlaneBelow
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from coherently.errors import CoherentlyError
 from coherently.web.catalogue import plain
-from coherently.web.operations import inviting, questions
+from coherently.web.operations import invitations, questions
 from coherently.web.operations import panel_operations as panels
 from coherently.web.operations.aggregation_operations import request_aggregation
 from coherently.web.operations.boards import get_board
@@ -17,8 +17,8 @@ from coherently.web.pages.facilitator.judge_groups import grouped, lead_of, miss
 from coherently.web.pages.facilitator.titles import about, name_events
 from coherently.web.pages.formats import listed, local_field, moment, read_time
 from coherently.web.pages.forms.filled import fill
-from coherently.web.pages.rendering import say
-from coherently.web.pages.visiting import wrong
+from coherently.web.pages.rendered import say
+from coherently.web.pages.visits import wrong
 from coherently.web.refusals import RefusedError
 from coherently.web.shapes.aggregation_shapes import AggregationDraft
 from coherently.web.shapes.judging_shapes import RoundDraft
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from coherently.web.pages.facilitator.titles import NamedEvent
-    from coherently.web.pages.visiting import Notice, Visit
+    from coherently.web.pages.visits import Notice, Visit
     from coherently.web.shapes.board_shapes import BoardView
     from coherently.web.shapes.panel_shapes import RoundView
 
@@ -147,13 +147,13 @@ def advance(visit: Visit) -> Response:
     """Go on to a phase, or change when the present one closes and whether it hides numbers."""
     bench, caller, panel, form = visit.bench, visit.caller, visit.part("panel"), visit.form
     try:
-        present = inviting.list_rounds(bench, caller, panel).rounds[-1]
+        present = invitations.list_rounds(bench, caller, panel).rounds[-1]
         phase = form.get("phase", "")
         stays = phase == present.phase
         hidden = form.get("hide_numbers") == "1" if phase == "discussion" else present.hide_numbers
         closes = in_utc(form["closes_at"]) if form.get("closes_at") else None
         draft = fill(RoundDraft, phase=phase, closes_at=closes, hide_numbers=hidden)
-        inviting.advance_round(bench, caller, panel, draft)
+        invitations.advance_round(bench, caller, panel, draft)
         if not stays and phase in ("discussion", "closed"):
             aggregate_round(visit, panel, present.number)
     except CoherentlyError as error:

@@ -13,13 +13,13 @@ from coherently.web.operations import questions
 from coherently.web.operations.boards import get_board
 from coherently.web.pages.facilitator.titles import name_events
 from coherently.web.pages.forms.filled import fill
-from coherently.web.pages.visiting import wrong
+from coherently.web.pages.visits import wrong
 from coherently.web.shapes.judging_shapes import CommentDraft
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from coherently.web.pages.visiting import Notice, Visit
+    from coherently.web.pages.visits import Notice, Visit
     from coherently.web.shapes.judging_shapes import CommentView
 
 

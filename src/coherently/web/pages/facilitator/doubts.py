@@ -7,7 +7,7 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from coherently.web import desk
+from coherently.explain import judge_sheet as desk
 from coherently.web.operations.boards import answers_of
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.operations.questions import setting_of
@@ -18,9 +18,9 @@ from coherently.web.store.identifiers import now
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from coherently.web.desk import Answered, SheetSetting
+    from coherently.explain.judge_sheet import Answered, SheetSetting
     from coherently.web.pages.facilitator.titles import NamedEvent
-    from coherently.web.pages.visiting import Visit
+    from coherently.web.pages.visits import Visit
     from coherently.web.shapes.board_shapes import BoardView
     from coherently.web.store import LawRecord
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coherently.web.catalogue import plain
 from coherently.web.pages.formats import clock, listed
-from coherently.web.pages.rendering import say
+from coherently.web.pages.rendered import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from coherently.errors import CoherentlyError
 from coherently.web.catalogue import plain
-from coherently.web.operations import inviting, questions
+from coherently.web.operations import invitations, questions
 from coherently.web.pages.facilitator.question_page import show_questions
 from coherently.web.pages.forms.filled import fill
-from coherently.web.pages.visiting import wrong
+from coherently.web.pages.visits import wrong
 from coherently.web.refusals import RefusedError
 from coherently.web.shapes.judging_shapes import JudgeDraft
 from coherently.web.shapes.panel_shapes import LawDraft
@@ -17,7 +17,7 @@ from coherently.web.shapes.panel_shapes import LawDraft
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from coherently.web.pages.visiting import Visit
+    from coherently.web.pages.visits import Visit
 
 
 def add_law(visit: Visit) -> Response:
@@ -81,7 +81,7 @@ def invite(visit: Visit) -> Response:
         if not names:
             raise RefusedError(422, "not-usable", plain("judges.no_names"))
         drafts = [fill(JudgeDraft, name=name) for name in names]
-        invited = inviting.invite_judges(visit.bench, visit.caller, panel, drafts)
+        invited = invitations.invite_judges(visit.bench, visit.caller, panel, drafts)
     except CoherentlyError as error:
         return show_questions(visit, wrong(error))
     return show_questions(visit, links=invited)
@@ -92,9 +92,9 @@ def renew_or_revoke(visit: Visit) -> Response:
     bench, caller, panel, judge = visit.bench, visit.caller, visit.part("panel"), visit.part("judge")
     try:
         if not visit.form.get("revoke"):
-            return show_questions(visit, links=[inviting.renew_link(bench, caller, panel, judge)])
-        name = inviting.own_judge(bench, caller, panel, judge).name
-        inviting.revoke_link(bench, caller, panel, judge)
+            return show_questions(visit, links=[invitations.renew_link(bench, caller, panel, judge)])
+        name = invitations.own_judge(bench, caller, panel, judge).name
+        invitations.revoke_link(bench, caller, panel, judge)
     except CoherentlyError as error:
         return show_questions(visit, wrong(error))
     return visit.go(f"/panels/{panel}/questions#judges", "judges.revoked.note", name=name)

@@ -11,14 +11,14 @@ from starlette.routing import Route
 from coherently.errors import CoherentlyError
 from coherently.web.access.callers import SESSION
 from coherently.web.access.sessions import log_in, log_out, set_cookie
-from coherently.web.pages.rendering import page
-from coherently.web.pages.visiting import read_form, refused_page, wrong
+from coherently.web.pages.rendered import page
+from coherently.web.pages.visits import read_form, refused_page, wrong
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from coherently.web.pages.visiting import Notice, Visit
+    from coherently.web.pages.visits import Notice, Visit
 
 
 def login_routes() -> list[Route]:

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from coherently.errors import CoherentlyError
 from coherently.web.catalogue import plain
-from coherently.web.operations import inviting, questions
+from coherently.web.operations import invitations, questions
 from coherently.web.operations import panel_operations as panels
 from coherently.web.pages.facilitator.asked_twice import summarise
 from coherently.web.pages.formats import clock
 from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.forms.question_forms import read_question
-from coherently.web.pages.rendering import say
-from coherently.web.pages.visiting import wrong
+from coherently.web.pages.rendered import say
+from coherently.web.pages.visits import wrong
 from coherently.web.settings import LOOPBACK
 from coherently.web.shapes.panel_shapes import QuestionEdit, ReadDraft
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from coherently.web.pages.visiting import Notice, Visit
+    from coherently.web.pages.visits import Notice, Visit
     from coherently.web.shapes.judging_shapes import InvitedJudge, JudgeView
     from coherently.web.shapes.panel_shapes import LawView, QuestionView
 
@@ -71,7 +71,7 @@ def show_questions(
         laws_text_open=visit.asked("laws") == "text" or bool(refused and "laws_text" in visit.form),
         follows=laws.follows,
         how=[(plain(f"how.{word}"), example) for word, example in HOW],
-        judges=[_judge(each) for each in inviting.list_judges(bench, caller, panel).judges],
+        judges=[_judge(each) for each in invitations.list_judges(bench, caller, panel).judges],
         links=[_link(visit, each) for each in links or ()],
         only_here=visit.request.url.hostname in LOOPBACK,
         saved=None,

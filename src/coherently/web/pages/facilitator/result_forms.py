@@ -15,13 +15,13 @@ from coherently.web.pages.facilitator.panel_accuracy import accuracy_of
 from coherently.web.pages.facilitator.result_page import METHODS, show_results, word
 from coherently.web.pages.facilitator.titles import name_events
 from coherently.web.pages.forms.filled import fill
-from coherently.web.pages.visiting import wrong
+from coherently.web.pages.visits import wrong
 from coherently.web.refusals import not_found
 from coherently.web.shapes.aggregation_shapes import AggregationDraft
 from coherently.web.shapes.judging_shapes import OutcomeDraft
 
 if TYPE_CHECKING:
-    from coherently.web.pages.visiting import Visit
+    from coherently.web.pages.visits import Visit
 
 VALUES = {"yes": True, "no": False, "": None}
 """What the form for outcomes may send."""

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from coherently.errors import CoherentlyError
+from coherently.explain import judge_sheet as desk
 from coherently.panel import Panel
 from coherently.report.verification_code import verifying_code
-from coherently.web import desk
 from coherently.web.catalogue import plain
 from coherently.web.operations import aggregation_operations as aggregations
 from coherently.web.operations import answer_operations as answers
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from coherently.web.pages.facilitator.titles import NamedEvent
-    from coherently.web.pages.visiting import Notice, Visit
+    from coherently.web.pages.visits import Notice, Visit
     from coherently.web.shapes.aggregation_shapes import AggregationView, ResultView
 
 METHODS = ("auto", "linear")
@@ -89,7 +89,7 @@ def chosen(versions: Sequence[AggregationView], asked: str) -> AggregationView |
 
 def failed(versions: Sequence[AggregationView]) -> Notice | None:
     """What to say if the newest version could not be made."""
-    from coherently.web.pages.visiting import Notice
+    from coherently.web.pages.visits import Notice
 
     if not versions or versions[0].status != "failed":
         return None

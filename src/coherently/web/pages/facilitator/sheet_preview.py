@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coherently.web import desk
+from coherently.explain import judge_sheet as desk
 from coherently.web.catalogue import plain
 from coherently.web.operations import panel_operations as panels
 from coherently.web.operations import questions
-from coherently.web.pages.judging import preview_page
+from coherently.web.pages.judge_pages import preview_page
 from coherently.web.shapes.sheet_shapes import JudgeName, SheetName, SheetView
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from coherently.web.pages.visiting import Visit
+    from coherently.web.pages.visits import Visit
 
 
 def preview(visit: Visit) -> Response:

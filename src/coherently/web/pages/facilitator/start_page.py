@@ -13,14 +13,14 @@ from coherently.web.pages.facilitator.question_page import show_questions
 from coherently.web.pages.forms.filled import fill
 from coherently.web.pages.forms.question_forms import read_question
 from coherently.web.pages.forms.read_files import file_into_panel, panel_of_file
-from coherently.web.pages.visiting import wrong
+from coherently.web.pages.visits import wrong
 from coherently.web.refusals import RefusedError
 from coherently.web.shapes.panel_shapes import PanelDraft
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from coherently.web.pages.visiting import Notice, SentFile, Visit
+    from coherently.web.pages.visits import Notice, SentFile, Visit
 
 
 def show_start(visit: Visit, note: Notice | None = None) -> Response:

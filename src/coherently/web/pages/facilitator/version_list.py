@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from coherently.web.pages.facilitator.titles import NamedEvent
-    from coherently.web.pages.visiting import Visit
+    from coherently.web.pages.visits import Visit
     from coherently.web.shapes.aggregation_shapes import AggregationView
 
 EXPLAINED = 8

@@ -6,15 +6,15 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from coherently.web import sizes
-from coherently.web.operations.importing import import_archive, import_table, read_table_bytes
+from coherently.web.operations.imports import import_archive, import_table, read_table_bytes
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.operations.questions import check_meaning, setting_of
 from coherently.web.refusals import too_many
 from coherently.web.store import AnswerGiven
 
 if TYPE_CHECKING:
-    from coherently.web.operations.importing import ReadTable
-    from coherently.web.pages.visiting import SentFile, Visit
+    from coherently.web.operations.imports import ReadTable
+    from coherently.web.pages.visits import SentFile, Visit
     from coherently.web.shapes.panel_shapes import PanelView
     from coherently.web.store import Store
 

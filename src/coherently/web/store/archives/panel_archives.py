@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import IntegrityError
 
 from coherently.web.store.archives.archive_files import pack, unpack
-from coherently.web.store.archives.archive_reading import ArchiveReader
-from coherently.web.store.archives.archive_writing import write_parts
+from coherently.web.store.archives.archive_parts import write_parts
+from coherently.web.store.archives.archive_reader import ArchiveReader
 from coherently.web.store.archives.table_import import TableImport, import_table
 from coherently.web.store.resources.change_resource import note_change
 from coherently.web.store.store_errors import ArchiveError, ConflictError

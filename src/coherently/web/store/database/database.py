@@ -9,11 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from coherently.web.store.database import connecting
+from coherently.web.store.database import database_connections
 from coherently.web.store.database.addresses import prepare_file, read_url
 from coherently.web.store.database.failures import plain_failure
 from coherently.web.store.database.group_commit import GroupCommit
-from coherently.web.store.database.migrating import migrate
+from coherently.web.store.database.schema_version import migrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,10 +115,13 @@ class Database:
     def _open_engines(self) -> tuple[Engine, Engine]:
         if self.kind == "sqlite":
             prepare_file(Path(str(self.url.database)))
-            writer = connecting.sqlite_writer(self.url, durable=self._scratch is None)
-            reader = connecting.sqlite_reader(self.url)
+            writer = database_connections.sqlite_writer(self.url, durable=self._scratch is None)
+            reader = database_connections.sqlite_reader(self.url)
         else:
-            writer, reader = connecting.postgres_writer(self.url), connecting.postgres_reader(self.url)
+            writer, reader = (
+                database_connections.postgres_writer(self.url),
+                database_connections.postgres_reader(self.url),
+            )
         try:
             with writer.begin() as connection:
                 migrate(connection, self.where)

@@ -1,0 +1,363 @@
+"""Dutch books: bets at the prices of the forecasts that win whatever happens."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.errors import EventError, MethodError, counted
+from coherently.events import quote_name
+from coherently.explain.bets.bets import Bets, bets_at_forecasts, bets_at_means, decimal, stated, usable
+from coherently.explain.bets.conditions import called_off, taken_alone
+from coherently.explain.bets.distance import TOLERANCE, nearest_of
+from coherently.explain.bets.market import MARGIN
+from coherently.explain.bets.stakes import Search, best_proof, free_proofs
+from coherently.explain.bets.trading_terms import TradingTerms
+from coherently.explain.minimal_sets import minimal
+from coherently.explain.phrases import amount, trades
+from coherently.solve import Proof
+from coherently.solve.budget import Budget
+from coherently.values import Told, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.events import Events
+    from coherently.events import Value as VariableValue
+    from coherently.explain.bets.bets import Key
+    from coherently.explain.bets.conditions import Alone
+    from coherently.explain.bets.distance import NearestPrices
+    from coherently.explain.bets.exact_stakes import ProvedStakes
+    from coherently.panel import Panel
+
+TIME_LIMIT = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trade:
+    """One trade: `stake` units of a bet that pays 1 if the event comes true, sold (or bought, if negative) at `price`.
+
+    Both are exact; `number` is the place of the bet among all that were offered. A bet on "E given H" is called off
+    where H fails: nothing is paid then, price and fee included.
+    """
+
+    key: Key
+    event: str
+    stake: Fraction
+    price: Fraction
+    number: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Book(Value, Told):
+    """A set of bets with a sure profit; false as a bool if there is none.
+
+    A positive stake is sold: it brings its price and pays 1 per unit if the event comes true. A negative one is bought.
+    `bets` are the trades in exact numbers and `exact_sure_profit` is their sure profit after fees. `proof` says on what
+    that rests. If there is no book, `verdict` says why, or that none was proved and none ruled out.
+    """
+
+    bets: tuple[Trade, ...]
+    exact_sure_profit: Fraction
+    worst_world: dict[str, VariableValue]
+    proof: str
+    verdict: str
+    notes: tuple[str, ...]
+    terms: TradingTerms
+    _offer: Bets
+    _stated: Bets
+    _keys: Sequence[Key]
+    _answers: Sequence[NearestPrices]
+    _seconds: float
+
+    def __bool__(self) -> bool:
+        return bool(self.bets)
+
+    def __repr__(self) -> str:
+        return f"<Book: {self.sentence()}>"
+
+    @property
+    def sure_profit(self) -> float:
+        """What the book wins in the worst of all worlds, after fees."""
+        return float(self.exact_sure_profit)
+
+    @property
+    def stakes(self) -> dict[Key, float]:
+        """The stake on every forecast, most of them perhaps 0; empty if there is no book."""
+        if not self:
+            return {}
+        staked = {bet.number: float(bet.stake) for bet in self.bets}
+        return {key: staked.get(i, 0.0) for i, key in enumerate(self._keys)}
+
+    @property
+    def prices(self) -> dict[Key, float]:
+        """The price of every forecast before the fee: the one it is traded at if it has a stake."""
+        traded = {bet.number: float(bet.price) for bet in self.bets}
+        price = self._offer.price.tolist()
+        return {key: traded.get(i, price[i]) for i, key in enumerate(self._keys)}
+
+    def profit(self, world: Mapping[str, VariableValue]) -> float:
+        """The profit, after fees, if the variables have these values; variables without a bet may be left out."""
+        return float(self.exact_profit(world))
+
+    def exact_profit(self, world: Mapping[str, VariableValue]) -> Fraction:
+        """The profit in a world as an exact number."""
+        if not self:
+            return Fraction(0)
+        events = self._offer.panel.events
+        numbers = [bet.number for bet in self.bets]
+        sides, conditions = self._offer.side[numbers], self._offer.condition[numbers]
+        row = _truths(events, world, np.append(sides, conditions))
+        won, stands = events.evaluate(sides, row)[0], events.evaluate(conditions, row)[0]
+        fee = decimal(self.terms.fee)
+        gains = (
+            bet.stake * (bet.price - int(pays)) - fee * abs(bet.stake)
+            for bet, pays, stands in zip(self.bets, won.tolist(), stands.tolist(), strict=True)
+            if stands
+        )
+        return sum(gains, Fraction(0))
+
+    @cached_property
+    def contradiction(self) -> dict[Key, float]:
+        """A minimal set of forecasts that contradict each other: without any one of them, the others would not.
+
+        The search takes as long as that for the book; if that is too short, the set may not be minimal.
+        """
+        bad = [answer for answer in self._answers if answer.coherent is False]
+        if not bad:
+            return {}
+        worst = max(bad, key=lambda answer: answer.square)
+        budget = Budget().within(self._seconds)
+        found = minimal(self._stated, worst, budget)
+        own = self._stated.take(found)
+        price = own.price.copy()
+        for answer in nearest_of(own, budget):
+            price[answer.cluster.bets] = answer.target
+        return {self._keys[i]: value for i, value in zip(found.tolist(), price.tolist(), strict=True)}
+
+    @property
+    def repair(self) -> dict[Key, tuple[float, float]]:
+        """The smallest change, in sum of squares, that makes the forecasts coherent: old and new value of each.
+
+        For a quote it is the bid or the ask that moves. Forecasts whose nearest coherent ones are not known, since the
+        time was too short for them, are left out.
+        """
+        changed = {}
+        for answer in filter(_is_settled, self._answers):
+            moves = zip(answer.cluster.bets.tolist(), answer.target.tolist(), answer.value.tolist(), strict=True)
+            changed.update({i: (old, new) for i, old, new in moves if abs(new - old) > TOLERANCE})
+        return {self._keys[i]: changed[i] for i in sorted(changed)}
+
+    def sentence(self) -> str:
+        """The book, or why there is none, in words."""
+        if not self:
+            return self.verdict
+        labels = self._offer.panel.labels
+        named = [(_name(bet.key, bet.event, labels), float(bet.stake), float(bet.price)) for bet in self.bets]
+        return f"Sure to win {amount(self.sure_profit)} whatever happens: {trades(named)}."
+
+    def as_dict(self) -> dict[str, Any]:
+        """The book in plain values."""
+        return {
+            "book": bool(self),
+            "sure_profit": self.sure_profit,
+            "bets": [{**_key_json(bet.key), "stake": float(bet.stake), "price": float(bet.price)} for bet in self.bets],
+            "worst_world": self.worst_world,
+            "proof": self.proof,
+            "sentence": self.sentence(),
+            "contradiction": [{**_key_json(key), "price": price} for key, price in self.contradiction.items()],
+            "repair": [{**_key_json(key), "from": old, "to": new} for key, (old, new) in self.repair.items()],
+            "notes": list(self.notes),
+        }
+
+
+def dutch_book(
+    panel: Panel,
+    *,
+    between_judges: bool = False,
+    fee: float = 0.0,
+    spread: float = 0.0,
+    time_limit: float = TIME_LIMIT,
+) -> Book:
+    """Find bets at the prices of the forecasts that win whatever happens, or show that there are none.
+
+    For one judge, every forecast is one bet. The forecasts of several judges are replaced by one bet
+    for each event as written, at the weighted mean of its forecasts; with `between_judges` every forecast
+    is a bet, named (judge, event), and disagreement is a profit too. A bet is sold half a `spread` below its price and
+    bought half a spread above it; a quote, in the columns lower and upper, is sold at its bid and bought at its ask,
+    and a side that it lacks is not traded. A unit costs a `fee`, which is returned with its price where a bet on
+    "E given H" is called off.
+
+    Without such costs the stakes are the forecasts minus the nearest coherent ones: the best book for its size, where
+    size is the root of the sum of squared stakes. With costs or quotes they are the best stakes that add up to 1. The
+    stakes are rounded to decimal numbers and their profit in the worst world is computed in exact arithmetic, with each
+    forecast as the decimal number that it is printed as; if dynamic programming is not possible, `proof` names the
+    bound used instead. There is no book if forecasts are within 1e-9 of coherent ones, or if no stakes that add up to 1
+    win more than 1e-9 for sure. `time_limit` is in seconds.
+
+    >>> import coherently as co
+    >>> panel = co.Panel.from_records([("Ann", "rain", 0.6), ("Ann", "~rain", 0.6)])
+    >>> book = co.dutch_book(panel)
+    >>> print(book.sentence())
+    Sure to win 0.02 whatever happens: sell 0.1 of [rain] at 0.60 and sell 0.1 of [~rain] at 0.60.
+    >>> round(book.profit({"rain": True}), 6), bool(co.dutch_book(panel, fee=0.2))
+    (0.02, False)
+    """
+    if not 0 <= time_limit < math.inf:
+        raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
+    panel, notes = usable(panel)
+    bets = stated(panel, bets_at_forecasts if between_judges or len(panel.judges) <= 1 else bets_at_means)
+    terms, budget = TradingTerms(fee, spread), Budget().within(time_limit)
+    # With costs or quotes there are two searches: for the distance, and for the best stakes.
+    answers = nearest_of(bets, budget if terms.free(bets) else budget.share(0.5))
+    alone = taken_alone(bets, answers, budget)
+    return make_book(bets, answers, alone, terms, budget, notes=notes, with_judges=between_judges)
+
+
+def make_book(
+    bets: Bets,
+    answers: Sequence[NearestPrices],
+    alone: Sequence[Alone],
+    terms: TradingTerms,
+    budget: Budget,
+    *,
+    notes: tuple[str, ...] = (),
+    with_judges: bool = False,
+) -> Book:
+    """The book on these bets, from their nearest coherent prices, and those where a condition is granted."""
+    seconds, offer = budget.left(), bets.as_offered()
+    traded = answers if offer is bets else nearest_of(offer, budget)
+    suspects = [answer for answer in traded if not answer.coherent]
+    if terms.free(bets):
+        search = Search(free_proofs(offer, suspects, budget))
+    else:
+        search = best_proof(offer, suspects, terms, budget)
+    proofs = search.proofs
+    keys = bets.keys(with_judges=with_judges)
+    trades = [trade for proof in proofs for trade in _trades(offer, keys, proof, terms)]
+    known = [answer.coherent for answer in (*answers, *(answer for one in alone for answer in one.answers))]
+    return Book(
+        tuple(sorted(trades, key=lambda bet: bet.number)),
+        sum((proof.profit for proof in proofs), Fraction(0)),
+        _worst_world(bets.panel.events, proofs),
+        _proof(traded, search),
+        "" if proofs else _verdict(offer, traded, terms, search, known=known, late=budget.is_over()),
+        notes + called_off(bets, alone) + _unrepaired(answers),
+        terms,
+        offer,
+        bets,
+        keys,
+        answers,
+        seconds,
+    )
+
+
+def _is_settled(answer: NearestPrices) -> bool:
+    return bool(answer.coherent) or answer.is_known
+
+
+def _unrepaired(answers: Sequence[NearestPrices]) -> tuple[str, ...]:
+    """A note on the forecasts of which it is not known what would make them coherent."""
+    count = sum(len(answer.cluster.bets) for answer in answers if not _is_settled(answer))
+    return (f"forecasts without a repair, since the nearest coherent ones are not known: {count:,}",) if count else ()
+
+
+def _truths(events: Events, world: Mapping[str, VariableValue], sides: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """The truths of events from the values of their variables; other variables may be left out."""
+    names, row = events.variables, np.zeros((1, len(events.variables)), np.bool_)
+    used = set(np.unique(events.supports(sides // 2)[1]).tolist())
+    choices = [choice for choice in events.choices() if not used.isdisjoint(choice.atoms.tolist())]
+    plain = sorted(used.difference(*(choice.atoms.tolist() for choice in choices)))
+    wanted = [*(names[v] for v in plain), *(choice.name for choice in choices)]
+    absent = [name for name in wanted if name not in world]
+    if absent:
+        raise EventError(f"the world has no value for {', '.join(map(quote_name, absent))}")
+    row[0, plain] = [bool(world[names[v]]) for v in plain]
+    for choice in choices:
+        row[0, choice.atoms] = choice.encode(world[choice.name])
+    return row
+
+
+def _worst_world(events: Events, proofs: Sequence[ProvedStakes]) -> dict[str, VariableValue]:
+    """The worst world for the book: the values of its variables."""
+    if not proofs:
+        return {}
+    row = np.zeros((1, len(events.variables)), np.bool_)
+    for proof in proofs:
+        row[0, proof.cluster.variables] = proof.world
+    return events.worlds(row, np.concatenate([proof.cluster.variables for proof in proofs]))[0]
+
+
+def _trades(bets: Bets, keys: Sequence[Key], proof: ProvedStakes, terms: TradingTerms) -> list[Trade]:
+    own = proof.cluster.bets
+    prices = terms.exact(bets, own, np.array([float(stake) for stake in proof.stakes]))
+    return [
+        Trade(keys[i], bets.text(i), stake, price, i)
+        for i, stake, price in zip(own.tolist(), proof.stakes, prices, strict=True)
+        if stake
+    ]
+
+
+def _proof(answers: Sequence[NearestPrices], search: Search) -> str:
+    """On what the book, or the claim that there is none, rests."""
+    if search.proofs:
+        return "; ".join(dict.fromkeys(proof.word for proof in sorted(search.proofs, key=lambda proof: proof.exact)))
+    open_ = [answer for answer in answers if not answer.coherent]
+    if open_:
+        return search.proof or "; ".join(dict.fromkeys(answer.proof for answer in open_))
+    worlds = sum(len(answer.weight) for answer in answers)
+    return f"a mixture of {counted(worlds, 'world')}" if worlds else "no two bets are related"
+
+
+def _verdict(
+    bets: Bets,
+    answers: Sequence[NearestPrices],
+    terms: TradingTerms,
+    search: Search,
+    *,
+    known: Sequence[bool | None],
+    late: bool,
+) -> str:
+    """Why there is no book; `known` is what is known of coherence, also where conditions are granted."""
+    what, proof = "quotes" if bets.quoted.any() else "forecasts", _proof(answers, search)
+    if all(answer.coherent for answer in answers):
+        if False in known:
+            return (
+                f"There is no sure profit: the {what} contradict each other, or what is certain, only where a "
+                f"condition holds, and bets given it are called off elsewhere (proof: {proof})."
+            )
+        if None in known:
+            return f"There is no sure profit (proof: {proof})."
+        return f"There is no sure profit: the {what} are coherent to within {TOLERANCE:g} (proof: {proof})."
+    if search.most <= MARGIN:
+        after = "" if terms.costless else " after costs"
+        far = _distance_words(answers)
+        though = f", though the {what} lie {far} from coherent ones" if far and not terms.costless else ""
+        return f"There is no sure profit{after} above {MARGIN:g} per unit{though} (proof: {proof})."
+    late = late or search.late or any(answer.proof is Proof.TOO_LATE for answer in answers)
+    remedy = "Raise the time limit for more." if late else f"What was tried: {proof}."
+    return f"No sure profit was proved, and none was ruled out. {remedy}"
+
+
+def _distance_words(answers: Sequence[NearestPrices]) -> str:
+    """The distance from coherence in four digits; empty if these are not known."""
+    if not all(answer.is_mixture for answer in answers):
+        return ""
+    most, least = (math.sqrt(sum(squares)) for squares in zip(*((a.square, a.least) for a in answers), strict=True))
+    return amount(most) if amount(most) == amount(least) else ""
+
+
+def _name(key: Key, event: str, labels: Mapping[str, str]) -> str:
+    shown = labels.get(event, event)
+    return shown if isinstance(key, str) else f"{shown} by {key[0]}"
+
+
+def _key_json(key: Key) -> dict[str, str]:
+    return {"event": key} if isinstance(key, str) else {"judge": key[0], "event": key[1]}

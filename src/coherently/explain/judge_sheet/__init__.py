@@ -1,0 +1,50 @@
+"""The desk: what one judge's answers allow and contradict, and what a panel's answers leave open.
+
+Pure functions on values; nothing here knows of a store or of the web.
+"""
+
+from __future__ import annotations
+
+from coherently.explain.judge_sheet.attempts import Attempts
+from coherently.explain.judge_sheet.live_feedback import feedback, fit, warm_up
+from coherently.explain.judge_sheet.panel_overview import ask_next, averages, follows, overview, rises
+from coherently.explain.judge_sheet.question_drafts import read_draft
+from coherently.explain.judge_sheet.sheet_values import (
+    AnswerChange,
+    Answered,
+    AnswerState,
+    Band,
+    Clash,
+    DraftReading,
+    Feedback,
+    Item,
+    Overview,
+    SheetSetting,
+    Spread,
+    Suggestion,
+)
+
+__all__ = [
+    "AnswerChange",
+    "AnswerState",
+    "Answered",
+    "Attempts",
+    "Band",
+    "Clash",
+    "DraftReading",
+    "Feedback",
+    "Item",
+    "Overview",
+    "SheetSetting",
+    "Spread",
+    "Suggestion",
+    "ask_next",
+    "averages",
+    "feedback",
+    "fit",
+    "follows",
+    "overview",
+    "read_draft",
+    "rises",
+    "warm_up",
+]

@@ -1,0 +1,142 @@
+"""The least change that makes one contradiction fit: a projection, and then whole per cents that fit as shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from coherently.explain.judge_sheet.misfits import MisfitShape
+from coherently.explain.judge_sheet.sheet_parts.mixture_program import GRACE
+from coherently.explain.judge_sheet.sheet_values import AnswerChange
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from coherently.explain.judge_sheet.misfits import Misfit
+    from coherently.explain.judge_sheet.piece_check import PieceCheck
+
+    Vector = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+MOVED = 1e-6
+"""Changes up to this are rounding errors."""
+MOST_ROUNDED = 12
+"""Maximum number of answers of which both neighbouring whole per cents are tried."""
+FEW = 4
+"""Up to this many answers, also the next but one whole per cents are tried."""
+TIES = 5
+"""Decimals of per cents to which distances are compared."""
+MOST_TRIED = 400
+"""Maximum number of combinations of whole per cents that are tried."""
+
+ALL_LOCKED = "All of these are locked. Unlock one, or say that you meant it."
+NOTHING = "No change of the answers that are not locked makes this fit. Unlock one, or say that you meant it."
+LATE = "There was no time to look for the least change. Change an answer, or say that you meant it."
+
+
+class Mend(NamedTuple):
+    """The changes, or why there are none."""
+
+    changes: tuple[AnswerChange, ...] = ()
+    stuck: str | None = None
+
+
+def least_change(check: PieceCheck, misfit: Misfit) -> Mend:
+    """The smallest change, in whole per cents, that resolves a misfit; locked answers stay, and what fits still fits.
+
+    Answers are projected on what fits, all but those that other misfits can spare: these keep their own sentences. If
+    that breaks something, all answers of the piece are made to fit.
+    """
+    locked = check.answers.locked[check.piece.items] & check.answered
+    if locked[list(misfit.items)].all():
+        return Mend(stuck=ALL_LOCKED)
+    for active in _stages(check, misfit):
+        if check.budget.is_over():
+            return Mend(stuck=LATE)
+        near = check.nearest(active, locked & active)
+        if near is None:
+            continue
+        for new in _whole(check.value, near, active & ~locked):
+            fits = _fits_as_shown(check, misfit, new, active)
+            if check.budget.is_over():  # then not all was looked at that could contradict the new answers
+                return Mend(stuck=LATE)
+            if fits:
+                return Mend(_changes(check, new))
+    return Mend(stuck=NOTHING)
+
+
+def _stages(check: PieceCheck, misfit: Misfit) -> Iterator[Mask]:
+    """The answers that are to fit together: without those that other misfits can spare, then all."""
+    kept = check.answered.copy()
+    kept[list(_spared(check, misfit))] = False
+    yield kept
+    if not np.array_equal(kept, check.answered):
+        yield check.answered
+
+
+def _spared(check: PieceCheck, misfit: Misfit) -> set[int]:
+    """Answers without which no other misfit is left, the fewest that a greedy choice finds.
+
+    What is not told, since a step of the same ladder explains it, goes with the step.
+    """
+    told = {id(one) for one in check.misfits}
+    others = [one for one in check.misfits if one is not misfit]
+    others += [one for one in check.simple if id(one) not in told and one.items.isdisjoint(misfit.items)]
+    left = [one.items - misfit.items for one in others]
+    spared: set[int] = set()
+    while left := [items for items in left if items and items.isdisjoint(spared)]:
+        count = Counter(item for items in left for item in items)
+        spared.add(max(count, key=lambda item: (count[item], item)))
+    return spared
+
+
+def _whole(old: Vector, near: Vector, free: Mask) -> Iterator[Vector]:
+    """Whole per cents near to the nearest answers that fit, the nearest first; what does not move stays as it is."""
+    moved = np.flatnonzero(free & (np.abs(near - old) > MOVED))
+    target = 100.0 * near[moved]
+    below = np.floor(target + MOVED)
+    away = np.round(target - below, TIES)
+    if len(moved) > MOST_ROUNDED:
+        choices = [np.where(away > 0.5, 1.0, 0.0)]
+    else:
+        few = len(moved) <= FEW
+        steps = np.array(list(product((0.0, 1.0, -1.0, 2.0) if few else (0.0, 1.0), repeat=len(moved))))
+        far = ((steps - away) ** 2).sum(axis=1)
+        if not few:  # many answers that move often share a sum, which should stay
+            far += (steps - away).sum(axis=1) ** 2
+        # Of whole per cents that are equally near, the greater ones come first, as in ordinary rounding.
+        order = np.lexsort((-steps.sum(axis=1), np.round(far, TIES)))
+        choices = list(steps[order[:MOST_TRIED]])
+    for step in choices:
+        new = old.copy()
+        new[moved] = np.round(np.clip(below + step, 0.0, 100.0)) / 100.0
+        yield new
+
+
+def _fits_as_shown(check: PieceCheck, misfit: Misfit, new: Vector, active: Mask) -> bool:
+    """Whether new answers resolve a misfit, and everything that fits now still fits."""
+    if misfit.amount_at(new) > GRACE:
+        return False
+    after = check.at(new)
+    if after.program.miss(active) > GRACE:
+        return False
+    keys = {check.key(one) for one in after.simple}
+    if check.key(misfit) in keys or not keys <= {check.key(one) for one in check.simple}:
+        return False
+    # Larger sets that are told now must not have fitted before.
+    sets = [sorted(one.items) for one in after.misfits if one.shape is MisfitShape.SET]
+    return all(check.program.miss(np.isin(np.arange(len(new)), own)) > GRACE for own in sets)
+
+
+def _changes(check: PieceCheck, new: Vector) -> tuple[AnswerChange, ...]:
+    """The answers that move, in the order of the sheet."""
+    return tuple(
+        AnswerChange(item.id, float(old), float(now))
+        for item, old, now in zip(check.items, check.value, new, strict=True)
+        if not np.isnan(old) and abs(now - old) > MOVED
+    )

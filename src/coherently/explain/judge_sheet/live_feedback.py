@@ -1,0 +1,150 @@
+"""Feedback on the answers of one judge: bands, contradictions, and the least change of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from coherently.explain.judge_sheet.attempts import Attempts, Lately, processor_budget
+from coherently.explain.judge_sheet.least_change import Mend, least_change
+from coherently.explain.judge_sheet.piece_check import PieceCheck
+from coherently.explain.judge_sheet.sheet_parts.answer_sheet import on_sheet
+from coherently.explain.judge_sheet.sheet_values import Answered, AnswerState, Clash, Feedback, SheetSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence, Set
+
+    from coherently.explain.judge_sheet.misfits import Misfit
+    from coherently.explain.judge_sheet.sheet_parts.answer_sheet import AnswerSheet
+    from coherently.explain.judge_sheet.sheet_values import AnswerChange
+    from coherently.solve.budget import Budget
+
+KEPT, KEPT_CLASHES = 500, 2_000
+"""How much feedback is kept, and the contradictions of how many judges."""
+TIME, LONGEST = 0.25, 4.0
+"""Seconds of the processor that feedback may take, at first and when it is asked for again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToldClashes:
+    """Contradictions: `checked` says that they are all, `finished` is false if more time would find more."""
+
+    clashes: tuple[Clash, ...] = ()
+    checked: bool = True
+    finished: bool = True
+
+
+def feedback(
+    setting: SheetSetting, answers: Sequence[Answered], meant: Set[str] = frozenset(), time_limit: float = TIME
+) -> Feedback:
+    r"""What a judge's answers allow and contradict; `meant` has the keys of contradictions that the judge meant.
+
+    >>> from coherently.explain.judge_sheet import Answered, Item, SheetSetting
+    >>> items = Item("e1", "p", "a recession", 1), Item("e2", "q", "a cut", 2), Item("e3", "p & q", "both", 3)
+    >>> answers = [Answered("e1", 0.30), Answered("e2", 0.55), Answered("e3", 0.36)]
+    >>> told = feedback(SheetSetting(items), answers)
+    >>> [(band.event, round(band.low, 2), round(band.high, 2), band.fits) for band in told.bands]
+    [('e1', 0.36, 0.81, False), ('e2', 0.33, 1.0, True), ('e3', 0.0, 0.3, False)]
+    >>> told.contradictions[0].sentence.replace("\xa0", " ")
+    'A recession and a cut together (36 %) cannot be likelier than a recession alone (30 %).'
+    >>> [(change.event, change.old, change.new) for change in told.contradictions[0].changes]
+    [('e1', 0.3, 0.33), ('e3', 0.36, 0.33)]
+    """
+    asked = (setting, tuple(answers), frozenset(meant))
+    return _LATELY.get(asked, time_limit, lambda seconds: _feedback(*asked, processor_budget(seconds)))
+
+
+_LATELY = Attempts[Feedback](KEPT, LONGEST)
+_CLASHES = Lately[ToldClashes](KEPT_CLASHES)
+
+
+def _feedback(setting: SheetSetting, answers: tuple[Answered, ...], meant: frozenset[str], budget: Budget) -> Feedback:
+    """Contradictions come first, since nothing may look as if it fitted that does not; then bands, then changes."""
+    sheet = on_sheet(setting, answers)
+    if sheet is None:
+        return Feedback(states=_states(answers, []))
+    checks = _checks(sheet, meant, budget)
+    states = _states(answers, checks)
+    bands = {band.event: band for check in checks for band in check.bands()}
+    clashes = [_clash(check, misfit) for check in checks for misfit in check.misfits]
+    place = {item.id: i for i, item in enumerate(sheet.sheet.items)}
+    clashes.sort(key=lambda clash: (clash.question, max(place[event] for event in clash.events)))
+    known = [item.id for item, told in zip(sheet.sheet.items, sheet.known.tolist(), strict=True) if told]
+    found = tuple(bands[event] for event in known if event in bands)
+    return Feedback(found, tuple(clashes), states, finished=not budget.is_over())
+
+
+def _checks(sheet: AnswerSheet, meant: Set[str], budget: Budget) -> list[PieceCheck]:
+    """The pieces that can be checked, with their contradictions looked for as far as the time goes."""
+    checks = [PieceCheck(sheet, piece, meant, budget) for piece in sheet.pieces() if piece.columns is not None]
+    for check in checks:
+        check.look()
+    return checks
+
+
+def _states(answers: Sequence[Answered], checks: Sequence[PieceCheck]) -> dict[str, AnswerState]:
+    """Whether each answer fits; those of no piece cannot be checked."""
+    found = {event: state for check in checks for event, state in check.states()}
+    last = {each.event: each.probability is not None and not each.abstained for each in answers}
+    return {event: found.get(event, AnswerState.TOO_MUCH) for event, given in last.items() if given}
+
+
+def fit(
+    setting: SheetSetting, answers: Sequence[Answered], key: str, meant: Set[str] = frozenset()
+) -> tuple[AnswerChange, ...]:
+    """The least change, in whole per cents, that makes one contradiction fit; empty if there is none.
+
+    `Clash.stuck` of the feedback says why there is none.
+    """
+    told = feedback(setting, answers, meant - {key}, 4 * TIME)
+    return next((clash.changes for clash in told.contradictions if clash.key == key), ())
+
+
+def clashes_of(setting: SheetSetting, answers: Sequence[Answered], meant: Set[str], budget: Budget) -> ToldClashes:
+    """Only the contradictions of some answers, without changes: the same as those of feedback."""
+    asked = (setting, tuple(answers), frozenset(meant))
+    known = _CLASHES.get(asked)
+    if known is None:
+        known = _clashes(*asked, budget)
+        if known.finished:
+            _CLASHES.put(asked, known)
+    return known
+
+
+def _clashes(
+    setting: SheetSetting, answers: tuple[Answered, ...], meant: frozenset[str], budget: Budget
+) -> ToldClashes:
+    sheet = on_sheet(setting, answers)
+    checks = [] if sheet is None else _checks(sheet, meant, budget)
+    found = [_clash(check, misfit, with_change=False) for check in checks for misfit in check.misfits]
+    in_order = tuple(sorted(found, key=lambda clash: clash.question))
+    checked = Feedback(states=_states(answers, checks)).checked
+    return ToldClashes(in_order, checked, finished=not budget.is_over())
+
+
+def _clash(check: PieceCheck, misfit: Misfit, *, with_change: bool = True) -> Clash:
+    """A misfit in words, with its least change unless the judge meant it."""
+    key = check.key(misfit)
+    meant = key in check.meant
+    least = Mend() if meant or not with_change else least_change(check, misfit)
+    own = sorted(misfit.items)
+    locked = check.answers.locked[check.piece.items]
+    return Clash(
+        key,
+        tuple(check.items[i].id for i in own),
+        max(check.items[i].question for i in own),
+        check.sentence(misfit),
+        least.changes,
+        tuple(check.items[i].id for i in own if locked[i]),
+        least.stuck,
+        True if meant else None,
+    )
+
+
+def warm_up() -> None:
+    """Load what feedback needs, so that the first judge does not wait for it."""
+    from coherently.explain.judge_sheet.sheet_values import Item
+
+    events = ("p", "q", "p & q", "q given p", "~q given p")
+    items = tuple(Item(f"e{i}", event, event, i) for i, event in enumerate(events))
+    feedback(SheetSetting(items), [Answered(item.id, 0.6, locked=item.id == "e0") for item in items], time_limit=10.0)

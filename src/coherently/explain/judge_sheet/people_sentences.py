@@ -1,0 +1,222 @@
+"""Misfits in the words of the judge: titles and whole per cents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coherently.explain.judge_sheet.misfits import MisfitShape
+from coherently.explain.phrases import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from coherently.explain.judge_sheet.misfits import Assertion, Misfit
+    from coherently.explain.judge_sheet.sheet_values import Item
+
+SPACE = "\N{NO-BREAK SPACE}"
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+ARTICLES = ("a ", "an ")
+"""How a title begins that "it means one" refers to."""
+
+
+def percent(probability: float, digits: int = 0) -> str:
+    r"""A probability in whole per cents, or with some digits more, after a no-break space.
+
+    >>> percent(0.3), percent(0.125, 1), percent(0.135)
+    ('30\xa0%', '12.5\xa0%', '14\xa0%')
+    """
+    # Half a per cent goes up, whatever floats make of it.
+    shown = (
+        f"{round(100 * probability + 1e-9, digits):.{digits}f}" if digits else str(int(100 * probability + 0.5 + 1e-9))
+    )
+    return f"{shown}{SPACE}%"
+
+
+def phrase(item: Item) -> str:
+    """The name of an item inside a sentence: bare if it begins with a small letter, else in quotes.
+
+    >>> from coherently.explain.judge_sheet.sheet_values import Item
+    >>> phrase(Item("e", "p", "by 31 March", 5, "a missed delivery")), phrase(Item("e", "p", "Prices rise", 1))
+    ('a missed delivery by 31 March', '“Prices rise”')
+    """
+    if not item.topic:
+        return item.title if _is_bare(item.title) else f"“{item.title}”"
+    if _is_bare(item.topic) and not item.title[:1].isupper():
+        return f"{item.topic} {item.title}"
+    return f"“{item.topic}: {item.title}”"
+
+
+def _is_bare(text: str) -> bool:
+    return text[:1].islower()
+
+
+def short(item: Item) -> str:
+    """The name of an item among others of its question."""
+    return item.title if not item.title[:1].isupper() else f"“{item.title}”"
+
+
+def opened(sentence: str) -> str:
+    """A sentence with a capital letter at its beginning."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def number_word(count: int) -> str:
+    """A small number as a word."""
+    return NUMBERS[count] if count < len(NUMBERS) else str(count)
+
+
+class Wording:
+    """Puts misfits into words: `items` are in the order of the numbers in misfits, with their answers in `value`.
+
+    `other_half` gives, for the worlds of an assertion and one of the items, the item that makes them together with it.
+    """
+
+    def __init__(
+        self, items: Sequence[Item], value: Sequence[float], other_half: Callable[[Assertion, int], Item | None]
+    ) -> None:
+        self._items, self._value, self._other_half = items, value, other_half
+
+    def sentence(self, misfit: Misfit) -> str:
+        """One sentence, with the numbers in it."""
+        if misfit.shape is MisfitShape.PARTITION:
+            return self._partition(misfit)
+        if any(len(assertion.items) > 1 for assertion in misfit.assertions):
+            return self._share(misfit)
+        write = {
+            MisfitShape.NEVER: self._never,
+            MisfitShape.SURE: self._sure,
+            MisfitShape.IMPLIES: self._implies,
+            MisfitShape.EXCLUDE: self._exclude,
+            MisfitShape.COVER: self._cover,
+            MisfitShape.OVERLAP: self._overlap,
+            MisfitShape.NEEDS: self._needs,
+            MisfitShape.ONE: self._exclude,
+            MisfitShape.PARTS: self._parts,
+        }.get(misfit.shape, self._set)
+        return opened(write(misfit.assertions))
+
+    def _never(self, assertions: Sequence[Assertion]) -> str:
+        return f"{self._told(assertions[0])} can never come true."
+
+    def _sure(self, assertions: Sequence[Assertion]) -> str:
+        return f"{self._told(assertions[0])} is sure to come true."
+
+    def _implies(self, assertions: Sequence[Assertion]) -> str:
+        low, high = assertions[1], assertions[0]
+        one, other = self._item(high), self._item(low)
+        digits = _apart(high.chance, low.chance)
+        more, less = percent(high.chance, digits), percent(low.chance, digits)
+        if high.bits == low.bits:
+            return f"{phrase(one)} ({more}) and {phrase(other)} ({less}) mean the same."
+        if (half := self._other_half(high, low.items[0])) is not None:
+            names = [phrase(part) for part in sorted((half, other), key=lambda part: part.question)]
+            return f"{' and '.join(names)} together ({more}) cannot be likelier than {phrase(other)} alone ({less})."
+        if one.question == other.question:
+            return f"{short(one)} ({more}) cannot be likelier than {short(other)} ({less})."
+        means = phrase(other).startswith(ARTICLES)
+        why = ": it means one" if means else ": if it comes true, so does the other"
+        return f"{phrase(one)} ({more}) cannot be likelier than {phrase(other)} ({less}){why}."
+
+    def _exclude(self, assertions: Sequence[Assertion]) -> str:
+        every = listing([self._told(assertion) for assertion in assertions])
+        return f"{every} exclude each other, yet make {_total(assertions)}."
+
+    def _cover(self, assertions: Sequence[Assertion]) -> str:
+        every = [self._told(assertion) for assertion in assertions]
+        if len(assertions) == 2 and not assertions[0].bits & assertions[1].bits:
+            return f"{listing(every)} are opposites: they make {_total(assertions)}, not {percent(1.0)}."
+        return f"one of {listing(every)} must come true, yet they make only {_total(assertions)}."
+
+    def _overlap(self, assertions: Sequence[Assertion]) -> str:
+        first, second, third = assertions
+        least = percent(first.chance + second.chance - 1.0)
+        both = f"{self._told(first)} and {self._told(second)}"
+        if first.bits & second.bits == third.bits:
+            return f"{both} overlap in at least {least}, not {percent(third.chance)}."
+        return f"{both} overlap in at least {least}, and {self._told(third)} comes true with them."
+
+    def _needs(self, assertions: Sequence[Assertion]) -> str:
+        whole, *parts = assertions
+        together = percent(sum(assertion.chance for assertion in parts))
+        every = listing([self._told(assertion) for assertion in parts])
+        return f"{self._told(whole)} needs one of {every}, which make {together} at most."
+
+    def _parts(self, assertions: Sequence[Assertion]) -> str:
+        *parts, whole = assertions
+        every = listing([self._told(assertion) for assertion in parts])
+        return f"{every} exclude each other and make {_total(parts)}, more than {self._told(whole)}."
+
+    def _set(self, assertions: Sequence[Assertion]) -> str:
+        return self.set_sentence([(assertion.items[0], assertion.chance) for assertion in assertions])
+
+    def set_sentence(self, members: Sequence[tuple[int, float]]) -> str:
+        """The sentence on a set of items with their answers, of which no part fits better."""
+        every = listing([f"{phrase(self._items[i])} ({percent(value)})" for i, value in members])
+        if len(members) == 1:
+            return opened(f"{every} does not fit with the laws.")
+        return opened(f"these {number_word(len(members))} answers do not fit together: {every}.")
+
+    def _partition(self, misfit: Misfit) -> str:
+        items = [self._item(assertion) for assertion in misfit.assertions]
+        count, topic = number_word(len(items)), items[0].topic
+        if _is_bare(topic) and not topic.startswith(ARTICLES):
+            name = f"the {count} {topic} answers"
+        else:
+            name = f"the {count} answers to question {items[0].question}"
+        total = sum(assertion.chance for assertion in misfit.assertions)
+        # Without all options, only more than 100 % is too much.
+        but = "not" if misfit.whole else "more than"
+        return opened(f"{name} make {percent(total, _apart(total, 1.0))}, {but} {percent(1.0)}.")
+
+    def _share(self, misfit: Misfit) -> str:
+        """A (33 %) with B in 40 % of the cases makes both together 13 %, not 8 %."""
+        shares = [assertion for assertion in misfit.assertions if len(assertion.items) > 1]
+        others = [assertion for assertion in misfit.assertions if len(assertion.items) == 1]
+        if len(shares) != 1 or len(others) != 1 or misfit.shape not in (MisfitShape.IMPLIES, MisfitShape.EXCLUDE):
+            return self.set_sentence(self._members(misfit))
+        share, other = shares[0], others[0]
+        beginning = self._beginning(share)
+        digits = _apart(share.chance, other.chance)
+        made, told = percent(share.chance, digits), percent(other.chance, digits)
+        if misfit.shape is MisfitShape.EXCLUDE:
+            most = percent(1.0 - share.chance, digits)
+            return opened(f"{beginning} leaves at most {most} for {phrase(self._item(other))}, not {told}.")
+        if share.bits == other.bits:
+            return opened(f"{beginning} makes {self._together(share)} {made}, not {told}.")
+        if share is misfit.assertions[0]:
+            return opened(f"{beginning} makes {phrase(self._item(other))} at least {made} likely, not {told}.")
+        return opened(f"{beginning} makes {phrase(self._item(other))} at most {made} likely, not {told}.")
+
+    def _beginning(self, share: Assertion) -> str:
+        """A (33 %) with B in 40 % of the cases."""
+        conditional, condition = share.items
+        told = f"{phrase(self._items[condition])} ({percent(self._value[condition])})"
+        event, answer = self._other_half(share, condition), percent(self._value[conditional])
+        if event is None or share.turned or share.rest:
+            return f"{told} and {phrase(self._items[conditional])} ({answer})"
+        return f"{told} with {phrase(event)} in {answer} of the cases"
+
+    def _together(self, share: Assertion) -> str:
+        """What a share is called."""
+        half = not share.turned and not share.rest and self._other_half(share, share.items[1])
+        return "both together" if half else "that together"
+
+    def _members(self, misfit: Misfit) -> list[tuple[int, float]]:
+        return [(i, self._value[i]) for i in sorted(misfit.items)]
+
+    def _item(self, assertion: Assertion) -> Item:
+        return self._items[assertion.items[0]]
+
+    def _told(self, assertion: Assertion) -> str:
+        """An assertion with its number."""
+        return f"{phrase(self._item(assertion))} ({percent(assertion.chance)})"
+
+
+def _total(assertions: Sequence[Assertion]) -> str:
+    total = sum(assertion.chance for assertion in assertions)
+    return percent(total, _apart(total, 1.0))
+
+
+def _apart(one: float, other: float) -> int:
+    """How many digits it takes to show two numbers apart, at most 2."""
+    return next((digits for digits in (0, 1) if percent(one, digits) != percent(other, digits)), 2)

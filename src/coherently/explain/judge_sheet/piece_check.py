@@ -1,0 +1,234 @@
+"""What the answers on one piece of a sheet contradict, and what they allow."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.explain.judge_sheet.misfits import Assertion, Misfit, MisfitShape, SimpleMisfits, misfits_of
+from coherently.explain.judge_sheet.people_sentences import Wording
+from coherently.explain.judge_sheet.sheet_parts.mixture_program import GRACE, Enclosed, MixtureProgram
+from coherently.explain.judge_sheet.sheet_parts.nearest_answers import mended, mended_where_granted
+from coherently.explain.judge_sheet.sheet_values import AnswerState, Band
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Set
+
+    from numpy.typing import NDArray
+
+    from coherently.explain.judge_sheet.sheet_parts.answer_sheet import AnswerSheet
+    from coherently.explain.judge_sheet.sheet_parts.pieces import SheetPiece
+    from coherently.explain.judge_sheet.sheet_values import Item
+    from coherently.solve.budget import Budget
+
+    Vector = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+EXACT = 1e-8
+"""Misses and moves up to this are rounding errors."""
+EDGE = 1e-9
+"""What may be missing at the edge of a band."""
+MOST_SETS = 3
+"""Maximum number of larger sets of contradictory answers that are looked for in a piece."""
+
+
+@dataclass(frozen=True, eq=False)
+class PieceCheck:
+    """A piece with its answers: `value` and `locked` have one entry per item of the piece."""
+
+    answers: AnswerSheet
+    piece: SheetPiece
+    meant: Set[str]
+    budget: Budget
+
+    @cached_property
+    def value(self) -> Vector:
+        """The answers, NaN where there is none."""
+        return self.answers.value[self.piece.items]
+
+    @cached_property
+    def answered(self) -> Mask:
+        """Which items have an answer."""
+        return ~np.isnan(self.value)
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """The items of the piece."""
+        return [self.answers.sheet.items[i] for i in self.piece.items.tolist()]
+
+    @cached_property
+    def program(self) -> MixtureProgram:
+        """The program of the answers as they are."""
+        return MixtureProgram(self.piece, self.value)
+
+    @cached_property
+    def _simple(self) -> SimpleMisfits:
+        return misfits_of(self.piece.scopes, self.value, self.answers.families(self.piece), self.budget)
+
+    @property
+    def simple(self) -> list[Misfit]:
+        """All simple misfits, the worst first."""
+        return self._simple.found
+
+    def at(self, value: Vector) -> PieceCheck:
+        """The same with other answers on the items of the piece."""
+        every = self.answers.value.copy()
+        every[self.piece.items] = value
+        return PieceCheck(replace(self.answers, value=every), self.piece, self.meant, self.budget)
+
+    @cached_property
+    def _looked(self) -> tuple[list[Misfit], bool]:
+        """The misfits to be told, and whether what is not told of fits."""
+        told = [misfit for misfit in self.simple if not self._is_explained(misfit)]
+        sets, rest = self._sets(told)
+        is_checked = self._simple.finished and not self.budget.is_over() and self.program.miss(rest) <= GRACE
+        return sorted([*told, *sets], key=lambda misfit: (max(misfit.items), sorted(misfit.items))), is_checked
+
+    def look(self) -> None:
+        """Look for misfits now."""
+        self._looked  # noqa: B018
+
+    @property
+    def misfits(self) -> list[Misfit]:
+        """The misfits to be told, in the order of the sheet: the simple ones that no other explains, then sets."""
+        return self._looked[0]
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether all misfits were looked for, so that answers that none is about fit."""
+        return self._looked[1]
+
+    def _is_explained(self, misfit: Misfit) -> bool:
+        """Whether a pair on a ladder does not fit because of a step between, which is told."""
+        if misfit.shape is not MisfitShape.IMPLIES or len(misfit.items) != 2:
+            return False
+        more, less = misfit.assertions
+        for other in self.simple:
+            alike = other.shape is MisfitShape.IMPLIES and len(other.items) == 2 and other.scope == misfit.scope
+            if not alike or other is misfit or self.key(other) in self.meant:
+                continue
+            high, low = other.assertions
+            below = high.bits == more.bits and _is_between(low.bits, more.bits, less.bits)
+            above = low.bits == less.bits and _is_between(high.bits, more.bits, less.bits)
+            if below or above:
+                return True
+        return False
+
+    def _sets(self, told: list[Misfit]) -> tuple[list[Misfit], Mask]:
+        """Larger sets of answers that contradict each other, among those that nothing is told of, and the rest."""
+        rest = self.answered.copy()
+        for misfit in told:
+            meant = self.key(misfit) in self.meant
+            rest[[max(misfit.items)] if meant else list(misfit.items)] = False
+        found: list[Misfit] = []
+        while len(found) < MOST_SETS and not self.budget.is_over() and self.program.miss(rest) > GRACE:
+            members = rest.copy()
+            for item in np.flatnonzero(rest).tolist():
+                members[item] = False
+                if self.program.miss(members) <= GRACE:
+                    members[item] = True
+            own = np.flatnonzero(members).tolist()
+            assertions = tuple(Assertion(0, float(self.value[i]), (i,)) for i in own)
+            found.append(Misfit(MisfitShape.SET, assertions, (False,) * len(own), math.inf))
+            rest[max(own)] = False
+        return found, rest
+
+    def states(self) -> Iterator[tuple[str, AnswerState]]:
+        """Each answer, and whether it fits; what a step of a ladder explains does not fit either."""
+        wrong = {item for misfit in (*self.misfits, *self.simple) for item in misfit.items}
+        rest = AnswerState.FITS if self.is_checked else AnswerState.NOT_CHECKED
+        for i in np.flatnonzero(self.answered).tolist():
+            yield self.items[i].id, AnswerState.CONTRADICTS if i in wrong else rest
+
+    def key(self, misfit: Misfit) -> str:
+        """A short text that stays the same while the same answers contradict each other in the same way."""
+        names = [" and ".join(self.items[i].id for i in assertion.items) for assertion in misfit.assertions]
+        signs = zip(names, misfit.negated, (assertion.rest for assertion in misfit.assertions), strict=True)
+        parts = sorted(f"{'not ' * turned}{'rest of ' * rest}{name}" for name, turned, rest in signs)
+        text = "|".join([misfit.shape, str(misfit.granted), *parts])
+        return f"k{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+    def sentence(self, misfit: Misfit) -> str:
+        """The misfit in words."""
+        wording = Wording(self.items, self.value.tolist(), self._other_half)
+        return wording.sentence(misfit)
+
+    def _other_half(self, assertion: Assertion, one: int) -> Item | None:
+        event = self.answers.sheet.event[self.piece.items[assertion.items[0]]]
+        return self.answers.other_half(int(event), int(self.piece.items[one]))
+
+    @cached_property
+    def standing(self) -> Mask:
+        """The answers that narrow the bands of others: all but the last of what was meant."""
+        standing = self.answered.copy()
+        for misfit in self.misfits:
+            if self.key(misfit) in self.meant:
+                standing[max(misfit.items)] = False
+        return standing
+
+    def bands(self) -> Iterator[Band]:
+        """What the other answers allow for each item."""
+        blamed = {item for misfit in self.misfits for item in misfit.items}
+        base = self._fitting(self.standing)
+        moved = np.zeros(len(self.piece), np.bool_)
+        if base is not None:
+            moved = self.standing & ~(np.abs(base.value - self.value) <= EXACT)
+        for i, item in enumerate(self.items):
+            if self.budget.is_over():
+                return
+            others = self.standing.copy()
+            others[i] = False
+            own = self._fitting(others) if moved[i] else base
+            if own is None:
+                continue
+            found = own.program.bounds(i, others) or self._logical(i)
+            answer = float(self.value[i])
+            if self.budget.is_over():
+                return  # time ran out, so a nearer version may exist
+            inside = found.low - GRACE - EDGE <= answer <= found.high + GRACE + EDGE
+            fits = not self.answered[i] or inside or (self.is_checked and i not in blamed)
+            yield Band(item.id, found.low, found.high, bool(fits), own.off(self.value, others) > GRACE)
+
+    def _fitting(self, active: Mask) -> Fitting | None:
+        """The nearest version of some answers that fits; None if none was found in time."""
+        assert self.piece.columns is not None
+        value = mended_where_granted(self.piece.columns, self.piece.conditional, self.value, active)
+        program = self.program if value is self.value else MixtureProgram(self.piece, value)
+        if program.miss(active) <= EXACT:
+            return Fitting(value, program)
+        found = mended(self.answers.sheet, self.piece.items, value, active, self.budget)
+        return None if found is None else Fitting(found, MixtureProgram(self.piece, found, loose=True))
+
+    def nearest(self, active: Mask, locked: Mask) -> Vector | None:
+        """The nearest answers that fit together, where locked ones keep theirs; None if there are none."""
+        assert self.piece.columns is not None
+        value = mended_where_granted(self.piece.columns, self.piece.conditional, self.value, active, locked)
+        return mended(self.answers.sheet, self.piece.items, value, active, self.budget, locked)
+
+    def _logical(self, i: int) -> Enclosed:
+        """What logic and laws allow for an item whose condition the other answers make impossible."""
+        assert self.piece.columns is not None
+        here = self.piece.columns.joint[self.piece.columns.given[:, i], i]
+        return Enclosed(float(here.all()), float(here.any())) if len(here) else Enclosed(0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitting:
+    """Answers that fit together, and the program over the mixtures that meet them."""
+
+    value: Vector
+    program: MixtureProgram
+
+    def off(self, value: Vector, active: Mask) -> float:
+        """By how much some answers were moved, in all."""
+        return float(np.abs(self.value - value)[active].sum())
+
+
+def _is_between(middle: int, inner: int, outer: int) -> bool:
+    """Whether worlds are more than some and fewer than others."""
+    return inner & middle == inner != middle and middle & outer == middle != outer

@@ -1,0 +1,106 @@
+"""A sheet as it is understood: its panel, and the pieces of it that hang together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.errors import CoherentlyError
+from coherently.events import CERTAIN
+from coherently.explain.judge_sheet.sheet_parts.pieces import make_piece
+from coherently.panel import Panel
+from coherently.problem import pose, split
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from coherently.explain.judge_sheet.sheet_parts.pieces import SheetPiece
+    from coherently.explain.judge_sheet.sheet_values import Item, SheetSetting
+
+CERTAINLY = "true"
+"""What a panel is about that asks nothing yet: its laws are read all the same."""
+SETTINGS, PIECES = 64, 512
+"""Number of settings, and of sets of answered events, that are kept."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadSheet:
+    """The items that can be read, and the panel with one forecast per distinct text; `row` leads from items to it."""
+
+    items: tuple[Item, ...]
+    row: NDArray[np.int64]
+    panel: Panel
+    number: dict[str, int]
+
+    @property
+    def event(self) -> NDArray[np.int32]:
+        """The side of each item's event; of a conditional, that of the event and its condition together."""
+        return self.panel.written.event[self.panel.event_index[self.row]]
+
+    @property
+    def condition(self) -> NDArray[np.int32]:
+        """The side of each item's condition."""
+        return self.panel.written.condition[self.panel.event_index[self.row]]
+
+    @property
+    def conditional(self) -> NDArray[np.bool_]:
+        """Which items are conditional."""
+        given: NDArray[np.bool_] = self.condition != CERTAIN
+        return given
+
+
+@lru_cache(maxsize=SETTINGS)
+def read_sheet(setting: SheetSetting) -> ReadSheet | None:
+    """Read all events and laws of a sheet, once; None if the laws cannot be read.
+
+    Events that cannot be read are left out: one of them must not take the feedback on all others away.
+    """
+    return _read(setting.items, setting.laws) or _read(_readable(setting), setting.laws)
+
+
+def _read(items: tuple[Item, ...], laws: tuple[str, ...]) -> ReadSheet | None:
+    """Read some events together with the laws; None if that cannot be."""
+    texts = list(dict.fromkeys(item.event for item in items)) or [CERTAINLY]
+    try:
+        panel = Panel.from_records([("judge", text, 0.5) for text in texts], laws=list(laws))
+    except CoherentlyError:
+        return None
+    place = {text: i for i, text in enumerate(texts)}
+    row = np.array([place[item.event] for item in items], np.int64)
+    return ReadSheet(items, row, panel, {item.id: i for i, item in enumerate(items)})
+
+
+def _readable(setting: SheetSetting) -> tuple[Item, ...]:
+    """The items that can be read one by one."""
+    found = []
+    for item in setting.items:
+        try:
+            Panel.from_records([("judge", item.event, 0.5)], laws=list(setting.laws))
+        except CoherentlyError:
+            continue
+        found.append(item)
+    return tuple(found)
+
+
+@lru_cache(maxsize=PIECES)
+def pieces_of(setting: SheetSetting, known: frozenset[int]) -> tuple[SheetPiece, ...]:
+    """The pieces of a sheet that some of its items, by number, make up."""
+    sheet = read_sheet(setting)
+    if sheet is None or not known:
+        return ()
+    items = np.array(sorted(known), np.int64)
+    rows = np.unique(sheet.row[items])
+    panel = sheet.panel.select(rows)
+    problem = pose(replace(panel, weight=np.ones(len(rows))))
+    given = problem.merged.terms.conditionals.joint.coordinate
+    anchor = problem.coordinate.astype(np.int64)
+    anchor[problem.conditional] = given[problem.coordinate[problem.conditional]]
+    home, found = anchor[panel.event_index], []
+    for part in split(problem.merged):
+        own = items[np.isin(sheet.row[items], rows[np.isin(home, part.coordinates)])]
+        if len(own):
+            found.append(make_piece(sheet, part.merged, problem.merged.origin[part.merged.origin], own))
+    return tuple(found)

@@ -1,0 +1,382 @@
+"""Who contradicts what: coherence of each judge and of the panel's means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherently.engine import opened
+from coherently.engine.threads import count_threads
+from coherently.errors import MethodError, PanelError, counted
+from coherently.explain.allowance import Allowance
+from coherently.explain.bets.bets import bets_at_forecasts, bets_at_means, bets_of_judges, event_means, stated, usable
+from coherently.explain.bets.conditions import taken_alone
+from coherently.explain.findings import Finding
+from coherently.explain.rounding_slack import half_units
+from coherently.explain.time_shares import nearest_in_time
+from coherently.explain.verdicts import CheckStatus, Court, together
+from coherently.panel import records, to_frame
+from coherently.values import Told, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor
+
+    from numpy.typing import NDArray
+
+    from coherently.arrays import Indices, Vector
+    from coherently.engine import Engine
+    from coherently.explain.bets.bets import Bets
+    from coherently.explain.bets.conditions import Alone
+    from coherently.explain.bets.distance import NearestPrices
+    from coherently.explain.bets.dutch import Book
+    from coherently.explain.verdicts import Verdict
+    from coherently.panel import Columns, Panel, Progress
+    from coherently.solve import Budget, Signal
+
+TIME_LIMIT = 20.0
+WORST = 100
+"""Maximum number of judges whose contradictions are in the plain values of a check."""
+MEANS, JUDGES = 0.25, 0.85
+"""The part of the time left that the panel's means, and then the judges, may take; the rest is for later requests."""
+REFINING = 0.4
+"""The part of all the time after which distances that are known well enough are not refined."""
+SOLVING = 0.9
+"""The part of it after which undecided judges are searched for broken relations."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case(Value):
+    """What was found about the bets of one owner: nearest coherent prices, and those where a condition is granted."""
+
+    answers: Sequence[NearestPrices]
+    alone: Sequence[Alone]
+    verdict: Verdict
+
+    def among(self, own: Indices) -> Case:
+        """The same with only the owner's bets, which had these numbers among all."""
+        answers = [
+            replace(answer, cluster=replace(answer.cluster, bets=np.searchsorted(own, answer.cluster.bets)))
+            for answer in self.answers
+        ]
+        alone = [replace(one, source=np.searchsorted(own, one.source)) for one in self.alone]
+        return Case(answers, alone, self.verdict)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Judges(Value, Mapping[str, Finding]):
+    """The finding of each judge by name.
+
+    `_slack` has an entry per forecast and `_cases` one per judge; `_rows` lists the forecasts judge by judge, and
+    `_starts` where those of each begin.
+    """
+
+    panel: Panel
+    _slack: Vector
+    _cases: Sequence[Case]
+    _position: Mapping[str, int]
+    _rows: Indices
+    _starts: Indices
+    _allowance: Allowance = field(compare=False)
+    _findings: dict[str, Finding] = field(default_factory=dict, compare=False)
+
+    def __getitem__(self, name: str) -> Finding:
+        if name not in self._findings:
+            i = self._position[name]
+            own = self._rows[self._starts[i] : self._starts[i + 1]]
+            bets = stated(self.panel.select(own), bets_at_forecasts)
+            self._findings[name] = _finding(name, bets, self._slack[own], self._cases[i].among(own), self._allowance)
+        return self._findings[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.panel.judges)
+
+    def __len__(self) -> int:
+        return len(self.panel.judges)
+
+    def __repr__(self) -> str:
+        return f"<Judges: {self.count(CheckStatus.INCOHERENT):,} of {len(self):,} incoherent>"
+
+    @property
+    def forecasts(self) -> NDArray[np.int64]:
+        """How many forecasts each judge makes."""
+        return np.diff(self._starts)
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """What is known of each judge."""
+        return [case.verdict for case in self._cases]
+
+    def count(self, status: CheckStatus) -> int:
+        """How many judges have this status."""
+        return sum(verdict.status is status for verdict in self.verdicts)
+
+    @property
+    def unfinished(self) -> int:
+        """How many judges were not decided in time, or are incoherent by a distance that was not proved in time."""
+        return sum(not verdict.finished for verdict in self.verdicts)
+
+    @property
+    def cut(self) -> int:
+        """How many of these would be known better with more time; of the others no method knows more."""
+        return sum(verdict.cut and not verdict.finished for verdict in self.verdicts)
+
+    @property
+    def tolerance(self) -> float:
+        """The largest rounding error of a forecast among the judges that rounding explains; 0 if there are none."""
+        explained = [i for i, verdict in enumerate(self.verdicts) if verdict.status is CheckStatus.ROUNDING]
+        return float(self._slack[np.isin(self.panel.judge_index, explained)].max(initial=0.0))
+
+    def order(self) -> list[int]:
+        """The numbers of the judges: contradictions first, proved distances before others, the greatest first."""
+        return sorted(range(len(self)), key=lambda i: self._cases[i].verdict.rank)
+
+    def worst(self, count: int) -> list[str]:
+        """The names of the incoherent judges that are farthest from coherence."""
+        bad = (i for i in self.order() if self._cases[i].verdict.status is CheckStatus.INCOHERENT)
+        return [self.panel.judges[i] for i in islice(bad, count)]
+
+    def explained(self, count: int) -> dict[str, Finding]:
+        """The findings about these judges whose contradictions can be named in the time that is left; always the first.
+
+        What is asked after the time is over still has a moment, so that a hundred judges would have a hundred.
+        """
+        named: dict[str, Finding] = {}
+        for name in self.worst(count):
+            if named and self._allowance.left <= 0.0:
+                break
+            _ = self[name].contradictory  # found now, in the time that is left, and kept
+            named[name] = self[name]
+        return named
+
+    def columns(self) -> Columns:
+        """The columns of `Check.frame`."""
+        every = self.verdicts
+        return {
+            "judge": list(self.panel.judges),
+            "forecasts": self.forecasts,
+            "status": [str(verdict.status) for verdict in every],
+            "coherent": [verdict.coherent for verdict in every],
+            "distance": np.array([verdict.distance for verdict in every]),
+            "distance_low": np.array([verdict.distance_low for verdict in every]),
+            "distance_high": np.array([verdict.distance_high for verdict in every]),
+            "proved": [verdict.proved for verdict in every],
+            "guaranteed_improvement": np.array([v.guaranteed_improvement for v in every], np.float64),
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Check(Value, Told):
+    """Findings about a panel: of each judge in `judges`, and of the panel's means, as written, in `means`.
+
+    `coherent`, `distance`, `guaranteed_improvement`, `contradictions` and `book` are those of the means. The means of
+    one judge are its forecasts, one by one.
+    """
+
+    panel: Panel
+    judges: Judges
+    means: Finding
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Check: {self.judges.count(CheckStatus.INCOHERENT):,} of {counted(len(self.judges), 'judge')} incoherent>"
+        )
+
+    @property
+    def status(self) -> CheckStatus:
+        """What is known of the panel's means: coherent, incoherent, rounding or undecided."""
+        return self.means.status
+
+    @property
+    def coherent(self) -> bool | None:
+        """Whether the panel's means are coherent, but for rounding; None where that was not decided in time."""
+        return self.means.coherent
+
+    @property
+    def distance(self) -> float:
+        """The distance of the panel's means from the nearest coherent forecasts that were found."""
+        return self.means.distance
+
+    @property
+    def guaranteed_improvement(self) -> float | None:
+        """The summed Brier penalty of the panel's means that the nearest coherent forecasts save whatever happens."""
+        return self.means.guaranteed_improvement
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        """The worst contradictions among the panel's means."""
+        return self.means.contradictions
+
+    @property
+    def book(self) -> Book:
+        """Bets at the panel's means that win whatever happens; false if there are none."""
+        return self.means.book
+
+    @property
+    def incoherent(self) -> bool:
+        """Whether any judge, or the panel's means, were found incoherent by more than rounding."""
+        return self.judges.count(CheckStatus.INCOHERENT) > 0 or self.coherent is False
+
+    def columns(self) -> Columns:
+        """The columns of `frame`."""
+        return self.judges.columns()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The findings in plain values: about the means, and in `judges` about each judge, with words for the worst."""
+        said = {name: list(finding.contradictions) for name, finding in self.judges.explained(WORST).items()}
+        silent = len(self.judges.worst(WORST)) - len(said)
+        notes = [f"judges whose contradictions were not looked for, as the time was over: {silent:,}"] if silent else []
+        means = {name: value for name, value in self.means.as_dict().items() if name not in ("name", "forecasts")}
+        return {
+            **means,
+            "book": self.book.as_dict(),
+            "judges": [{**row, "contradictions": said.get(row["judge"], [])} for row in records(self.columns())],
+            "notes": [*self.notes, *notes],
+        }
+
+    def frame(self) -> Any:
+        """One row per judge: judge, forecasts, status, coherent, the distance and its bounds, and what is saved."""
+        return to_frame(self.columns(), self.panel.library)
+
+
+def check(
+    panel: Panel,
+    *,
+    time_limit: float = TIME_LIMIT,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    cancel: Signal | None = None,
+    engine: Engine | None = None,
+) -> Check:
+    """Find out which judges contradict themselves, how far they are from coherence, and by which forecasts.
+
+    Distances are Euclidean, over the forecasts as given, each counted once: the root of the sum of squared differences
+    from the nearest coherent forecasts. Up to 1e-9 counts as coherent, and what the decimals of a judge's numbers
+    explain, if they are 3 or more, as rounding. If the panel has columns lower and upper, these are checked: they are
+    coherent if some coherent forecasts lie within all of them.
+
+    `time_limit` is in seconds, for all judges, the panel's means, and the books and contradictions on request,
+    together. A judge for whom it is too short is `undecided`, or has a distance between two bounds; a distance counts
+    as known if it is proved to 0.1%. `threads` is the number of threads, by default one per processor; the answer is
+    the same. `progress` is called with the fraction of the judges' work that is done; `cancel`, a `threading.Event`
+    that another thread sets, ends the work as the time limit does. `engine` is where independent parts of judges are
+    worked on, other than conditional forecasts and quotes (see `co.aggregate`).
+
+    >>> import coherently as co
+    >>> rows = [("Bob", "p", 0.6), ("Bob", "p & q", 0.1), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)]
+    >>> found = co.check(co.Panel.from_records(rows))
+    >>> found.judges["Bob"].coherent, found.judges["Chris"].coherent
+    (True, False)
+    >>> found.judges["Chris"].contradictions, round(found.judges["Chris"].distance ** 2, 6)
+    (('P(p & q) = 0.60 is above P(q) = 0.00',), 0.18)
+    >>> found.coherent, found.contradictions
+    (False, ('P(p & q) = 0.35 is above P(q) = 0.00',))
+    """
+    with opened(engine) as executor:
+        panel, notes, allowance = _begun(panel, time_limit, threads, cancel, executor)
+        # The means come first: they are one piece of work, and the judges, who are many, have all that it leaves.
+        means = _means(panel, allowance) if len(panel.judges) > 1 else None
+        judges = _judges(panel, allowance, progress)
+        allowance.engine = None  # what is asked later is found here
+    if means is None:  # the means of one judge are its forecasts, one by one
+        means = judges[panel.judges[0]]
+    return Check(panel, judges, means, notes + _notes(judges))
+
+
+def check_judges(panel: Panel, *, time_limit: float) -> Judges:
+    """The findings about the judges only, as `check` has them."""
+    panel, _, allowance = _begun(panel, time_limit)
+    return _judges(panel, allowance)
+
+
+def _begun(
+    panel: Panel,
+    time_limit: float,
+    threads: int | None = None,
+    cancel: Signal | None = None,
+    engine: Executor | None = None,
+) -> tuple[Panel, tuple[str, ...], Allowance]:
+    """The forecasts that can be checked, notes on what was left out, and the time."""
+    if not 0 <= time_limit < math.inf:
+        raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
+    panel, notes = usable(panel)
+    if not len(panel):
+        raise PanelError("no forecast is left to check: " + "; ".join(notes))
+    return panel, notes, Allowance(time_limit, count_threads(threads), cancel, engine)
+
+
+def _judges(panel: Panel, allowance: Allowance, progress: Progress | None = None) -> Judges:
+    slack = half_units(panel)
+    cases = _examined(stated(panel, bets_of_judges), slack, allowance, JUDGES, progress)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(panel.judge_index, minlength=len(panel.judges)))])
+    position = {name: i for i, name in enumerate(panel.judges)}
+    return Judges(panel, slack, cases, position, np.argsort(panel.judge_index, kind="stable"), starts, allowance)
+
+
+def _means(panel: Panel, allowance: Allowance) -> Finding:
+    """The finding about the panel's means."""
+    # A mean is off by at most the mean of the rounding errors of its forecasts.
+    bets, slack = stated(panel, bets_at_means), event_means(panel, half_units(panel))
+    return _finding("panel", bets, slack, _examined(bets, slack, allowance, MEANS)[0], allowance)
+
+
+def _examined(
+    bets: Bets, slack: Vector, allowance: Allowance, share: float, progress: Progress | None = None
+) -> list[Case]:
+    """Find the nearest coherent prices in a share of the time, and judge what is known: one case per judge."""
+    with allowance.spend(share) as budget:
+        refined = budget.within(allowance.left - (1.0 - REFINING) * allowance.seconds)
+        answers = nearest_in_time(bets, budget.share(SOLVING), refined, allowance.threads, progress)
+        return _judged(bets, slack, answers, budget)
+
+
+def _judged(bets: Bets, slack: Vector, answers: Sequence[NearestPrices], budget: Budget) -> list[Case]:
+    alone = taken_alone(bets, answers, budget)
+    court, owner = Court(bets, slack, budget), bets.panel.judge_index
+    own: list[tuple[list[NearestPrices], list[Alone], list[Verdict]]] = [([], [], []) for _ in bets.panel.judges]
+    for answer, verdict in zip(answers, court.verdicts(answers), strict=True):
+        mine = own[owner[answer.cluster.bets[0]]]
+        mine[0].append(answer)
+        mine[2].append(verdict)
+    for one in alone:
+        mine = own[owner[one.source[0]]]
+        mine[1].append(one)
+        court = Court(one.bets, slack[one.source], budget)
+        mine[2].extend(verdict.where_condition_holds() for verdict in court.verdicts(one.answers))
+    return [Case(found, granted, together(verdicts)) for found, granted, verdicts in own]
+
+
+def _finding(name: str, bets: Bets, slack: Vector, case: Case, allowance: Allowance) -> Finding:
+    tolerance = float(slack.max(initial=0.0))
+    known = case.verdict
+    return Finding(
+        known.status,
+        known.least,
+        known.most,
+        known.guaranteed_improvement,
+        known.proofs,
+        known.cut,
+        *(name, len(bets), tolerance, bets, case.answers, case.alone, slack, allowance),
+    )
+
+
+def _notes(judges: Judges) -> tuple[str, ...]:
+    """Notes on the judges as a whole."""
+    notes = []
+    if count := judges.count(CheckStatus.ROUNDING):
+        notes.append(
+            f"judges whose forecasts are coherent up to rounding, each off by at most {judges.tolerance:g}: {count:,}"
+        )
+    if count := judges.cut:
+        allowance = judges._allowance
+        when = f"in their part of the time limit of {allowance.seconds:g} seconds"
+        notes.append(f"judges not finished {'when the check was stopped' if allowance.is_stopped else when}: {count:,}")
+    if count := judges.unfinished - judges.cut:
+        notes.append(f"judges of whom no method proved a status and a distance, but only bounds on it: {count:,}")
+    return tuple(notes)

@@ -1,0 +1,66 @@
+"""From the work of Newton's method to its answer: few worlds that satisfy the pins, and the savings in every world."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coherently.solve.budget import NO_TIME
+from coherently.solve.component.answer import KEPT, Answer, Ended
+from coherently.solve.component.newton.feasible import feasible_mixture
+from coherently.solve.component.newton.support import Blend, blend_of, fewest
+from coherently.solve.component.planes import find_degenerate, savings
+from coherently.solve.facts import Route
+from coherently.solve.worlds.oracle import Oracle
+
+if TYPE_CHECKING:
+    from coherently.arrays import Vector
+    from coherently.solve.component.newton.newton import Newton
+
+
+def finish(work: Newton, ended: Ended) -> Answer:
+    """The answer of the work so far."""
+    best = _reduced(work)
+    value, x = work.objective.value(best.sides), np.clip(best.sides[: len(work.part)], 0.0, 1.0)
+    return Answer(
+        best.share,
+        best.worlds,
+        x,
+        value,
+        min(value, work.bound),
+        Route.NEWTON,
+        work.proof,
+        ended,
+        work.pins.violation(best.sides),
+        _saved(work, best.sides) if work.objective.loss.is_quadratic and work.steps else -math.inf,
+        math.nan,
+        find_degenerate(work.part, x, work.oracle, work.budget),
+        work.steps,
+    )
+
+
+def _reduced(work: Newton) -> Blend:
+    """The best mixture, of few distinct worlds; after a stop any mixture that satisfies the pins."""
+    part, best = work.part, work.best.blend or work.first
+    if best is None or work.pins.violation(best.sides) > KEPT:
+        oracle = Oracle(part, work.seed)
+        best = feasible_mixture(part, oracle, oracle.least(np.zeros(len(part)), NO_TIME).world[None])
+    share, worlds = best.distinct()
+    if len(share) > len(part) + 1:
+        share = fewest(share, part.functions.hold(worlds).astype(np.float64))
+        share, worlds = share[share > 0], worlds[share > 0]
+    return blend_of(part, share, worlds)
+
+
+def _saved(work: Newton, sides: Vector) -> float:
+    """The Brier penalty that the answer saves in every world.
+
+    Without elimination the bound of the last proof is used, less the change of the coefficients since then.
+    """
+    plane = savings(work.objective, sides)
+    if work.oracle.is_exact:
+        return plane.constant + work.engine.minimise(plane.coefficients)[0]
+    known, least = work.proved
+    return plane.constant + least - float(np.abs(plane.coefficients - known).sum())

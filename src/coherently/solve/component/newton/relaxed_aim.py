@@ -1,0 +1,158 @@
+"""The objective over the clusters of a component: a bound for every coherent answer, and where Newton's method aims.
+
+Clusters allow more than mixtures of worlds do, so their least objective is a bound. On most panels that people make, it
+is that of coherent forecasts. Then one model, at the answer over clusters, is enough: its least value is known, and
+search can end once it is reached.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from coherently.errors import MethodError
+from coherently.solve.component.newton.steps import SearchPlan, step_length
+from coherently.solve.component.objective import sides_at
+from coherently.solve.component.planes import PlaneBelow, tangent
+from coherently.solve.facts import Proof
+from coherently.solve.relaxed.certificate import least_sum
+from coherently.solve.relaxed.cycles import tighten
+from coherently.solve.relaxed.interior import minimise_relaxed
+from coherently.solve.relaxed.lifted import Bowl
+from coherently.solve.worlds.oracle import rounding_of
+
+if TYPE_CHECKING:
+    from coherently.arrays import Vector
+    from coherently.problem import Merged
+    from coherently.problem.groups.simple import Groups
+    from coherently.solve.budget import Budget
+    from coherently.solve.component.newton.newton import Newton
+    from coherently.solve.component.newton.support import Blend
+    from coherently.solve.component.objective import Objective
+
+CLOSE = 1e-10
+"""The gap, relative to the objective, to which the problem over clusters is solved."""
+REACHED = 1e-10
+"""The same for the mixture of worlds that comes near to that answer."""
+EFFORT = 2
+"""How often the length of searches for that mixture is doubled."""
+NEAR = 1e-3
+"""If search leaves a gap of at most this, relative to the objective, a program looks for the worlds that it missed."""
+FALLEN = 0.5
+"""The part of the distance to the goal that must be gone after such worlds were taken in."""
+MOST_OF_IT = 0.98
+"""Longest step towards that mixture."""
+WIDE = 64.0
+"""Rounding errors of sums over the members of a group, in those of single terms."""
+
+
+class RelaxedAnswer(NamedTuple):
+    """Where clusters lose least: coordinates, probabilities of sides, the plane below, its least sum over clusters."""
+
+    x: Vector
+    sides: Vector
+    plane: PlaneBelow
+    least: float
+
+    def bound(self) -> float:
+        """A lower bound for every coherent answer."""
+        return self.plane.bound(self.least)
+
+
+class TermsOverGroups:
+    """The objective as a function of the coordinates of groups: the events, then auxiliary ones."""
+
+    def __init__(self, objective: Objective, groups: Groups) -> None:
+        self.objective, self.groups = objective, groups
+        self.scale = float(objective.weight.max(initial=0.0)) or 1.0
+        self.center = np.full(objective.size + groups.auxiliary, 0.5)
+
+    def sides(self, x: Vector) -> Vector:
+        """The probabilities of sides at coordinates."""
+        return sides_at(x[: self.objective.size])
+
+    def bowl(self, x: Vector) -> Bowl:
+        """The model of `Objective` at x, divided by the scale."""
+        from scipy.sparse import csr_array, diags_array
+
+        objective = self.objective
+        planes = objective.planes(self.sides(x), 0.0)
+        starts, coordinates, turned, factors, _ = objective.layout.sums(planes.bent, planes.ratio)
+        signed = np.where(turned == 1, -factors, factors)
+        rows = csr_array((signed, coordinates, starts), shape=(len(objective), len(x)))
+        slope = np.zeros(len(x))
+        slope[: objective.size] = objective.coefficients(planes.by_joint, planes.by_condition)[0]
+        bend = rows.T @ diags_array(planes.curvature / self.scale) @ rows
+        return Bowl(x, slope / self.scale, bend)
+
+    def gap(self, x: Vector, forces: Vector) -> tuple[float, float]:
+        """The objective at x minus the lower bound that forces prove, and that bound."""
+        sides = self.sides(x)
+        plane = tangent(self.objective, sides)
+        bound = plane.bound(self.least(plane, forces))
+        return self.objective.value(sides) - bound, bound
+
+    def least(self, plane: PlaneBelow, forces: Vector) -> float:
+        """A lower bound on the sum of the plane's coefficients in any world."""
+        coefficients = np.concatenate([plane.coefficients, np.zeros(self.groups.auxiliary)])
+        return least_sum(coefficients, self.groups, forces) - WIDE * rounding_of(coefficients, forces)
+
+    def minimise(self, budget: Budget) -> RelaxedAnswer:
+        """The answer over clusters."""
+        inner = minimise_relaxed(self, self.groups, budget, CLOSE)
+        sides = self.sides(inner.x)
+        plane = tangent(self.objective, sides)
+        return RelaxedAnswer(inner.x, sides, plane, self.least(plane, inner.forces))
+
+
+def relax(part: Merged, objective: Objective, budget: Budget) -> RelaxedAnswer:
+    """Minimise the objective over clusters, and over more of them where the answer is not coherent on a cycle."""
+    answers: list[RelaxedAnswer] = []
+
+    def solve(groups: Groups, _: Merged) -> Vector | None:
+        answers.append(TermsOverGroups(objective, groups).minimise(budget))
+        return None if budget.is_over() else answers[-1].x
+
+    tighten(part, solve, budget)
+    return max(answers, key=RelaxedAnswer.bound)
+
+
+def reach(work: Newton, start: Blend, budget: Budget) -> Blend:
+    """Come near to the answer over clusters, if there are clusters and no pins; its bound is proved from then on.
+
+    What is returned keeps a part of the start: conditions that vanish have no slope, and steps would leave them so.
+    """
+    objective = work.objective
+    if len(work.pins) or work.oracle.grounds.is_dense:
+        return start
+    try:
+        relaxed = relax(work.part, objective, budget)
+    except MethodError:  # an event has too many variables, there are too many clusters, or the time is over
+        return start
+    work.steps = 1
+    work.prove(relaxed.plane, relaxed.least, Proof.CLUSTERS)
+    model = objective.model(objective.planes(relaxed.sides, 0.0), 0.0, tied=False)
+    goal = model.value(relaxed.sides) + REACHED * work.best.scale
+    aim, before, left = start, np.inf, np.inf
+    while 0.0 < left <= FALLEN * before and not budget.is_over():
+        if np.isfinite(left):
+            _include_missed(work, budget)
+        aim = work.minimise(model, budget, 0.0, SearchPlan(EFFORT, goal=goal))
+        work.best.take(objective, aim)
+        before, left = left, work.engine.objective() - goal
+        if budget.is_enough(work.gap, work.best.value) or work.gap > NEAR * work.best.scale:
+            break
+    length = step_length(objective, start, aim, 0.0, 0.0, objective.value(start.sides))
+    return start.towards(aim, MOST_OF_IT * length) if length > 0 else start
+
+
+def _include_missed(work: Newton, budget: Budget) -> None:
+    """Take in the best world that search finds, and the best of all, more or less."""
+    gradient = work.engine.gradient()
+    known, value = work.oracle.search(gradient, budget)
+    worlds = [known]
+    with suppress(MethodError):  # there are too many clusters for a program
+        worlds.append(work.oracle.least(gradient, budget, 0.5 * max(0.0, work.engine.level() - value), known).world)
+    work.engine.include(np.vstack(worlds))

@@ -1,0 +1,189 @@
+"""The judge's pages: the link that opens the sheet, the sheet, and its form for browsers without script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+
+from coherently.errors import CoherentlyError
+from coherently.explain import judge_sheet as desk
+from coherently.web.access.callers import judge
+from coherently.web.access.sessions import open_link, set_cookie
+from coherently.web.catalogue import plain
+from coherently.web.operations import sheets
+from coherently.web.operations.questions import setting_of
+from coherently.web.pages.judge_forms import answer_form
+from coherently.web.pages.judge_view import SheetPage, typed
+from coherently.web.pages.rendered import page
+from coherently.web.pages.visits import Notice, read_form, refused_page, wrong
+from coherently.web.refusals import RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+
+    from coherently.web.access.callers import JudgeCaller
+    from coherently.web.access.workbench import Workbench
+    from coherently.web.shapes.judging_shapes import CommentView
+    from coherently.web.shapes.sheet_shapes import SheetView
+
+
+def judge_routes() -> list[BaseRoute]:
+    """Where judges go."""
+    return [
+        Route("/j/{secret}", open_sheet, methods=["GET"], name="GET /j"),
+        Route("/sheet", show, methods=["GET"], name="GET /sheet"),
+        Route("/sheet", send, methods=["POST"], name="POST /sheet"),
+    ]
+
+
+async def open_sheet(request: Request) -> Response:
+    """Open a link: the browser gets a cookie, and the secret leaves its address."""
+    return await run_in_threadpool(_open, request)
+
+
+def _open(request: Request) -> Response:
+    try:
+        _, cookie = open_link(request, request.path_params["secret"])
+    except RefusedError as error:
+        return _closed_door(request, error)
+    response = RedirectResponse("/sheet", 303)
+    set_cookie(request, response, cookie, judge=True)
+    return response
+
+
+async def show(request: Request) -> Response:
+    """The sheet."""
+    return await run_in_threadpool(_show, request)
+
+
+def _show(request: Request) -> Response:
+    try:
+        caller = judge(request)
+        return sheet_page(request, caller, _done(request))
+    except RefusedError as error:
+        return _closed_door(request, error)
+    except CoherentlyError as error:
+        return refused_page(request, error)
+
+
+async def send(request: Request) -> Response:
+    """Keep what the form says; the script of the page uses the API instead."""
+    try:
+        form, _ = await read_form(request)
+    except CoherentlyError as error:
+        return refused_page(request, error)
+    return await run_in_threadpool(_send, request, form)
+
+
+def _send(request: Request, form: Mapping[str, str]) -> Response:
+    try:
+        caller = judge(request, form.get("csrf_token", ""))
+    except RefusedError as error:
+        return _closed_door(request, error)
+    try:
+        address = answer_form(_bench(request), caller, form)
+    except CoherentlyError as error:
+        return sheet_page(request, caller, wrong(error), status=422, form=form)
+    return RedirectResponse(address, 303)
+
+
+def _bench(request: Request) -> Workbench:
+    bench: Workbench = request.app.state.workbench
+    return bench
+
+
+def _closed_door(request: Request, error: RefusedError) -> Response:
+    """What is said to somebody whose link does not hold."""
+    if error.status != 401:
+        return refused_page(request, error)
+    gone = error.code == "not-let-in"
+    title, words = ("judge.withdrawn", "judge.withdrawn.more") if gone else ("judge.nolink", "judge.nolink.more")
+    return page("message.html", 401, title=plain(title), words=plain(words), remedy="", tone="", back=None)
+
+
+def _done(request: Request) -> Notice | None:
+    """What the address says was done just before."""
+    if request.query_params.get("done") == "handed-in":
+        return Notice(plain("judge.handed"), tone="good")
+    return None
+
+
+def sheet_page(
+    request: Request,
+    caller: JudgeCaller,
+    note: Notice | None,
+    *,
+    status: int = 200,
+    form: Mapping[str, str] | None = None,
+) -> Response:
+    """The page of a judge's sheet; `form` has what was typed, if it could not be kept."""
+    bench = _bench(request)
+    sheet = sheets.get_sheet(bench, caller)
+    comments = sheets.sheet_comments(bench, caller).comments
+    rises = _rises(bench, caller.panel, sheet)
+    undo = request.query_params.get("undo", "")
+    return _page(sheet, rises, comments, caller.csrf, status, note=note, form=form or {}, undo=_undo(sheet, undo))
+
+
+def _rises(bench: Workbench, panel: str, sheet: SheetView) -> dict[str, bool]:
+    """Of each ladder, whether its steps get likelier."""
+    ladders = [each for each in sheet.questions if each.kind == "ladder"]
+    setting = setting_of(bench, panel)
+    return {each.id: desk.rises(setting, [event.id for event in each.events]) for each in ladders}
+
+
+def preview_page(bench: Workbench, panel: str, sheet: SheetView, csrf: str) -> Response:
+    """The sheet as a judge would see it, for the facilitator; nothing is saved."""
+    note = Notice(plain("judge.preview"), plain("judge.preview.more"))
+    return _page(sheet, _rises(bench, panel, sheet), [], csrf, 200, note=note, form={}, undo=None, preview=True)
+
+
+def _page(
+    sheet: SheetView,
+    rises: Mapping[str, bool],
+    comments: Sequence[CommentView],
+    csrf: str,
+    status: int,
+    *,
+    preview: bool = False,
+    **values: Any,
+) -> Response:
+    view = SheetPage(sheet, rises, comments)
+    questions = view.questions()
+    count = len(questions)
+    return page(
+        "judge.html",
+        status,
+        view=view,
+        sheet=sheet,
+        questions=questions,
+        done=view.done(questions),
+        count=count,
+        todo=view.todo(questions),
+        csrf=csrf,
+        preview=preview,
+        **values,
+    )
+
+
+def _undo(sheet: SheetView, text: str) -> dict[str, Any] | None:
+    """What "Make it fit" moved just before, by the address: pairs of an event and its old number."""
+    old: dict[str, float] = {}
+    for pair in filter(None, text.split(",")):
+        event, _, per_cent = pair.partition(":")
+        try:
+            old[event] = float(per_cent) / 100
+        except ValueError:
+            return None
+    now = {answer.event: answer.probability for answer in sheet.answers}
+    moves = [f"{typed(value)} → {typed(now.get(event))}\u00a0%" for event, value in old.items() if event in now]
+    number = max((each.number for each in sheet.questions for one in each.events if one.id in old), default=0)
+    words = plain("judge.live.fitted", moves=", ".join(moves))
+    return {"value": text, "words": words, "number": number} if moves else None
