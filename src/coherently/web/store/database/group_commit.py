@@ -68,8 +68,8 @@ class GroupCommit:
     a write found out on its way (`_Job.value`, `_Job.error`) counts for nothing before COMMIT: if that fails, every
     write of the batch has failed, also one that had failed by itself, as it may have seen rows that are gone.
 
-    `_closing` is held for putting a write into the queue and for closing it, never while a write runs: no write gets into
-    a queue that nobody will read again, and nobody waits for the disk to be refused.
+    `_closing` is held for putting a write into the queue and for closing it, never while a write runs: no write gets
+    into a queue that nobody will read again, and nobody waits for the disk to be refused.
 
     `kept_at` is when the last transaction was on the disk, by the monotonic clock; minus infinity if it failed.
     """
