@@ -32,7 +32,7 @@ def add_question(bench: Workbench, caller: AccountCaller, panel: str, draft: Que
     questions, laws = bench.store.questions.list(panel), bench.store.laws.list(panel)
     _check_room(bench, questions, len(draft.events))
     texts = [*_texts(questions), *(event.event for event in draft.events)]
-    check_meaning(texts, [*_statements(questions, laws), *filter(None, [draft.declaration])])
+    check_meaning(texts, [*statements_of(questions, laws), *filter(None, [draft.declaration])])
     record = bench.store.questions.add(
         panel,
         draft.kind,
@@ -86,7 +86,7 @@ def add_law(bench: Workbench, caller: AccountCaller, panel: str, draft: LawDraft
     most = bench.settings.limits.laws
     if len(laws) >= most:
         raise too_many("laws", most, "Drop a law that is no longer needed.")
-    check_meaning(_texts(questions), [*_statements(questions, laws), draft.statement])
+    check_meaning(_texts(questions), [*statements_of(questions, laws), draft.statement])
     return view_law(bench.store.laws.add(panel, draft.statement, draft.title))
 
 
@@ -109,7 +109,12 @@ def read_draft(bench: Workbench, caller: AccountCaller, panel: str, draft: ReadD
 
 def setting_of(bench: Workbench, panel: str) -> SheetSetting:
     """The events and laws of a panel, as the desk takes them."""
-    questions = bench.store.questions.list(panel)
+    return as_setting(bench.store.questions.list(panel), bench.store.laws.list(panel))
+
+
+def as_setting(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -> SheetSetting:
+    """Questions and laws, as the desk takes them."""
+    questions = tuple(questions)
     items = tuple(
         desk.Item(
             event.id,
@@ -121,7 +126,7 @@ def setting_of(bench: Workbench, panel: str) -> SheetSetting:
         for question in questions
         for event in question.events
     )
-    return desk.SheetSetting(items, tuple(_statements(questions, bench.store.laws.list(panel))))
+    return desk.SheetSetting(items, tuple(statements_of(questions, laws)))
 
 
 def check_meaning(texts: Sequence[str], laws: Sequence[str]) -> None:
@@ -134,7 +139,7 @@ def check_meaning(texts: Sequence[str], laws: Sequence[str]) -> None:
 
 def _check_still_read(questions: Sequence[QuestionRecord], laws: Sequence[LawRecord]) -> None:
     try:
-        check_meaning(_texts(questions), _statements(questions, laws))
+        check_meaning(_texts(questions), statements_of(questions, laws))
     except CoherentlyError as error:
         raise RefusedError(
             409,
@@ -156,7 +161,8 @@ def _texts(questions: Iterable[QuestionRecord]) -> list[str]:
     return [event.event for question in questions for event in question.events]
 
 
-def _statements(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -> list[str]:
+def statements_of(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -> list[str]:
+    """What holds: the declarations that questions bring along, and the laws."""
     declared = (question.declaration for question in questions)
     return [*filter(None, declared), *(law.statement for law in laws)]
 
