@@ -69,7 +69,7 @@ def read_event(event: str, events: Events) -> int:
     return int(side)
 
 
-def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
+def find_bounds(result: Result, event: str, time_limit: float, budget: Budget) -> Bounds:
     """Bound an event, whether it was forecast or not."""
     if result.coherence is not Coherence.GLOBAL:
         raise ResultError(
@@ -88,7 +88,7 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
     problem = pose(settled(panel), result.loss, unit_of(panel.weight), np.array([side], np.int32))
     part = _touched(problem.merged, problem.coordinate_of(side))
     weight, truth = _joint(result, panel, part)
-    found = _bounds(part, truth, weight, result.loss, Budget().within(time_limit), turned=side % 2 == 1)
+    found = _bounds(part, truth, weight, result.loss, budget.within(time_limit), turned=side % 2 == 1)
     return _noted(found, _note_unknown(result, panel.events, part))
 
 
