@@ -19,6 +19,11 @@ from coherently.web.store import AnswerGiven, open_store
 from tests.web.store.test_store_journal import Facilitated
 
 
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch):
+    monkeypatch.setattr(open_panels, "PAUSE", 0.0)
+
+
 @pytest.fixture
 def bench(store):
     yield Workbench(store, ServiceSettings(store.url))
@@ -134,6 +139,20 @@ def test_a_live_panel_that_remembers_too_much_is_begun_anew(bench, store, monkey
         room.answer(store)
         check_board(bench, room)
     assert open_panels.open_panel(bench, room.panel)._live.current().revision <= 8
+
+
+def test_a_board_that_failed_on_its_way_is_begun_anew(bench, store, monkeypatch):
+    """What the journal told before the fault is not lost."""
+    room = Facilitated(store, 2)
+    for _ in range(5):
+        room.answer(store)
+        check_board(bench, room)
+    with monkeypatch.context() as patch:
+        patch.setattr(open_panels.LivePanel, "settle", lambda *_: 1 / 0)
+        room.answer(store)
+        with pytest.raises(ZeroDivisionError):
+            check_board(bench, room)
+    check_board(bench, room)
 
 
 def test_many_look_while_many_answer(bench, store):

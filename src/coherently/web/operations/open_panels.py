@@ -7,6 +7,7 @@ touches is solved again. Nothing here decides who may see it: `privacy` does.
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ MOST_REVISIONS = 50_000
 """Number of revisions, all of which a live panel remembers, after which it is begun anew."""
 SOLVING, WAITING = 0.2, 0.5
 """Maximum number of seconds for one part of a panel, and for all that changed."""
+PAUSE = 2.0
+"""Seconds until a panel that was not solved in time is tried again: looking at it must not cost that each time."""
 METHOD = Exact(time_limit=SOLVING)
 
 
@@ -60,13 +63,19 @@ class OpenPanel:
         self._journal = StoreJournal(store, panel, METHOD)
         self._live: LivePanel | None = None
         self._moment: PanelMoment | None = None
+        self._next_try = 0.0
 
     def moment(self) -> PanelMoment:
         """The panel as the store has it now, with the changes that other processes made."""
         with self._lock:
-            self._catch_up()
-            if self._moment is None or self._moment.change != self._journal.seen:
-                self._moment = self._look()
+            try:
+                self._catch_up()
+                if self._moment is None or self._moment.change != self._journal.seen:
+                    self._moment = self._look()
+            except BaseException:
+                # The journal may have told of changes that were not done: the next who asks begins anew.
+                self._live = self._moment = None
+                raise
             return self._moment
 
     def _catch_up(self) -> None:
@@ -94,14 +103,13 @@ class OpenPanel:
         return PanelMoment(journal.seen, setting, records, self._coherent(setting, records))
 
     def _coherent(self, setting: SheetSetting, records: tuple[ForecastRecord, ...]) -> dict[str, float] | None:
-        if self._live is None:
+        if self._live is None or time.monotonic() < self._next_try:
             return None
         now = self._live.settle(WAITING)
-        if not now.is_settled:  # time ran out, or pins contradict each other
-            return None
         answered = {each.event for each in records if each.probability is not None}
         texts = {item.id: item.event for item in setting.items if item.id in answered}
-        if not all(_is_proved(now, text) for text in texts.values()):
+        if not now.is_settled or not all(_is_proved(now, text) for text in texts.values()):
+            self._next_try = time.monotonic() + PAUSE  # time ran out, or pins contradict each other
             return None
         return {event: now.probability(text) for event, text in texts.items()}
 
