@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from coherently.errors import EventError, MethodError, ResultError
+from coherently.errors import EventError, MethodError, ResultError, Where
 from coherently.events import CERTAIN, NEVER, find_world, quote_name
 from coherently.panel import impossible_conditions
 from coherently.problem import ABSENT, pose, possible, settled, split, unit_of
@@ -91,7 +91,7 @@ def read_event(event: str, events: Events) -> AskedEvent:
     """Read an event, or a conditional, and add it to the table."""
     reading = events.add([event])
     if reading.faults:
-        raise EventError(f"{event!r}: {reading.faults[0]}")
+        raise reading.faults[0].error(f"{event!r}: {reading.faults[0]}")
     return AskedEvent(event, *map(int, reading.sides[0]))
 
 
@@ -100,7 +100,9 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
     if result.coherence is not Coherence.GLOBAL:
         raise ResultError(
             f"bounds need globally coherent forecasts, but the coherence of these is {result.coherence}: "
-            "aggregate with the method exact (or annealing)"
+            "aggregate with the method exact (or annealing)",
+            code="not-coherent",
+            remedy="aggregate with the method exact (or annealing)",
         )
     if not 0 <= time_limit < math.inf:
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
@@ -125,7 +127,7 @@ def _constant(panel: Panel, asked: AskedEvent) -> float | None:
     if not asked.is_conditional:
         return None
     for reason in impossible_conditions(panel.laws, panel.events, np.array([asked.condition], np.int32)).values():
-        raise EventError(f"{asked.text!r}: {reason}")
+        raise EventError(f"{asked.text!r}: {reason}", code="impossible-condition", where=Where(event=asked.text))
     holds, fails = possible(panel, np.array([asked.joint, asked.rest], np.int32)).tolist()
     return None if holds and fails else float(holds)
 

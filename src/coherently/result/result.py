@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.errors import EventError, counted
+from coherently.errors import EventError, Where, counted
 from coherently.events import NEVER, PackedTexts
 from coherently.panel import ROWS, digest, text_table, to_frame
 from coherently.result import record
@@ -221,7 +221,7 @@ class Result(Value):
         """
         reading = self.panel.events.find([event])
         if reading.faults:
-            raise EventError(f"{event!r}: {reading.faults[0]}")
+            raise reading.faults[0].error(f"{event!r}: {reading.faults[0]}")
         side, condition, rest = reading.sides[0].tolist()
         written = self.panel.written
         value = self.solution.value
@@ -234,7 +234,9 @@ class Result(Value):
             return float(side != NEVER)
         raise EventError(
             f"nobody forecast {event!r} or its complement; frame() lists the {len(written):,} forecast events"
-            f", and result.bounds({event!r}) gives what they imply for it"
+            f", and result.bounds({event!r}) gives what they imply for it",
+            code="unknown-event",
+            where=Where(event=event),
         )
 
     def bounds(self, event: str, time_limit: float = 10.0) -> Bounds:
