@@ -55,3 +55,57 @@ NOUNS = {"annealing"}
 def test_a_module_is_named_by_what_it_gives():
     actions = [path for path in EVERY if path.stem.endswith("ing") and path.stem not in NOUNS]
     assert not actions
+
+
+# Reaching and positions: what one module may not do to the objects and functions of another.
+
+
+def parsed(path):
+    return ast.parse(path.read_text("utf-8"))
+
+
+def room_of(path):
+    return path.relative_to(ROOT / "src/coherently").parts[0].removesuffix(".py")
+
+
+BY_POSITION = {"cli", "conversion", "explain", "live", "panel", "report", "scoring", "simulation", "web"}
+"""Rooms that still pass more than four arguments by position; a room that no longer does leaves this list."""
+
+
+def package_names(tree):
+    """The names in a module that stand for things of the package, and are not compiled."""
+    names = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("coherently"):
+            names |= {one.asname or one.name for one in node.names} - {"_core"}
+    return names
+
+
+def by_position(arguments):
+    """The number of arguments, those in a tuple with a star included."""
+    starred = [one.value for one in arguments if isinstance(one, ast.Starred)]
+    inside = [by_position(one.elts) - 1 for one in starred if isinstance(one, ast.Tuple | ast.List)]
+    return len(arguments) + sum(inside)
+
+
+def long_calls(path):
+    """Calls of functions and classes of the package, by name, with more than four arguments by position."""
+    tree = parsed(path)
+    names = package_names(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and by_position(node.args) > 4:
+            called = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+            if isinstance(called, ast.Name) and called.id in names:
+                yield f"{path.relative_to(ROOT)}:{node.lineno}"
+
+
+def test_more_than_four_arguments_are_passed_by_name():
+    found = {path: list(long_calls(path)) for path in EVERY}
+    assert {room_of(path) for path, calls in found.items() if calls} == BY_POSITION, [
+        call for path, calls in found.items() if room_of(path) not in BY_POSITION for call in calls
+    ]
+
+
+def test_a_starred_tuple_hides_no_arguments():
+    call = ast.parse("f(a, *(b, c, *[d, e]), *rest, g=1)").body[0].value
+    assert by_position(call.args) == 6

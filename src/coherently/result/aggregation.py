@@ -70,7 +70,7 @@ def aggregate(
     given, panel = panel, panel if weights is None else weighted(panel, weights)
     with opened(engine) as executor, opened_keep(keep) as finished:
         budget = Budget(progress=progress or _nobody, cancel=cancel or Event(), engine=executor, keep=finished)
-        return _aggregated(given, panel, chosen, measure, budget)
+        return _aggregated(given, panel, chosen, measure, budget=budget)
 
 
 def _nobody(_: float) -> None:

@@ -234,10 +234,22 @@ def _stand_in(
             message = f"{place} is {texts[i]!r}, the same event as forecasts[{first[sides]}]"
             raise ResultError(message, code="repeated-event", where=Where(event=texts[i], field=place))
     outcome = np.full(len(texts), UNRESOLVED, np.int8)
-    written = WrittenEvents(tuple(texts), reading.event, reading.condition, reading.rest, outcome)
+    written = WrittenEvents(
+        text=tuple(texts), event=reading.event, condition=reading.condition, rest=reading.rest, outcome=outcome
+    )
     index = np.arange(len(texts), dtype=np.int32)
     probability = np.clip(np.nan_to_num(raw), 0.0, 1.0)
-    return Panel(events, ("panel",), written, np.zeros_like(index), index, probability, weight, laws=laws, reduced=True)
+    return Panel(
+        events=events,
+        judges=("panel",),
+        written=written,
+        judge_index=np.zeros_like(index),
+        event_index=index,
+        probability=probability,
+        weight=weight,
+        laws=laws,
+        reduced=True,
+    )
 
 
 def _with_rows(panel: Panel, forecasts: Sequence[Fields]) -> Panel:
@@ -319,14 +331,14 @@ def _component(fields: Fields) -> Component:
     fields.only("variables", "events", "coherence", "route", "proof", "objective", "lower_bound")
     objective, bound = _floats([fields.number_or_none(name) for name in ("objective", "lower_bound")]).tolist()
     return Component(
-        fields.whole("variables"),
-        fields.whole("events"),
-        fields.fact("coherence", Coherence),
-        fields.fact("route", Route, before=CONFLICT),
-        fields.fact("proof", Proof),
-        objective,
-        bound,
-        _conflict(fields),
+        variables=fields.whole("variables"),
+        events=fields.whole("events"),
+        coherence=fields.fact("coherence", Coherence),
+        route=fields.fact("route", Route, before=CONFLICT),
+        proof=fields.fact("proof", Proof),
+        objective=objective,
+        lower_bound=bound,
+        conflict=_conflict(fields),
     )
 
 

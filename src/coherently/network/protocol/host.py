@@ -103,7 +103,15 @@ class GroupHost:
 
     def _result(self, group: GroupState, keeper: int) -> Message:
         values = tuple([group.result[place] for place in group.places[keeper]])
-        return Message(MessageKind.RESULT, self._node, keeper, group.plan.group, group.number, (), values)
+        return Message(
+            kind=MessageKind.RESULT,
+            sender=self._node,
+            receiver=keeper,
+            group=group.plan.group,
+            round=group.number,
+            events=(),
+            values=values,
+        )
 
     def state(self) -> list[list[Any]]:
         """What must outlive a restart, in plain values: one row per group that was projected."""

@@ -84,4 +84,6 @@ class Recording:
         """All notes."""
         rows = np.array(self._rows, np.float64).reshape(-1, 6).T
         messages, size, projections = rows[1:4].astype(np.int64)
-        return NetworkTrace(rows[0], messages, size, projections, rows[4], rows[5])
+        return NetworkTrace(
+            time=rows[0], messages=messages, bytes=size, projections=projections, largest=rows[4], typical=rows[5]
+        )

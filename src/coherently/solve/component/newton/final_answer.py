@@ -25,19 +25,19 @@ def finish(work: Newton, ended: Ended) -> Answer:
     best = _reduced(work)
     value, x = work.objective.value(best.sides), np.clip(best.sides[: len(work.part)], 0.0, 1.0)
     return Answer(
-        best.share,
-        best.worlds,
-        x,
-        value,
-        min(value, work.bound),
-        Route.NEWTON,
-        work.proof,
-        ended,
-        work.pins.violation(best.sides),
-        _saved(work, best.sides) if work.objective.loss.is_quadratic and work.steps else -math.inf,
-        math.nan,
-        find_degenerate(work.part, x, work.oracle, work.budget),
-        work.steps,
+        share=best.share,
+        worlds=best.worlds,
+        x=x,
+        objective=value,
+        bound=min(value, work.bound),
+        route=Route.NEWTON,
+        proof=work.proof,
+        ended=ended,
+        violation=work.pins.violation(best.sides),
+        saved=_saved(work, best.sides) if work.objective.loss.is_quadratic and work.steps else -math.inf,
+        shortfall=math.nan,
+        degenerate=find_degenerate(work.part, x, work.oracle, work.budget),
+        steps=work.steps,
     )
 
 

@@ -157,7 +157,7 @@ class Newton:
         blend = self.minimise(objective.first_model(), self.budget, 1e-3 * floor, search)
         if not self.engine.is_feasible():
             # Pins must be satisfied whatever the time: only a stop ends this.
-            require_pins(self.engine, self.part, self.oracle, self.pins, replace(self.budget, deadline=math.inf))
+            require_pins(self.engine, self.part, self.oracle, self.pins, budget=replace(self.budget, deadline=math.inf))
             blend = self.minimise(objective.first_model(), self.budget, 1e-3 * floor, search)
         self.first = blend  # its conditions may be impossible without need
         if not objective.is_steep and _are_likely(objective, blend):
@@ -198,7 +198,7 @@ class Newton:
             last = (min(now[0], last[0]), min(now[1], last[1]), min(now[2], last[2])) if halved else last
             idle = 0 if halved or smooth < (1.0 - TUNING.fallen) * before else idle + 1
             before = smooth
-            length = step_length(objective, blend, aim, slope, mass, smooth)
+            length = step_length(objective, blend, aim, slope, mass=mass, smooth=smooth)
             proved = budget.is_enough(self.gap, self.best.value)
             if length == 0 or idle >= (1 if tied else TUNING.patience if proved else TUNING.unproved):
                 if not tied:
@@ -212,7 +212,7 @@ class Newton:
         """Take one more step: a gap g leaves errors of sqrt(g) in probabilities, which the step squares."""
         objective = self.objective
         aim = self.minimise(objective.model(planes, mass, tied=False), self.budget, 0.0)
-        if step_length(objective, blend, aim, 0.0, mass, smooth) == 1:
+        if step_length(objective, blend, aim, 0.0, mass=mass, smooth=smooth) == 1:
             self.best.take(objective, aim, STEADY * objective.total)
             self._certify(objective.planes(aim.sides, mass), mass, objective.smoothed_value(aim.sides, mass))
 
@@ -233,7 +233,7 @@ class Newton:
             worth = TUNING.rough * fall
             aim = self.minimise(objective.model(planes, mass, tied=tied), steps, goal, SearchPlan(effort, worth))
             slope, smooth = slope_towards(objective, blend, aim, planes), objective.smoothed_value(blend.sides, mass)
-            fall, length = -slope, step_length(objective, blend, aim, slope, mass, smooth)
+            fall, length = -slope, step_length(objective, blend, aim, slope, mass=mass, smooth=smooth)
             blend = blend.towards(aim, length) if length > 0 else blend
             self.best.take(objective, blend)
             if length > 0 and fall > goal:

@@ -144,7 +144,7 @@ def reach(work: Newton, start: Blend, budget: Budget) -> Blend:
         before, left = left, work.engine.objective() - goal
         if budget.is_enough(work.gap, work.best.value) or work.gap > NEAR * work.best.scale:
             break
-    length = step_length(objective, start, aim, 0.0, 0.0, objective.value(start.sides))
+    length = step_length(objective, start, aim, 0.0, mass=0.0, smooth=objective.value(start.sides))
     return start.towards(aim, MOST_OF_IT * length) if length > 0 else start
 
 
