@@ -81,7 +81,7 @@ def opened_simulator(
         seed=seed,
         watcher=recording.decided,
     )
-    recording.simulator = simulator
+    recording.follow(simulator)
     return simulator, recording
 
 

@@ -91,7 +91,7 @@ class Node:
 
     def watch(self, watcher: Watcher) -> None:
         """Tell `watcher` of each projection that this node decides from now on; it must not call the node."""
-        self._host.watcher = watcher
+        self._host.watch(watcher)
 
     def state(self) -> dict[str, Any]:
         """All that must outlive a restart, in plain values: JSON keeps every digit."""

@@ -3,7 +3,7 @@
 If neighbouring cliques agree on the distribution of what they share, there is one distribution behind all of them
 (Lauritzen and Spiegelhalter 1988). So the nearest forecasts are those of the relaxed problem over cliques. An interior
 point method finds them in a few steps, each of which costs as much as there are cliques; a pin is one more group. What
-is left is to name the worlds (see `gluing`).
+is left is to name the worlds (see `glued_cliques`).
 
 The bound does not depend on how x was found. With the gradient a of the convex objective f at x, and any forces e on
 the coordinates of pins, every y that satisfies the pins has
