@@ -9,9 +9,11 @@ import typer
 from coherently.cli.option_groups import gathered
 from coherently.cli.options import (
     AsJson,
+    EngineWord,
     Output,
     Seed,
     Tolerance,
+    WeightsFile,
 )
 from coherently.cli.panel_source import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_json
@@ -40,6 +42,8 @@ def bounds(
         ),
     ] = None,
     seed: Seed = None,
+    weights: WeightsFile = None,
+    engine: EngineWord = None,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
@@ -55,7 +59,7 @@ def bounds(
     for event in events:
         read_event(event, panel.events.fresh())
     with progress_bar("Aggregating", quiet=source.quiet) as progress:
-        result = aggregate(panel, chosen, progress=progress)
+        result = aggregate(panel, chosen, weights=weights, progress=progress, engine=engine)
     columns = _columns(events, _bound(result, events, time_limit, quiet=source.quiet))
     if output is not None:
         write_table(columns, output)

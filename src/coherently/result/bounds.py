@@ -95,7 +95,7 @@ def read_event(event: str, events: Events) -> AskedEvent:
     return AskedEvent(event, *map(int, reading.sides[0]))
 
 
-def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
+def find_bounds(result: Result, event: str, time_limit: float, budget: Budget) -> Bounds:
     """Bound an event or a conditional, whether it was forecast or not."""
     if result.coherence is not Coherence.GLOBAL:
         raise ResultError(
@@ -116,7 +116,7 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
     problem = pose(settled(panel), result.loss, unit_of(panel.weight), np.array(sides, np.int32))
     part = _touched(problem.merged, [problem.coordinate_of(side) for side in sides])
     weight, worlds = _joint(result, panel, part)
-    bounds = _bounds(part, asked, KnownAnswer(worlds, weight, result.loss), Budget().within(time_limit))
+    bounds = _bounds(part, asked, KnownAnswer(worlds, weight, result.loss), budget.within(time_limit))
     return _noted(bounds, _note_unknown(result, panel.events, part, len(sides)))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from coherently.errors import EventError, Where, counted
 from coherently.events import NEVER, PackedTexts
+from coherently.note_log import notes_logged
 from coherently.panel import ROWS, digest, text_table, to_frame
 from coherently.result import record
 from coherently.result.answer_worlds import Mixture
@@ -16,6 +17,7 @@ from coherently.result.bounds import find_bounds
 from coherently.result.fields import source_text
 from coherently.result.shown import DIGITS, rounded_changes
 from coherently.solve import Global, Local
+from coherently.solve.budget import asked_budget
 from coherently.values import Value
 
 if TYPE_CHECKING:
@@ -25,13 +27,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.arrays import Indices
-    from coherently.panel import Columns, Panel
+    from coherently.panel import Columns, Panel, Progress
     from coherently.panel.cell_table import Cells
     from coherently.problem import Loss, Problem
     from coherently.result.bounds import Bounds
     from coherently.result.record import Claimed, Recorded
     from coherently.result.shown import ShownForecasts
-    from coherently.solve import Coherence, Component, Method, Solution, Status, Trace
+    from coherently.solve import Coherence, Component, Method, Signal, Solution, Status, Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -239,7 +241,15 @@ class Result(Value):
             where=Where(event=event),
         )
 
-    def bounds(self, event: str, time_limit: float = 10.0) -> Bounds:
+    @notes_logged(lambda found: [found.note])
+    def bounds(
+        self,
+        event: str,
+        time_limit: float = 10.0,
+        *,
+        progress: Progress | None = None,
+        cancel: Signal | None = None,
+    ) -> Bounds:
         """The tightest interval that coherence with this result implies for any event or conditional, forecast or not.
 
         The result must be globally coherent. The two numbers are the least and the greatest probability over all
@@ -261,7 +271,7 @@ class Result(Value):
         >>> round(low, 6), round(high, 6)
         (0.428571, 0.857143)
         """
-        return find_bounds(self, event, time_limit)
+        return find_bounds(self, event, time_limit, asked_budget(progress, cancel))
 
 
 def _column(texts: Sequence[str]) -> Cells:
