@@ -200,3 +200,18 @@ def test_the_secret_of_a_link_is_shown_once(service):
     assert first["link"].endswith(first["secret"])
     assert again == {**first, "secret": None, "link": None}
     assert service.client(first["secret"]).get("/sheet").status_code == 200
+
+
+def test_a_text_that_cannot_be_read_is_placed_in_the_body(weather):
+    api, path = weather.api, weather.path
+    events = [{"event": "snow", "title": "snow"}, {"event": "snow & & ice", "title": "both"}]
+    error = refused(api.post(f"{path}/questions", json={"title": "Winter", "kind": "ladder", "events": events}), 422)
+    where = error["where"]
+    assert (error["code"], where["field"], where["event"]) == ("bad-event", "body.events.1.event", "snow & & ice")
+    assert where["span"] == [7, 8]
+    error = refused(api.post(f"{path}/laws", json={"statement": "storm -> "}), 422)
+    assert (error["code"], error["where"]["field"]) == ("bad-event", "body.statement")
+    api.post(f"{path}/laws", json={"statement": "rain"})
+    error = refused(api.post(f"{path}/laws", json={"statement": "~rain"}), 422)
+    assert error["code"] == "contradictory-laws"
+    assert [each["where"]["field"] for each in error["problems"]] == [None, "body.statement"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coherently.errors import CoherentlyError
@@ -12,8 +14,9 @@ from coherently.web.refusals import RefusedError, not_found, too_many
 from coherently.web.shapes.panel_shapes import EventView, LawList, LawView, QuestionList, QuestionView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from coherently.errors import Where
     from coherently.explain.judge_sheet import DraftReading, SheetSetting
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
@@ -35,7 +38,12 @@ def add_question(
     questions, laws = bench.store.questions.list(panel), bench.store.laws.list(panel)
     texts = [*_texts(questions), *(event.event for event in draft.events)]
     # Logic may take its time, so it is done before the transaction, which nobody else can write beside.
-    check_meaning(texts, [*_statements(questions, laws), *filter(None, [draft.declaration])])
+    statements = _statements(questions, laws)
+    fields = {("laws", len(statements)): "body.declaration"}
+    before = len(texts) - len(draft.events)
+    fields |= {("records", before + i): f"body.events.{i}.event" for i in range(len(draft.events))}
+    with in_draft(fields):
+        check_meaning(texts, [*statements, *filter(None, [draft.declaration])])
 
     def action() -> QuestionView:
         _check_room(bench, bench.store.questions.list(panel), len(draft.events))
@@ -91,7 +99,9 @@ def add_law(bench: Workbench, caller: AccountCaller, panel: str, draft: LawDraft
     """Add a law; it must be readable and go together with the others."""
     own_panel(bench, caller, panel)
     questions, laws = bench.store.questions.list(panel), bench.store.laws.list(panel)
-    check_meaning(_texts(questions), [*_statements(questions, laws), draft.statement])
+    statements = _statements(questions, laws)
+    with in_draft({("laws", len(statements)): "body.statement"}):
+        check_meaning(_texts(questions), [*statements, draft.statement])
     most = bench.settings.limits.laws
 
     def action() -> LawView:
@@ -134,6 +144,20 @@ def setting_of(bench: Workbench, panel: str) -> SheetSetting:
         for event in question.events
     )
     return desk.SheetSetting(items, tuple(_statements(questions, bench.store.laws.list(panel))))
+
+
+@contextmanager
+def in_draft(fields: dict[tuple[str, int], str]) -> Iterator[None]:
+    """Name the fields of a draft in errors: `fields` has them by source and place among all texts, from 0."""
+
+    def placed(where: Where) -> Where:
+        row = where.row - 1 if isinstance(where.row, int) else -1
+        return replace(where, field=fields.get((where.file or "", row)))
+
+    try:
+        yield
+    except CoherentlyError as error:
+        raise error.moved(placed) from None
 
 
 def check_meaning(texts: Sequence[str], laws: Sequence[str]) -> None:
