@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from coherently.errors import ResultError
+from coherently.errors import ResultError, Where
 
 Words = TypeVar("Words", bound=StrEnum)
 
@@ -36,7 +36,9 @@ def source_text(source: str | os.PathLike[str]) -> str:
     except (FileNotFoundError, ValueError) as error:
         if isinstance(error, UnicodeDecodeError):
             raise ResultError(f"{source} is not a text in UTF-8, as the JSON of a result is: {error}") from None
-        raise ResultError(f"there is no file {str(source)!r}: check its name and folder, or pass JSON") from None
+        remedy = "check its name and folder, or pass JSON"
+        message = f"there is no file {str(source)!r}: {remedy}"
+        raise ResultError(message, code="no-such-file", where=Where(str(source)), remedy=remedy) from None
     except OSError as error:
         raise ResultError(f"{source} cannot be read: {error.strerror or error}") from None
 
@@ -46,7 +48,7 @@ def parse(text: str) -> Fields:
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise ResultError(f"the result is not JSON: {error}") from None
+        raise ResultError(f"the result is not JSON: {error}", code="bad-json") from None
     if not isinstance(value, dict):
         raise ResultError(f"the result is {_shown(value)}; it must be a JSON object")
     return Fields(value, "")
@@ -70,11 +72,12 @@ class Fields:
 
     def refuse(self, name: str, allowed: str) -> NoReturn:
         """Raise an error that says what a field must be."""
-        raise ResultError(f"{self.place(name)} is {_shown(self._values[name])}; it must be {allowed}")
+        raise bad_field(self.place(name), self._values[name], allowed)
 
     def _take(self, name: str) -> Any:
         if name not in self._values:
-            raise ResultError(f"the field {self.place(name)} is missing")
+            where = Where(field=self.place(name))
+            raise ResultError(f"the field {self.place(name)} is missing", code="missing-field", where=where)
         return self._values[name]
 
     def only(self, *names: str) -> None:
@@ -82,7 +85,9 @@ class Fields:
         unknown = [name for name in self._values if name not in names]
         if unknown:
             raise ResultError(
-                f"the field {self.place(unknown[0])} is not one of a result; the fields are {', '.join(names)}"
+                f"the field {self.place(unknown[0])} is not one of a result; the fields are {', '.join(names)}",
+                code="unknown-field",
+                where=Where(field=self.place(unknown[0])),
             )
 
     def has(self, name: str) -> bool:
@@ -141,7 +146,7 @@ class Fields:
         """A list of texts."""
         for i, value in enumerate(self.items(name)):
             if not isinstance(value, str):
-                raise ResultError(f"{self.place(name)}[{i}] is {_shown(value)}; it must be a text")
+                raise bad_field(f"{self.place(name)}[{i}]", value, "a text")
         return self.items(name)
 
     def objects(self, name: str) -> list[Fields]:
@@ -149,7 +154,7 @@ class Fields:
         place = self.place(name)
         for i, value in enumerate(self.items(name)):
             if not isinstance(value, dict):
-                raise ResultError(f"{place}[{i}] is {_shown(value)}; it must be an object")
+                raise bad_field(f"{place}[{i}]", value, "an object")
         return [Fields(value, f"{place}[{i}]") for i, value in enumerate(self.items(name))]
 
     def is_none(self, name: str) -> bool:
@@ -165,7 +170,13 @@ def _number(value: object, place: str) -> float:
             number = math.inf
         if math.isfinite(number):
             return number
-    raise ResultError(f"{place} is {_shown(value)}; it must be a finite number")
+    raise bad_field(place, value, "a finite number")
+
+
+def bad_field(place: str, value: object, allowed: str) -> ResultError:
+    """A field that is not what it must be."""
+    message = f"{place} is {_shown(value)}; it must be {allowed}"
+    return ResultError(message, code="bad-field", where=Where(field=place), remedy=f"it must be {allowed}")
 
 
 def _refuse_constant(word: str) -> NoReturn:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.errors import ResultError, summarise
-from coherently.events import Events
+from coherently.errors import ListedProblem, ResultError, Where
+from coherently.events import Events, Fault
 from coherently.panel import NO_LAWS, Panel, WrittenEvents, is_plain, read_laws
 from coherently.panel.columnar.cell_values import HEAVIEST, are_weights
 from coherently.panel.panel import UNRESOLVED
@@ -214,6 +214,11 @@ def _part(part: Worlds, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _unreadable(fault: Fault) -> ListedProblem:
+    place = f"forecasts[{fault.index}].event"
+    return ListedProblem(f"{place}: {fault}", fault.code, fault.where(field=place), fault.remedy)
+
+
 def _stand_in(
     texts: list[str], raw: NDArray[np.float64], weight: NDArray[np.float64], statements: list[str], *, plain: bool
 ) -> Panel:
@@ -221,11 +226,13 @@ def _stand_in(
     laws = read_laws(statements, events) if statements else NO_LAWS
     reading = events.add_names(texts) if plain else events.add(texts)
     if reading.faults:
-        raise ResultError(summarise([f"forecasts[{f.index}].event: {f}" for f in reading.faults]))
+        raise ResultError.listing([_unreadable(fault) for fault in reading.faults])
     first: dict[tuple[int, ...], int] = {}
     for i, sides in enumerate(map(tuple, reading.sides.tolist())):
         if first.setdefault(sides, i) != i:
-            raise ResultError(f"forecasts[{i}].event is {texts[i]!r}, the same event as forecasts[{first[sides]}]")
+            place = f"forecasts[{i}].event"
+            message = f"{place} is {texts[i]!r}, the same event as forecasts[{first[sides]}]"
+            raise ResultError(message, code="repeated-event", where=Where(event=texts[i], field=place))
     outcome = np.full(len(texts), UNRESOLVED, np.int8)
     written = WrittenEvents(tuple(texts), reading.event, reading.condition, reading.rest, outcome)
     index = np.arange(len(texts), dtype=np.int32)

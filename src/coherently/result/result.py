@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.errors import EventError, counted
-from coherently.events import CERTAIN, NEVER, PackedTexts
+from coherently.errors import EventError, Where, counted
+from coherently.events import NEVER, PackedTexts
 from coherently.panel import ROWS, digest, text_table, to_frame
 from coherently.result import record
 from coherently.result.answer_worlds import Mixture
@@ -221,7 +221,7 @@ class Result(Value):
         """
         reading = self.panel.events.find([event])
         if reading.faults:
-            raise EventError(f"{event!r}: {reading.faults[0]}")
+            raise reading.faults[0].error(f"{event!r}: {reading.faults[0]}")
         side, condition, rest = reading.sides[0].tolist()
         written = self.panel.written
         value = self.solution.value
@@ -234,16 +234,19 @@ class Result(Value):
             return float(side != NEVER)
         raise EventError(
             f"nobody forecast {event!r} or its complement; frame() lists the {len(written):,} forecast events"
-            + (f", and result.bounds({event!r}) gives what they imply for it" if condition == CERTAIN else "")
+            f", and result.bounds({event!r}) gives what they imply for it",
+            code="unknown-event",
+            where=Where(event=event),
         )
 
     def bounds(self, event: str, time_limit: float = 10.0) -> Bounds:
-        """The tightest interval that coherence with this result implies for any event, forecast or not.
+        """The tightest interval that coherence with this result implies for any event or conditional, forecast or not.
 
         The result must be globally coherent. The two numbers are the least and the greatest probability over all
         distributions over possible worlds that obey laws and pins and agree with the result on every forecast that has
         weight; where the result lies inside a judge's interval, any probability in this interval agrees. Forecasts
-        conditional on an event that is impossible in the answer (below 1e-6) are left out.
+        conditional on an event that is impossible in the answer (below 1e-6) are left out. The bounds of a conditional
+        are over those distributions that make its condition possible; `note` says if others do not, or if none does.
 
         If `certified`, both numbers are proved and reached, to within 1e-7. Otherwise they hold, but tighter ones may
         exist, and `note` says why: the proof took more than `time_limit` seconds, the events are too large for a proof,
@@ -254,6 +257,9 @@ class Result(Value):
         >>> low, high = co.aggregate(panel, "exact").bounds("p & q")
         >>> round(low, 6), round(high, 6)
         (0.3, 0.6)
+        >>> low, high = co.aggregate(panel, "exact").bounds("q given p")
+        >>> round(low, 6), round(high, 6)
+        (0.428571, 0.857143)
         """
         return find_bounds(self, event, time_limit)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from coherently.errors import MethodError, did_you_mean
+from coherently.errors import MethodError, unknown_word
 from coherently.solve.facts import Promise
 from coherently.solve.methods.alternating_projections import AlternatingProjections
 from coherently.solve.methods.annealing import Annealing
@@ -39,33 +39,39 @@ def choose(method: str | Method, **options: object) -> Method:
     if isinstance(method, Method):
         return method
     if method not in METHODS:
-        hint = did_you_mean(method, METHODS)
-        raise MethodError(f"unknown method {method!r}; the methods are {', '.join(METHODS)}.{hint}")
+        raise unknown_word("method", method, METHODS)
     kind, fixed = METHODS[method]
     given = {name: value for name, value in options.items() if value is not None}
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     unknown = [name for name in given if name not in known]
     if unknown:
-        raise MethodError(f"the method {method} has no option {unknown[0]}; {_who_has(unknown[0])}")
+        raise MethodError(
+            f"the method {method} has no option {unknown[0]}; {_who_has(unknown[0])}", code="unknown-option"
+        )
     return kind(**fixed, **given)
 
 
 def recipe_of(values: object) -> Recipe:
     """The recipe of plain values, as `Recipe.as_dict` gives them; an error says what is wrong."""
     if not isinstance(values, dict) or values.get("recipe") != 1:
-        raise MethodError('a recipe is an object with "recipe": 1, as `coherently tune` writes it; this is not one')
+        raise MethodError(
+            'a recipe is an object with "recipe": 1, as `coherently tune` writes it; this is not one', code="bad-recipe"
+        )
     given = {name: value for name, value in values.items() if name not in ("recipe", "then")}
     allowed = [field.name for field in fields(Recipe) if field.name != "then"]
     unknown = [name for name in given if name not in allowed]
     if unknown:
-        raise MethodError(f"a recipe has no {unknown[0]!r}; it has {', '.join(allowed)} and then")
+        raise MethodError(f"a recipe has no {unknown[0]!r}; it has {', '.join(allowed)} and then", code="bad-recipe")
     for name, value in given.items():
         word = name in ("pool", "loss")
         if isinstance(value, bool) or not isinstance(value, str if word else int | float):
-            raise MethodError(f"{name} of the recipe is {value!r}; it must be a {'word' if word else 'number'}")
+            wanted = "word" if word else "number"
+            raise MethodError(f"{name} of the recipe is {value!r}; it must be a {wanted}", code="bad-recipe")
     then = values.get("then")
     if then is not None and not (isinstance(then, dict) and isinstance(then.get("method"), str)):
-        raise MethodError(f'then of the recipe is {then!r}; it must be null or an object with a "method"')
+        raise MethodError(
+            f'then of the recipe is {then!r}; it must be null or an object with a "method"', code="bad-recipe"
+        )
     return Recipe(then=None if then is None else _chosen_again(then), **given)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coherently.web.access.request_keys import only_once
@@ -25,6 +25,17 @@ if TYPE_CHECKING:
     from coherently.web.access.workbench import Workbench
     from coherently.web.shapes.judging_shapes import CommentDraft, ForecastBatch, OutcomeDraft
     from coherently.web.store.store_records import CommentRecord, ForecastRecord, OutcomeRecord
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMark:
+    """That a judge answered or abstained, why and when; the number is not in it."""
+
+    judge: str
+    event: str
+    is_abstention: bool
+    reason: str
+    time: str
 
 
 def list_forecasts(
@@ -50,6 +61,23 @@ def list_forecasts(
     privacy = privacy_of(bench, panel)
     shown = [replace(record, probability=None) if privacy.covers(record) else record for record in found]
     return ForecastPage(forecasts=[view_forecast(record) for record in shown], after=more)
+
+
+def is_answered(bench: Workbench, caller: AccountCaller, panel: str) -> bool:
+    """Whether anybody ever answered."""
+    own_panel(bench, caller, panel)
+    return bench.store.forecasts.count(panel) > 0
+
+
+def list_marks(bench: Workbench, caller: AccountCaller, panel: str) -> list[AnswerMark]:
+    """The answers that stand to questions that are asked, without their numbers."""
+    own_panel(bench, caller, panel)
+    asked = {event.id for question in bench.store.questions.list(panel) for event in question.events}
+    return [
+        AnswerMark(each.judge, each.event, each.state == "abstained", each.reason, each.time)
+        for each in bench.store.forecasts.latest(panel)
+        if each.event in asked
+    ]
 
 
 def record_forecasts(
@@ -128,21 +156,15 @@ def add_comment(
 
 def view_forecast(record: ForecastRecord) -> ForecastView:
     """A forecast as it is answered."""
-    return ForecastView(**{**record.as_dict(), "id": str(record.id)})
+    return ForecastView.of(record, id=str(record.id))
 
 
 def view_outcome(record: OutcomeRecord) -> OutcomeView:
     """An outcome as it is answered."""
-    return OutcomeView(event=record.event, outcome=record.outcome, note=record.note, time=record.time)
+    return OutcomeView.of(record)
 
 
 def view_comment(record: CommentRecord, author: str | None, reader: str | None = None) -> CommentView:
     """A comment as it is answered to a reader: a judge, or the facilitator, who is None."""
-    return CommentView(
-        id=record.id,
-        question=record.question,
-        author="facilitator" if record.judge is None else author,
-        text=record.text,
-        time=record.time,
-        mine=record.judge == reader,
-    )
+    written_by = "facilitator" if record.judge is None else author
+    return CommentView.of(record, author=written_by, mine=record.judge == reader)
