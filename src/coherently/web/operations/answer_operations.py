@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coherently.web.access.request_keys import only_once
+from coherently.web.operations.open_panels import open_panel
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.operations.privacy import privacy_of
 from coherently.web.operations.questions import check_meaning, setting_of
@@ -73,10 +74,11 @@ def is_answered(bench: Workbench, caller: AccountCaller, panel: str) -> bool:
 def list_marks(bench: Workbench, caller: AccountCaller, panel: str) -> list[AnswerMark]:
     """The answers that stand to questions that are asked, without their numbers."""
     own_panel(bench, caller, panel)
-    asked = {event.id for question in bench.store.questions.list(panel) for event in question.events}
+    now = open_panel(bench, panel).moment()
+    asked = {item.id for item in now.setting.items}
     return [
         AnswerMark(each.judge, each.event, each.state == "abstained", each.reason, each.time)
-        for each in bench.store.forecasts.latest(panel)
+        for each in now.records
         if each.event in asked
     ]
 

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from coherently.web.access.workbench import Workbench
     from coherently.web.shapes.judging_shapes import JudgeDraft, RoundDraft
     from coherently.web.shapes.panel_shapes import RoundView
-    from coherently.web.store.store_records import JudgeRecord
+    from coherently.web.store.store_records import ForecastRecord, JudgeRecord
 
 
 def list_judges(bench: Workbench, caller: AccountCaller, panel: str) -> JudgeList:
     """The judges of a panel, and how far they are."""
     own_panel(bench, caller, panel)
-    return JudgeList(judges=view_judges(bench, panel))
+    return JudgeList(judges=view_judges(bench, panel, bench.store.forecasts.latest(panel)))
 
 
-def view_judges(bench: Workbench, panel: str) -> list[JudgeView]:
-    """All judges as they are answered."""
+def view_judges(bench: Workbench, panel: str, standing: Sequence[ForecastRecord]) -> list[JudgeView]:
+    """All judges as they are answered, with the number of their answers that stand."""
     store = bench.store
-    answered = Counter(record.judge for record in store.forecasts.latest(panel))
+    answered = Counter(record.judge for record in standing)
     number = store.rounds.current(panel).number
     handed_in = {record.judge: record.time for record in store.judges.hand_ins(panel, number)}
     return [

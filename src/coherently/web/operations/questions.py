@@ -38,7 +38,7 @@ def add_question(
     questions, laws = bench.store.questions.list(panel), bench.store.laws.list(panel)
     texts = [*_texts(questions), *(event.event for event in draft.events)]
     # Logic may take its time, so it is done before the transaction, which nobody else can write beside.
-    statements = _statements(questions, laws)
+    statements = statements_of(questions, laws)
     fields = {("laws", len(statements)): "body.declaration"}
     before = len(texts) - len(draft.events)
     fields |= {("records", before + i): f"body.events.{i}.event" for i in range(len(draft.events))}
@@ -99,7 +99,7 @@ def add_law(bench: Workbench, caller: AccountCaller, panel: str, draft: LawDraft
     """Add a law; it must be readable and go together with the others."""
     own_panel(bench, caller, panel)
     questions, laws = bench.store.questions.list(panel), bench.store.laws.list(panel)
-    statements = _statements(questions, laws)
+    statements = statements_of(questions, laws)
     with in_draft({("laws", len(statements)): "body.statement"}):
         check_meaning(_texts(questions), [*statements, draft.statement])
     most = bench.settings.limits.laws
@@ -131,7 +131,12 @@ def read_draft(bench: Workbench, caller: AccountCaller, panel: str, draft: ReadD
 
 def setting_of(bench: Workbench, panel: str) -> SheetSetting:
     """The events and laws of a panel, as the desk takes them."""
-    questions = bench.store.questions.list(panel)
+    return as_setting(bench.store.questions.list(panel), bench.store.laws.list(panel))
+
+
+def as_setting(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -> SheetSetting:
+    """Questions and laws, as the desk takes them."""
+    questions = tuple(questions)
     items = tuple(
         desk.Item(
             event.id,
@@ -143,7 +148,7 @@ def setting_of(bench: Workbench, panel: str) -> SheetSetting:
         for question in questions
         for event in question.events
     )
-    return desk.SheetSetting(items, tuple(_statements(questions, bench.store.laws.list(panel))))
+    return desk.SheetSetting(items, tuple(statements_of(questions, laws)))
 
 
 @contextmanager
@@ -170,7 +175,7 @@ def check_meaning(texts: Sequence[str], laws: Sequence[str]) -> None:
 
 def _check_still_read(questions: Sequence[QuestionRecord], laws: Sequence[LawRecord]) -> None:
     try:
-        check_meaning(_texts(questions), _statements(questions, laws))
+        check_meaning(_texts(questions), statements_of(questions, laws))
     except CoherentlyError as error:
         raise RefusedError(
             409,
@@ -192,7 +197,8 @@ def _texts(questions: Iterable[QuestionRecord]) -> list[str]:
     return [event.event for question in questions for event in question.events]
 
 
-def _statements(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -> list[str]:
+def statements_of(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -> list[str]:
+    """What holds: the declarations that questions bring along, and the laws."""
     declared = (question.declaration for question in questions)
     return [*filter(None, declared), *(law.statement for law in laws)]
 
