@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from coherently.panel import Panel, read_panel
     from coherently.panel.weights import weighted
     from coherently.problem import Brier, Log, Spherical
-    from coherently.result import Bounds, Result, aggregate, individual
+    from coherently.result import Bounds, BoundsTable, Result, aggregate, individual
     from coherently.rivals import baselines
     from coherently.scoring import (
         Calibration,
@@ -93,7 +93,7 @@ _ROOMS = {
     "coherently.panel": ["Panel", "read_panel"],
     "coherently.panel.weights": ["weighted"],
     "coherently.problem": ["Brier", "Log", "Spherical"],
-    "coherently.result": ["Bounds", "Result", "aggregate", "individual"],
+    "coherently.result": ["Bounds", "BoundsTable", "Result", "aggregate", "individual"],
     "coherently.rivals": ["baselines"],
     "coherently.scoring": [
         "Calibration",
@@ -136,6 +136,7 @@ __all__ = [
     "Annealing",
     "Book",
     "Bounds",
+    "BoundsTable",
     "Brier",
     "Calibration",
     "Change",

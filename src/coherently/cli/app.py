@@ -17,10 +17,12 @@ from coherently.cli import (
     demo,
     local_network,
     one_node,
+    record_schemas,
     score,
     serve,
     simulate,
     tune,
+    verify,
 )
 
 app = typer.Typer(
@@ -38,8 +40,10 @@ app.command("bounds")(bounds.bounds)
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
 app.command("tune")(tune.tune)
+app.command("verify")(verify.verify)
 app.command("convert")(convert.convert)
 app.command("simulate")(simulate.simulate)
+app.command("schema")(record_schemas.schema)
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("node")(one_node.node)

@@ -18,7 +18,7 @@ from coherently.cli.options import (
     Threads,
 )
 from coherently.cli.panel_source import PanelSource
-from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.cli.terminal import progress_bar, say, show, show_record
 from coherently.errors import counted
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class ComparisonOutput:
             write_table(comparison.columns(over), self.output)
             say(f"{self.output}: {counted(len(comparison.rows), 'row')} written", quiet=quiet or self.as_json)
         if self.as_json:
-            show_json(comparison.as_dict())
+            show_record(comparison)
         elif self.output is None:
             _show(comparison, over, quiet=quiet)
 

@@ -10,7 +10,7 @@ import typer
 from coherently.cli.option_groups import gathered
 from coherently.cli.options import AsJson, EngineWord, OutcomesFile
 from coherently.cli.panel_source import PanelSource
-from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.cli.terminal import progress_bar, say, show, show_record
 
 
 @gathered
@@ -55,7 +55,7 @@ def tune(
         output.write_text(tuned.recipe.to_json() + "\n", "utf-8")
         say(f"{output}: recipe written", quiet=source.quiet or as_json)
     if as_json:
-        show_json(tuned.as_dict())
+        show_record(tuned)
         return
     show(comparison_table(tuned.scores, "both"))
     show(tuned.sentence)

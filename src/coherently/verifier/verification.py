@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from coherently.contract import FLAG, NUMBER, TEXT, Described, ListOf, OrNull, Record, RecordField
 from coherently.errors import PanelError
 from coherently.panel import Panel
 from coherently.problem import settled
-from coherently.values import Told
 from coherently.verifier.claims import (
     check_bound,
     check_improvement,
@@ -42,8 +42,29 @@ if TYPE_CHECKING:
     from coherently.verifier.mixtures import Support
 
 
+VERIFICATION = Record(
+    "verification",
+    1,
+    "Whether a result keeps its promises (`co.verify`, `coherently verify`).",
+    (
+        RecordField("kept", FLAG, "whether every promise that could be checked is kept", derived=True),
+        RecordField("problems", ListOf(TEXT), "one sentence for each promise that is broken"),
+        RecordField(
+            "bound_rests_on", ListOf(TEXT), "for each component, or for the whole, what the lower bound rests on"
+        ),
+        RecordField("unchecked", ListOf(TEXT), "what neither evaluation nor enumeration decides, in words"),
+        RecordField(
+            "tolerance",
+            OrNull(NUMBER),
+            "the gap, relative to the objective, that the word optimal was checked against; null for other words",
+        ),
+        RecordField("unchecked_fields", ListOf(TEXT), "the fields of the result's record that `unchecked` is about"),
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Verification(Told):
+class Verification(Described):
     """Whether a result keeps its promises: true as a bool where every promise that could be checked is kept.
 
     `problems` are sentences, one for each promise that is broken; without any the verification is true. `unchecked`
@@ -54,6 +75,8 @@ class Verification(Told):
     relative to the objective, that the word optimal was checked against; None for other words.
     """
 
+    record: ClassVar[Record] = VERIFICATION
+
     problems: list[str] = field(default_factory=list)
     bound_rests_on: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
@@ -63,9 +86,12 @@ class Verification(Told):
     def __bool__(self) -> bool:
         return not self.problems
 
-    def as_dict(self) -> dict[str, Any]:
-        """What was checked in plain values."""
+    def _plain(self) -> dict[str, Any]:
         return {"kept": bool(self), **asdict(self)}
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Verification:
+        return cls(**{name: value for name, value in values.items() if name != "kept"})
 
     def __repr__(self) -> str:
         if self.problems:

@@ -24,6 +24,7 @@ from coherently.scoring.tuning.lines import EXPONENTS, SHIFTS, LineScores, score
 from coherently.scoring.tuning.past import what_is_shared, where_scored
 from coherently.scoring.tuning.tuned import Tuned, how_scored
 from coherently.solve import Budget, Exact, Pool, Recipe
+from coherently.solve.methods.recipe import POOLS
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from coherently.panel import Progress
     from coherently.problem import Problem
 
-POOLS = ("linear", "trimmed", "median", "log")
-"""The pools that are tried."""
 MOST_FOR_LOG = 2_000
 """Maximum number of components of a panel for which the log loss is tried, too: it takes ten times as long."""
 LEAST = 30
