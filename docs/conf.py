@@ -1,5 +1,7 @@
 """The documentation site: Markdown pages, the reference from docstrings, the commands from the command line itself."""
 
+import ast
+import importlib
 import inspect
 import re
 
@@ -48,11 +50,22 @@ def _public_names() -> str:
         own = [name for name in left if belongs(getattr(coherently, name))]
         left = [name for name in left if name not in own]
         parts += [f"## {title}", *(_directive(name, title) for name in own)]
+    parts += ["## Types", *map(_alias, [name for name in left if not inspect.isclass(getattr(coherently, name))])]
     nodes = (f"network.{name}" for name in coherently.network.__all__)
     parts += ["## Networks", *(_directive(name, "Objects") for name in nodes)]
     drawing = ("adjustments", "convergence", "calibration", "graph", "fusion")
     parts += ["## Pictures", *(_directive(f"plot.{name}", "Functions") for name in drawing)]
     return "\n\n".join(parts)
+
+
+def _alias(name: str) -> str:
+    """An alias of types, with the text that stands below it in its module."""
+    value = getattr(coherently, name)
+    tree = ast.parse(inspect.getsource(importlib.import_module(coherently._ROOM_OF[name])))
+    at = next(i for i, each in enumerate(tree.body) if getattr(getattr(each, "target", None), "id", "") == name)
+    told = tree.body[at + 1].value.value
+    shown = value if isinstance(value, str) else str(value).replace("coherently.panel.weights.", "")
+    return f"```{{eval-rst}}\n.. py:data:: coherently.{name}\n   :type: {shown}\n\n   {told}\n```"
 
 
 def _directive(name: str, title: str) -> str:

@@ -9,25 +9,43 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from coherently import network, plot
-    from coherently.conversion import Conversion, convert
+    from coherently.conversion import (
+        Conversion,
+        convert,
+    )
+    from coherently.conversion.tuples import Tuple
     from coherently.engine import open_engine
+    from coherently.engine.engine_words import Engine
+    from coherently.engine.keep import Keep
     from coherently.errors import (
         CoherentlyError,
         ContradictionError,
         EngineError,
         EventError,
+        ListedProblem,
         MethodError,
         MissingDependencyError,
         NetworkError,
         PanelError,
         ResultError,
+        Where,
     )
-    from coherently.explain import Check, Finding, check
-    from coherently.explain.bets import Book, dutch_book
+    from coherently.explain import (
+        Check,
+        Finding,
+        check,
+    )
+    from coherently.explain.bets import (
+        Book,
+        dutch_book,
+    )
+    from coherently.explain.bets.dutch import Trade
+    from coherently.explain.bets.trading_terms import TradingTerms
+    from coherently.explain.verdicts import CheckStatus
     from coherently.judge_weights import (
         CoherenceWeights,
         ConsensusWeights,
@@ -35,12 +53,45 @@ if TYPE_CHECKING:
         HistoryWeights,
         ProductWeights,
     )
-    from coherently.live import Change, Current, LivePanel, Shift
-    from coherently.online import ExponentialAverage, Hedge, OnlinePanel, Vovk
-    from coherently.panel import Panel, read_panel
-    from coherently.panel.weights import weighted
-    from coherently.problem import Brier, Log, Spherical
-    from coherently.result import Bounds, BoundsTable, Result, aggregate, individual
+    from coherently.live import (
+        Change,
+        Current,
+        LivePanel,
+        Shift,
+    )
+    from coherently.online import (
+        ExponentialAverage,
+        Hedge,
+        LearningRule,
+        OnlinePanel,
+        Vovk,
+    )
+    from coherently.panel import (
+        Panel,
+        read_panel,
+    )
+    from coherently.panel.laws import Laws
+    from coherently.panel.readers import Progress
+    from coherently.panel.weights import (
+        Weighting,
+        Weights,
+        weighted,
+    )
+    from coherently.problem import (
+        Brier,
+        Log,
+        Loss,
+        Spherical,
+    )
+    from coherently.problem.groups.named import Design
+    from coherently.result import (
+        Bounds,
+        BoundsTable,
+        Result,
+        aggregate,
+        individual,
+    )
+    from coherently.result.answer_worlds import Mixture
     from coherently.rivals import baselines
     from coherently.scoring import (
         Calibration,
@@ -55,45 +106,77 @@ if TYPE_CHECKING:
         score,
         tune,
     )
-    from coherently.scoring.consistency import Consistency, consistency
+    from coherently.scoring.candidates import Asked
+    from coherently.scoring.consistency import (
+        Consistency,
+        consistency,
+    )
     from coherently.simulation import simulate
     from coherently.solve import (
         AlternatingProjections,
         Annealing,
+        Coherence,
+        Component,
         DempsterShafer,
         Exact,
         Lindley,
         LinearAverage,
+        Method,
         Pool,
         Recipe,
+        Signal,
+        Status,
+        Trace,
     )
-    from coherently.verifier import Verification, verify
+    from coherently.verifier import (
+        Verification,
+        verify,
+    )
 
 __version__ = "0.1.0"
 
 # Names are imported when they are first used, so that the command line starts fast.
 _ROOMS = {
-    "coherently.explain.bets": ["Book", "dutch_book"],
-    "coherently.explain": ["Check", "Finding", "check"],
     "coherently.conversion": ["Conversion", "convert"],
+    "coherently.conversion.tuples": ["Tuple"],
     "coherently.engine": ["open_engine"],
+    "coherently.engine.engine_words": ["Engine"],
+    "coherently.engine.keep": ["Keep"],
     "coherently.errors": [
         "CoherentlyError",
         "ContradictionError",
         "EngineError",
         "EventError",
+        "ListedProblem",
         "MethodError",
         "MissingDependencyError",
         "NetworkError",
         "PanelError",
         "ResultError",
+        "Where",
+    ],
+    "coherently.explain": ["Check", "Finding", "check"],
+    "coherently.explain.bets": ["Book", "dutch_book"],
+    "coherently.explain.bets.dutch": ["Trade"],
+    "coherently.explain.bets.trading_terms": ["TradingTerms"],
+    "coherently.explain.verdicts": ["CheckStatus"],
+    "coherently.judge_weights": [
+        "CoherenceWeights",
+        "ConsensusWeights",
+        "EqualWeights",
+        "HistoryWeights",
+        "ProductWeights",
     ],
     "coherently.live": ["Change", "Current", "LivePanel", "Shift"],
-    "coherently.online": ["ExponentialAverage", "Hedge", "OnlinePanel", "Vovk"],
+    "coherently.online": ["ExponentialAverage", "Hedge", "LearningRule", "OnlinePanel", "Vovk"],
     "coherently.panel": ["Panel", "read_panel"],
-    "coherently.panel.weights": ["weighted"],
-    "coherently.problem": ["Brier", "Log", "Spherical"],
+    "coherently.panel.laws": ["Laws"],
+    "coherently.panel.readers": ["Progress"],
+    "coherently.panel.weights": ["Weighting", "Weights", "weighted"],
+    "coherently.problem": ["Brier", "Log", "Loss", "Spherical"],
+    "coherently.problem.groups.named": ["Design"],
     "coherently.result": ["Bounds", "BoundsTable", "Result", "aggregate", "individual"],
+    "coherently.result.answer_worlds": ["Mixture"],
     "coherently.rivals": ["baselines"],
     "coherently.scoring": [
         "Calibration",
@@ -108,32 +191,33 @@ _ROOMS = {
         "score",
         "tune",
     ],
+    "coherently.scoring.candidates": ["Asked"],
     "coherently.scoring.consistency": ["Consistency", "consistency"],
     "coherently.simulation": ["simulate"],
     "coherently.solve": [
         "AlternatingProjections",
         "Annealing",
+        "Coherence",
+        "Component",
         "DempsterShafer",
         "Exact",
         "Lindley",
         "LinearAverage",
+        "Method",
         "Pool",
         "Recipe",
+        "Signal",
+        "Status",
+        "Trace",
     ],
     "coherently.verifier": ["Verification", "verify"],
-    "coherently.judge_weights": [
-        "CoherenceWeights",
-        "ConsensusWeights",
-        "EqualWeights",
-        "HistoryWeights",
-        "ProductWeights",
-    ],
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "AlternatingProjections",
     "Annealing",
+    "Asked",
     "Book",
     "Bounds",
     "BoundsTable",
@@ -141,17 +225,22 @@ __all__ = [
     "Calibration",
     "Change",
     "Check",
+    "CheckStatus",
+    "Coherence",
     "CoherenceWeights",
     "CoherentlyError",
     "Comparison",
+    "Component",
     "ConsensusWeights",
     "Consistency",
     "ContradictionError",
     "Conversion",
     "Current",
     "DempsterShafer",
+    "Design",
     "Difference",
     "Diversity",
+    "Engine",
     "EngineError",
     "EqualWeights",
     "EventError",
@@ -160,27 +249,44 @@ __all__ = [
     "Finding",
     "Hedge",
     "HistoryWeights",
+    "Keep",
+    "Laws",
+    "LearningRule",
     "Lindley",
     "LinearAverage",
+    "ListedProblem",
     "LivePanel",
     "Log",
+    "Loss",
+    "Method",
     "MethodError",
     "MissingDependencyError",
+    "Mixture",
     "NetworkError",
     "OnlinePanel",
     "Panel",
     "PanelError",
     "Pool",
     "ProductWeights",
+    "Progress",
     "Recipe",
     "Result",
     "ResultError",
     "Scores",
     "Shift",
+    "Signal",
     "Spherical",
+    "Status",
+    "Trace",
+    "Trade",
+    "TradingTerms",
     "Tuned",
+    "Tuple",
     "Verification",
     "Vovk",
+    "Weighting",
+    "Weights",
+    "Where",
     "aggregate",
     "baselines",
     "check",
@@ -203,14 +309,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("network", "plot"):
-        return importlib.import_module(f"coherently.{name}")
-    if name not in _ROOM_OF:
-        raise AttributeError(f"module 'coherently' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_ROOM_OF[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a checker that saw this function would believe that every name exists
+
+    def __getattr__(name: str) -> object:
+        if name in ("network", "plot"):
+            return importlib.import_module(f"coherently.{name}")
+        if name not in _ROOM_OF:
+            raise AttributeError(f"module 'coherently' has no attribute {name!r}")
+        value = getattr(importlib.import_module(_ROOM_OF[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -1,39 +1,158 @@
-"""Errors that the user can fix; each message says how."""
+"""Errors that the user can fix: a message that says how, and the same as fields that a program reads."""
 
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 SHOWN = 10
 """Maximum number of problems that one message lists; the rest are counted."""
+KEPT = 1_000
+"""Maximum number of problems that one error has as values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The place of a problem; a part that is not known is None.
+
+    `file` is the name of the source, as messages have it ("records" and "laws" for what was passed in Python); `row`
+    is the row or the line as a person counts it, and `column` the name of the column. `event` is the text of the
+    event or statement, and `span` the part of it: the first character, counted from 0, and the one after the last.
+    `field` is the path of a value in a JSON record or in the body of a request, such as "forecasts[3].event".
+
+    >>> Where("panel.csv", 7, "probability")
+    Where(file='panel.csv', row=7, column='probability')
+    """
+
+    file: str | None = None
+    row: int | str | None = None
+    column: str | None = None
+    event: str | None = None
+    span: tuple[int, int] | None = None
+    field: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """All parts by name, as JSON has them."""
+        return {name: list(value) if name == "span" and value else value for name, value in asdict(self).items()}
+
+    def __repr__(self) -> str:
+        known = {name: value for name, value in asdict(self).items() if value is not None}
+        return f"Where({', '.join(f'{name}={value!r}' for name, value in known.items())})"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedProblem:
+    """One thing that is wrong: what (`message`), its kind (`code`), its place, and what to do about it."""
+
+    message: str
+    code: str
+    where: Where | None = None
+    remedy: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields by name, as JSON has them."""
+        place = None if self.where is None else self.where.as_dict()
+        return {"code": self.code, "message": self.message, "where": place, "remedy": self.remedy}
 
 
 class CoherentlyError(Exception):
-    """The base of every error that Coherently raises on purpose."""
+    """The base of every error that Coherently raises on purpose.
+
+    The message says everything to a person. A program reads `code`, a word for the kind of problem that stays as it
+    is, `where`, a `co.Where` (None if the problem has no place), and `remedy`, what to do (None where only the message
+    says it). An error that lists several problems has the first 1,000 of them in `problems`, and `code`, `where` and
+    `remedy` are those of the first; any other error is its own only problem.
+
+    >>> import coherently as co
+    >>> try:
+    ...     co.Panel.from_records([("Ann", "p", 0.2), ("Ann", "q", 1.2), ("Bob", "q", -1)])
+    ... except co.PanelError as error:
+    ...     print(error.code, error.where, [problem.where.row for problem in error.problems])
+    bad-probability Where(file='records', row=2, column='probability') [2, 3]
+    """
+
+    code: str = "refused"
+    where: Where | None = None
+    remedy: str | None = None
+    _problems: tuple[ListedProblem, ...] = ()
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        code: str | None = None,
+        where: Where | None = None,
+        remedy: str | None = None,
+        problems: Sequence[ListedProblem] = (),
+    ) -> None:
+        super().__init__(message)
+        if problems:
+            first = problems[0]
+            self._problems = tuple(problems[:KEPT])
+            code, where, remedy = code or first.code, where or first.where, remedy or first.remedy
+        given = {"code": code, "where": where, "remedy": remedy}
+        self.__dict__.update({name: value for name, value in given.items() if value is not None})
+
+    @classmethod
+    def listing(cls, problems: Sequence[ListedProblem], total: int | None = None, remedies: Iterable[str] = ()) -> Self:
+        """An error that lists problems, of which there are `total`, and then what to do about all of them."""
+        shown = summarise([problem.message for problem in problems], total)
+        return cls("\n".join([shown, *remedies]), problems=problems)
+
+    @property
+    def problems(self) -> tuple[ListedProblem, ...]:
+        """Everything that is wrong, at most the first 1,000; at least one."""
+        return self._problems or (ListedProblem(str(self), self.code, self.where, self.remedy),)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors cross processes with all that they say, whatever their constructors take."""
+        return _made_again, (type(self), self.args, self.__dict__)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The error as JSON has it: code, message, where, remedy and problems."""
+        told = ListedProblem(str(self), self.code, self.where, self.remedy).as_dict()
+        return told | {"problems": [problem.as_dict() for problem in self.problems]}
+
+
+def _made_again(kind: type[CoherentlyError], args: tuple[Any, ...], fields: dict[str, Any]) -> CoherentlyError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
 
 
 class EventError(CoherentlyError):
     """An event text cannot be read."""
 
+    code = "bad-event"
+
 
 class PanelError(CoherentlyError):
     """A panel, or something that belongs to it (laws, outcomes, labels), cannot be used as it is."""
 
+    code = "bad-panel"
+
 
 class ContradictionError(PanelError):
-    """Laws contradict each other; the message lists a minimal set of them."""
+    """Laws contradict each other; the message lists a minimal set of them, and `problems` has one entry for each."""
+
+    code = "contradictory-laws"
 
 
 class MethodError(CoherentlyError):
     """A method or an option does not exist or does not fit the panel."""
 
+    code = "bad-option"
+
 
 class ResultError(CoherentlyError):
     """A result cannot be read, or does not promise what was asked of it."""
+
+    code = "bad-result"
 
 
 class EngineError(CoherentlyError):
@@ -43,15 +162,20 @@ class EngineError(CoherentlyError):
     there.
     """
 
+    code = "engine-failed"
     keep: Any = None
 
 
 class NetworkError(CoherentlyError):
     """A network cannot run as asked, or a file of one of its nodes cannot be used."""
 
+    code = "network-failed"
+
 
 class MissingDependencyError(CoherentlyError):
     """An optional package is needed but not installed."""
+
+    code = "not-installed"
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
@@ -73,6 +197,31 @@ def summarise(problems: Sequence[str], total: int | None = None) -> str:
     if count > len(shown):
         shown.append(f"... and {count - len(shown):,} more ({count:,} in all)")
     return "\n".join(shown)
+
+
+def unknown_word(
+    what: str,
+    word: object,
+    words: Iterable[str],
+    plural: str | None = None,
+    more: str = "",
+    error: type[CoherentlyError] = MethodError,
+) -> CoherentlyError:
+    """A word that stands for nothing: which there are, and which may have been meant.
+
+    >>> error = unknown_word("loss", "bier", ["brier", "log"], "losses")
+    >>> print(error)
+    unknown loss 'bier'; the losses are brier, log. Did you mean 'brier'?
+    >>> error.code, error.remedy
+    ('unknown-loss', "Did you mean 'brier'?")
+    """
+    known = list(words)
+    hint = did_you_mean(word, known)
+    return error(
+        f"unknown {what} {word!r}; the {plural or f'{what}s'} are {', '.join(known)}{more}.{hint}",
+        code=f"unknown-{what.replace(' ', '-')}",
+        remedy=hint.strip() or None,
+    )
 
 
 def did_you_mean(word: object, words: Iterable[str]) -> str:

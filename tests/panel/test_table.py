@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherently.errors import SHOWN, PanelError
+from coherently.errors import KEPT, SHOWN, ListedProblem, PanelError, Where
 from coherently.panel.cell_table import ProblemList, Table, append_records, check_header
 
 
@@ -36,7 +36,7 @@ def test_no_problem_raises_nothing():
 def test_problems_show_the_lowest_rows_and_count_all(batches):
     problems = ProblemList()
     for batch in batches:
-        problems.add(batch, lambda row: f"row {row}", ["mend it"])
+        problems.add(batch, lambda row: ListedProblem(f"row {row}", "odd", Where(row=row)), ["mend it"])
     rows = sorted(row for batch in batches for row in batch)
     if not rows:
         return
@@ -46,23 +46,24 @@ def test_problems_show_the_lowest_rows_and_count_all(batches):
     if len(rows) > SHOWN:
         expected.append(f"... and {len(rows) - SHOWN:,} more ({len(rows):,} in all)")
     assert str(caught.value).split("\n") == [*expected, "mend it"]
+    assert [problem.where.row for problem in caught.value.problems] == rows[:KEPT]
 
 
-def test_only_the_problems_that_are_shown_are_described():
+def test_only_the_problems_that_are_kept_are_described():
     described = []
 
     def describe(row):
         described.append(row)
-        return str(row)
+        return ListedProblem(str(row), "odd")
 
     ProblemList().add(range(1_000_000), describe)
-    assert described == list(range(SHOWN))
+    assert described == list(range(KEPT))
 
 
 def test_a_remedy_is_said_once():
     problems = ProblemList()
-    problems.add([3], str, ["b", "a"])
-    problems.add([1], str, ["a"])
+    problems.add([3], lambda row: ListedProblem(str(row), "odd"), ["b", "a"])
+    problems.add([1], lambda row: ListedProblem(str(row), "odd"), ["a"])
     with pytest.raises(PanelError, match=r"^1\n3\nb\na$"):
         problems.check()
 

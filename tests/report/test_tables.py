@@ -1,5 +1,7 @@
 """Tables on a terminal: shown numbers that a reader can check."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import coherently as co
@@ -40,3 +42,12 @@ def test_bounds_of_an_event_and_of_its_complement_add_up_crosswise():
 def test_one_world_is_counted_as_one():
     result = co.aggregate(co.Panel.from_records([("A", "p", 1.0), ("A", "p & q", 1.0)]))
     assert "a mixture of 1 possible world." in summary(result).plain
+
+
+def test_a_distance_that_is_rounding_is_shown_as_0():
+    result = co.aggregate(co.Panel.from_records(PARTITION, laws=LAWS))
+    for lost, saved in ((6.16298e-33, 1e-30), (2.5e-6, 1e-6)):
+        solution = replace(result.solution, objective=lost, lower_bound=0.0, guaranteed_improvement=saved)
+        told = summary(replace(result, solution=solution)).plain
+        assert ("from the forecasts: 0." in told) == (lost < 1e-18)
+        assert ("saved in every outcome" in told) == (lost > 1e-18)

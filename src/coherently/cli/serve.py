@@ -13,7 +13,7 @@ import typer
 from coherently.cli.terminal import say
 from coherently.errors import MissingDependencyError, PanelError
 
-NEEDED = ("alembic", "argon2", "fastapi", "jinja2", "prometheus_client", "python_multipart", "sqlalchemy", "uvicorn")
+NEEDED = ("argon2", "fastapi", "jinja2", "prometheus_client", "python_multipart", "sqlalchemy", "uvicorn")
 """Packages of the extra `web`."""
 PORT = 8420
 """The port that is used unless another is given."""

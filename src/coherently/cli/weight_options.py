@@ -35,11 +35,10 @@ def choose_weights(
 
 
 def _find(word: str) -> Weighting:
-    from coherently.errors import MethodError, did_you_mean
+    from coherently.errors import unknown_word
     from coherently.judge_weights import WEIGHTINGS
 
     if word not in WEIGHTINGS:
-        hint = did_you_mean(word, WEIGHTINGS)
-        raise MethodError(f"unknown weighting {word!r}; the weightings are {', '.join(WEIGHTINGS)}.{hint}")
+        raise unknown_word("weighting", word, WEIGHTINGS)
     weighting: Weighting = WEIGHTINGS[word]()
     return weighting

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
 from coherently.contract.record_text import parsed, shown, source_text
-from coherently.errors import CoherentlyError, ResultError
+from coherently.errors import CoherentlyError, ResultError, Where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,17 +26,22 @@ Schema: TypeAlias = "dict[str, Any]"
 class MisfitError(Exception):
     """A value that the description does not allow; the record turns it into the error that its reader expects.
 
-    `place` is the value that does not fit, and `allowed` what it may be, unless a field is missing or unknown.
+    `code` is the kind of problem, `place` the path of the field, and `allowed` what its value may be.
     """
 
-    def __init__(self, message: str, place: str | None = None, allowed: str = "") -> None:
+    def __init__(self, message: str, code: str, place: str | None = None, allowed: str | None = None) -> None:
         super().__init__(message)
-        self.place, self.allowed = place, allowed
+        self.code, self.place, self.allowed = code, place, allowed
+
+    def told_as(self, kind: type[CoherentlyError]) -> CoherentlyError:
+        """The same as an error of a reader."""
+        remedy = None if self.allowed is None else f"it must be {self.allowed}"
+        return kind(str(self), code=self.code, where=Where(field=self.place) if self.place else None, remedy=remedy)
 
 
 def refuse(value: object, place: str, allowed: str) -> NoReturn:
     """Say where a value is, what it is and what is allowed."""
-    raise MisfitError(f"{place} is {shown(value)}; it must be {allowed}", place, allowed)
+    raise MisfitError(f"{place} is {shown(value)}; it must be {allowed}", "bad-field", place, allowed)
 
 
 class ValueKind(Protocol):
@@ -253,14 +258,16 @@ class ObjectOf:
             if each.name in value:
                 each.kind.check(value[each.name], f"{begin}{each.name}")
             elif not (each.optional or each.derived):
-                raise MisfitError(f"the field {begin}{each.name} is missing")
+                place = f"{begin}{each.name}"
+                raise MisfitError(f"the field {place} is missing", "missing-field", place)
         for name in value:
             if name not in known:
                 self._check_other(name, value[name], begin, known)
 
     def _check_other(self, name: str, value: Any, begin: str, known: Iterable[str]) -> None:
         if self.others is None:
-            raise MisfitError(f"the field {begin}{name} is not one of {self.noun}; the fields are {', '.join(known)}")
+            message = f"the field {begin}{name} is not one of {self.noun}; the fields are {', '.join(known)}"
+            raise MisfitError(message, "unknown-field", f"{begin}{name}")
         self.others.kind.check(value, f"{begin}{name}")
 
 
@@ -319,15 +326,16 @@ class Record:
             version = self._version(values)
             _whole(self).check(values, "", version)
         except MisfitError as error:
-            raise self.error(str(error)) from None
+            raise error.told_as(self.error) from None
         return {name: value for name, value in values.items() if name not in ("format", "version")}
 
     def _version(self, values: Any) -> int:
         if not isinstance(values, dict):
-            raise MisfitError(f"the {self.name} is {shown(values)}; it must be a JSON object")
+            raise MisfitError(f"the {self.name} is {shown(values)}; it must be a JSON object", "bad-record")
         for name, kind in (("format", TEXT), ("version", WHOLE)):
             if name not in values:
-                raise MisfitError(f"the field {name} is missing: this is not a record of Coherently")
+                message = f"the field {name} is missing: this is not a record of Coherently"
+                raise MisfitError(message, "missing-field", name)
             kind.check(values[name], name)
         version: int = values["version"]
         if values["format"] != self.format or not self.oldest <= version <= self.version:
@@ -335,7 +343,9 @@ class Record:
             also = f", and the earlier version {earlier}" if earlier else ""
             raise MisfitError(
                 f"the record is {values['format']!r}, version {version}; this version of Coherently reads "
-                f"{self.format!r}, version {self.version}{also}"
+                f"{self.format!r}, version {self.version}{also}",
+                "unknown-version",
+                "version" if values["format"] == self.format else "format",
             )
         return version
 
@@ -377,5 +387,6 @@ class RecordOf:
         try:
             version = record._version(value)
         except MisfitError as error:
-            raise MisfitError(f"{place}: {error}") from None
+            inner = f"{place}.{error.place}" if error.place else place
+            raise MisfitError(f"{place}: {error}", error.code, inner, error.allowed) from None
         _whole(record).check(value, place, version)

@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from coherently.errors import Where
+
 if TYPE_CHECKING:
     from coherently.errors import CoherentlyError
 
@@ -37,7 +39,9 @@ def source_text(source: str | os.PathLike[str], noun: str, error: type[Coherentl
     except (FileNotFoundError, ValueError) as problem:
         if isinstance(problem, UnicodeDecodeError):
             raise error(f"{source} is not a text in UTF-8, as the JSON of {article} {noun} is: {problem}") from None
-        raise error(f"there is no file {str(source)!r}: check its name and folder, or pass JSON") from None
+        remedy = "check its name and folder, or pass JSON"
+        message = f"there is no file {str(source)!r}: {remedy}"
+        raise error(message, code="no-such-file", where=Where(str(source)), remedy=remedy) from None
     except OSError as problem:
         raise error(f"{source} cannot be read: {problem.strerror or problem}") from None
 
@@ -51,7 +55,7 @@ def parsed(text: str, noun: str, error: type[CoherentlyError]) -> Any:
     try:
         return json.loads(text, parse_constant=refuse)
     except (json.JSONDecodeError, RecursionError) as problem:
-        raise error(f"the {noun} is not JSON: {problem}") from None
+        raise error(f"the {noun} is not JSON: {problem}", code="bad-json") from None
 
 
 def shown(value: object) -> str:

@@ -14,7 +14,7 @@ from coherently.conversion.metaculus import FILES, read_metaculus
 from coherently.conversion.sources import open_sources
 from coherently.conversion.tuple_files import read_tuples
 from coherently.conversion.tuples import tuples_draft
-from coherently.errors import PanelError, counted, did_you_mean
+from coherently.errors import PanelError, counted, unknown_word
 from coherently.panel import write_table
 
 if TYPE_CHECKING:
@@ -81,8 +81,7 @@ def convert(
     <BLANKLINE>
     """
     if format not in FORMATS:
-        hint = did_you_mean(format, FORMATS)
-        raise PanelError(f"unknown format {format!r}; the formats are {', '.join(FORMATS)}.{hint}")
+        raise unknown_word("format", format, FORMATS, error=PanelError)
     paths = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     if format == "hubverse":
         kept = {

@@ -46,7 +46,7 @@ def open_engine(word: str) -> Executor:
         from coherently.engine.processes import Processes
 
         return Processes(int(rest) if rest else count_threads(None))
-    raise EngineError(f"unknown engine {word!r}; it may be {WORDS}")
+    raise EngineError(f"unknown engine {word!r}; it may be {WORDS}", code="unknown-engine")
 
 
 @contextmanager

@@ -259,7 +259,7 @@ class Events:
         wanted = [*(names[v] for v in plain), *(choice.name for choice in choices)]
         absent = [name for name in wanted if name not in world]
         if absent:
-            raise EventError(f"the world has no value for {', '.join(map(quote_name, absent))}")
+            raise EventError(f"the world has no value for {', '.join(map(quote_name, absent))}", code="missing-value")
         truths = np.zeros(len(names), np.bool_)
         truths[plain] = [bool(world[names[v]]) for v in plain]
         for choice in choices:
@@ -288,6 +288,6 @@ def tidy(text: str) -> str:
     """
     reading = Events().add([text])
     if any(fault.kind != "undeclared" for fault in reading.faults):
-        raise EventError(str(reading.faults[0]))
+        raise reading.faults[0].error()
     (clean,), classes, _ = prepare([text])
     return _core.reprint(clean, classes, MAX_CHARACTERS)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from coherently import _core
+from coherently.errors import EventError, Where
 from coherently.events.spaced import spaced_name
 
 if TYPE_CHECKING:
@@ -19,6 +21,15 @@ _FaultRow: TypeAlias = tuple[int, str, int, str]
 _NAME_START, _NAME_PART, _SPACE = 1, 2, 3  # CharClass in lexer.hpp
 _CARET_WINDOW = 60
 _LONGEST_HINT = 100
+_TOKEN = re.compile(r"\w+|.", re.DOTALL)
+CODES = {
+    "syntax": "bad-event",
+    "undeclared": "undeclared-variable",
+    "mismatch": "wrong-kind-of-variable",
+    "limit": "too-large-event",
+    "impossible": "impossible-condition",
+}
+"""The code of an error, by the kind of the fault."""
 _ONE_LINE = dict.fromkeys((*range(32), 127, 0x85, 0x2028, 0x2029), " ")
 
 
@@ -46,6 +57,32 @@ class Fault:
         shown = self.text[start : self.column + _CARET_WINDOW].translate(_ONE_LINE)
         caret = " " * (self.column - 1 - start) + "^"
         return f"{message} (column {self.column})\n    {shown}\n    {caret}"
+
+    @property
+    def code(self) -> str:
+        """The kind, as errors have it."""
+        return CODES[self.kind]
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The word or sign at which the fault was noticed: its first character, from 0, and the one after its last."""
+        if self.column == 0:
+            return 0, len(self.text)
+        found = _TOKEN.match(self.text, self.column - 1)
+        return (len(self.text), len(self.text)) if found is None else found.span()
+
+    @property
+    def remedy(self) -> str | None:
+        """What to do, where that is more than to mend the text."""
+        return None if self.spaced is None else f"a name with spaces goes in quotes: {self.spaced}"
+
+    def where(self, file: str | None = None, row: int | str | None = None, field: str | None = None) -> Where:
+        """The place of the fault in a source."""
+        return Where(file, row, event=self.text, span=self.span, field=field)
+
+    def error(self, message: str = "") -> EventError:
+        """The fault of a text that has no source, as an error."""
+        return EventError(message or str(self), code=self.code, where=self.where(), remedy=self.remedy)
 
     @property
     def spaced(self) -> str | None:

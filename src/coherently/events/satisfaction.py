@@ -96,18 +96,38 @@ def entail(
     >>> entail(events, events.add(["p | q", "p -> r", "q -> r"]).event, events.add(["r", "~r & s", "p"]).event)
     Entailment(possible=True, truth=array([ 1,  0, -1], dtype=int8))
     """
-    asked, place = np.unique(questions // 2, return_inverse=True)
-    possible, found = _core.entailed(
-        _functions(events, facts),
-        _truths(facts),
+    starts, variables = events.supports(facts // 2)
+    single = np.diff(starts) == 1
+    known = np.full(events.n_variables, -1, np.int8)
+    known[variables[starts[:-1][single]]] = _truths(facts[single])
+    # Most outcomes are of single variables, and settle most of what is left to ask: these need no search. Facts that
+    # they make true say nothing more; all others, and the single ones, which may contradict each other, are kept.
+    kept = facts[single | (_settled(events, facts, known) != 1)]
+    truth = _settled(events, questions, known)
+    asking = np.flatnonzero(truth == OPEN)
+    asked, place = np.unique(questions[asking] // 2, return_inverse=True)
+    possible, answers = _core.entailed(
+        _functions(events, kept),
+        _truths(kept),
         _functions(events, 2 * asked),
         *_choice_arrays(events.choices()),
         max_conflicts,
     )
     if not possible and possible is not None:
-        return Entailment(possible, found)
-    truth = found[place]
-    return Entailment(possible, np.where(truth < 0, truth, truth ^ (questions & 1)).astype(np.int8))
+        return Entailment(possible, answers)
+    answer = answers[place]
+    truth[asking] = np.where(answer < 0, answer, answer ^ (questions[asking] & 1))
+    return Entailment(possible, truth)
+
+
+def _settled(events: Events, sides: NDArray[np.int32], known: NDArray[np.int8]) -> NDArray[np.int8]:
+    """The truth of each side whose variables are all known (1 or 0; -1 is unknown), and OPEN for the others."""
+    starts, variables = events.supports(sides // 2)
+    unknown = np.concatenate([[0], np.cumsum(known[variables] < 0)])
+    settled = unknown[starts[1:]] == unknown[starts[:-1]]
+    truth = np.full(len(sides), OPEN, np.int8)
+    truth[settled] = events.evaluate(sides[settled], (known == 1)[np.newaxis])[0]
+    return truth
 
 
 def find_conflict(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from coherently.errors import CoherentlyError, PanelError, counted
+from coherently.errors import CoherentlyError, PanelError, Where, counted
 from coherently.live.assembly import check
 from coherently.live.ledger import NOTHING, Contents, StandingForecast, StandingLaw, StandingOutcome, law_variables
 from coherently.live.revision import Act
@@ -109,7 +109,8 @@ def _standing(ledger: Ledger, revision: Revision) -> list[StandingForecast]:
     judge, event = str(revision.judge), str(revision.event)
     if judge not in ledger.judges:
         known = counted(len(ledger.judges), "judge")
-        raise PanelError(f"unknown judge {judge!r}{suggest(judge, list(ledger.judges))}; {known} have a forecast now")
+        message = f"unknown judge {judge!r}{suggest(judge, list(ledger.judges))}; {known} have a forecast now"
+        raise PanelError(message, code="unknown-judge")
     found = ledger.by_judge.get((judge, ledger.words.read(event).key))
     if not found:
         own = counted(ledger.judges[judge], "forecast")
@@ -127,7 +128,8 @@ def _resolve(ledger: Ledger, revision: Revision) -> Effect:
     around = ledger.around(variables)
     if not around.forecasts and not around.laws:
         known = [name for name in ledger.homes if name]
-        raise PanelError(f"no forecast or law is about {event!r}{suggest(event, known)}, so its outcome has no effect")
+        message = f"no forecast or law is about {event!r}{suggest(event, known)}, so its outcome has no effect"
+        raise PanelError(message, code="unknown-event", where=Where(event=event))
     old = ledger.outcomes.get(event)
     removes = (old,) if old is not None else ()
     if revision.outcome is None:
@@ -155,7 +157,8 @@ def _drop_law(ledger: Ledger, revision: Revision) -> Effect:
     old = ledger.laws.get(text)
     if old is None:
         known = counted(len(ledger.laws), "law")
-        raise PanelError(f"unknown law {text!r}{suggest(text, list(ledger.laws))}; the panel has {known}")
+        message = f"unknown law {text!r}{suggest(text, list(ledger.laws))}; the panel has {known}"
+        raise PanelError(message, code="unknown-law", where=Where(event=text))
     trial = None
     if old.declares is not None:
         trial = Contents.of(item for item in ledger.around(old.variables) if item is not old)

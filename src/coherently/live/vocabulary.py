@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from coherently.errors import EventError, PanelError
+from coherently.errors import PanelError
 from coherently.events import CERTAIN, NEVER, Events
 from coherently.panel.statements import MAX_CHARACTERS
 
@@ -104,7 +104,7 @@ class Vocabulary:
             hidden = any(name in self.declared and name not in names for name in events.variables)
             if not hidden and not reading.faults:
                 return events, reading.sides[0]
-        raise EventError(f"{text!r}: {reading.faults[0]}")
+        raise reading.faults[0].error(f"{text!r}: {reading.faults[0]}")
 
     def _table(self, names: Iterable[str]) -> Events:
         events = Events()

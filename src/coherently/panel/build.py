@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, get_args
 
 import numpy as np
 
-from coherently.errors import SHOWN, MethodError, PanelError
+from coherently.errors import SHOWN, MethodError, PanelError, Where
 from coherently.events import CERTAIN, Events, PackedTexts, Reading
 from coherently.panel import cells
 from coherently.panel.cell_table import ProblemList
@@ -108,7 +108,9 @@ def build(
     """Make a panel from a table; see `Options`. A `reduced` one has the sums of many forecasts instead of forecasts."""
     for name in unknown:
         known = list(Options.__annotations__)
-        raise MethodError(f"unknown option {name!r}{suggest(name, known)}; the options are {', '.join(known)}")
+        raise MethodError(
+            f"unknown option {name!r}{suggest(name, known)}; the options are {', '.join(known)}", code="unknown-option"
+        )
     _check_choice("missing", missing, get_args(cells.Missing))
     _check_choice("repeats", repeats, get_args(Repeats))
     events = Events()
@@ -132,7 +134,9 @@ def build(
     asked = _assemble(forecasts, texts, reading, events, rules, facts)
     answered = np.flatnonzero(~np.isnan(asked.probability))
     if not len(answered):
-        raise PanelError(f"{table.source} has no forecast: every probability is missing")
+        raise PanelError(
+            f"{table.source} has no forecast: every probability is missing", code="no-rows", where=Where(table.source)
+        )
     panel = asked if len(answered) == len(asked) else asked.select(answered)
     notes = [
         *([] if reduced else _notes(table, layout, asked, panel)),
@@ -143,7 +147,7 @@ def build(
     panel = replace(panel, notes=tuple(notes), labels=_read_labels(labels), library=table.library, reduced=reduced)
     if reduced:
         return panel
-    return settle_repeats(panel, repeats, lambda i: table.place(int(forecasts.row[answered[i]])))
+    return settle_repeats(panel, repeats, lambda i: table.where(int(forecasts.row[answered[i]])))
 
 
 def _check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -241,7 +245,7 @@ def _check_conditions(table: Table, texts: CodedCells, reading: Reading, laws: L
     condition = reading.condition[texts.codes]
     problems = ProblemList()
     rows = np.flatnonzero(np.isin(condition, list(broken))).tolist()
-    problems.add(rows, lambda row: f"{table.place(row)}: {broken[int(condition[row])]}")
+    problems.add(rows, lambda row: table.problem(row, None, "impossible-condition", broken[int(condition[row])]))
     problems.check()
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from coherently.errors import PanelError
+from coherently.errors import ListedProblem, PanelError
 from coherently.events import PackedTexts
 from coherently.panel.cell_table import ProblemList
 from coherently.panel.columnar.cell_values import (
@@ -80,9 +80,10 @@ def check_weights(weight: NDArray[np.float64], name: Callable[[int], str]) -> No
     """Refuse weights that were computed and are outside the range of weights; `name` says whose each is."""
     problems = ProblemList()
 
-    def say(row: int) -> str:
+    def say(row: int) -> ListedProblem:
         value = float(weight[row])
-        return f"{name(row)} is {f'{value:g}' if value > sys.float_info.min else 'almost 0'}"
+        found = f"{name(row)} is {f'{value:g}' if value > sys.float_info.min else 'almost 0'}"
+        return ListedProblem(found, "bad-weight", remedy=WEIGHT)
 
     problems.add(np.flatnonzero(~are_weights(weight)).tolist(), say, [WEIGHT])
     problems.check()
@@ -97,11 +98,13 @@ def bounds(
         for column in (lower, upper)
     )
     if low is not None and high is not None:
-        problems = ProblemList()
+        problems, remedy = ProblemList(), "The lower bound must not be above the upper bound: swap or fix them."
         problems.add(
             np.flatnonzero(low > high).tolist(),
-            lambda row: f"{table.place(row)}: {lower} {low[row]} is above {upper} {high[row]}",
-            ["The lower bound must not be above the upper bound: swap or fix them."],
+            lambda row: table.problem(
+                row, None, "bad-interval", f"{lower} {low[row]} is above {upper} {high[row]}", remedy
+            ),
+            [remedy],
         )
         problems.check()
     return low, high
@@ -116,16 +119,17 @@ def check_inside(
 ) -> None:
     """Refuse probabilities outside their own intervals."""
     problems = ProblemList()
+    remedy = "A probability must lie in its own interval: fix one of the three, or leave the probability empty."
     for outside, word, bound in (
         (probability < lower, "below lower", lower),
         (probability > upper, "above upper", upper),
     ):
         problems.add(
             np.flatnonzero(outside).tolist(),
-            lambda row, word=word, bound=bound: (
-                f"{table.place(row)}: {column} {probability[row]} is {word} {bound[row]}"
-            ),  # type: ignore[misc]
-            ["A probability must lie in its own interval: fix one of the three, or leave the probability empty."],
+            lambda row, word=word, bound=bound: table.problem(  # type: ignore[misc]
+                row, None, "outside-interval", f"{column} {probability[row]} is {word} {bound[row]}", remedy
+            ),
+            [remedy],
         )
     problems.check()
 
@@ -135,7 +139,9 @@ def check_given(table: Table, column: str | None, probability: NDArray[np.float6
     problems = ProblemList()
     problems.add(
         np.flatnonzero(np.isnan(probability)).tolist(),
-        lambda row: f"{table.place(row, column)}: no probability, and no lower or upper bound",
+        lambda row: table.problem(
+            row, column, "missing-probability", "no probability, and no lower or upper bound", ABSTENTION
+        ),
         [ABSTENTION],
     )
     problems.check()
@@ -161,7 +167,7 @@ def names(table: Table, column: str) -> CodedCells:
     if cells.codes.min(initial=0) < 0 or len(blank) > 1:
         rows = np.flatnonzero(np.isin(cells.codes, blank)).tolist()
         problems = ProblemList()
-        problems.add(rows, lambda row: f"{table.place(row, column)}: {EMPTY.reason}", EMPTY.remedies)
+        problems.add(rows, lambda row: _refused(table, row, column, EMPTY, None), EMPTY.remedies)
         problems.check()
     return cells
 
@@ -207,7 +213,12 @@ def _check_dated(table: Table, column: str, dated: NDArray[np.bool_], cells: Tab
     if dated.any() and not dated.all():
         rows = (int(dated.argmax()), int(dated.argmin()))
         places = [f"{table.place(row, column)} has {reprlib.repr(cells[row])}" for row in rows]
-        raise PanelError(f"{' but '.join(places)}: write all times as dates or all as numbers")
+        raise PanelError(
+            f"{' but '.join(places)}: write all times as dates or all as numbers",
+            code="bad-time",
+            where=table.where(rows[1], column),
+            remedy="write all times as dates or all as numbers",
+        )
 
 
 def _seconds(moment: Any) -> float:
@@ -246,11 +257,16 @@ def _converted(table: Table, column: str, convert: Callable[[object], T | Refusa
     problems = ProblemList()
     problems.add(
         list(refused),
-        lambda row: f"{table.place(row, column)}: {refused[row].reason.format(reprlib.repr(plain[row]))}",
+        lambda row: _refused(table, row, column, refused[row], plain[row]),
         [remedy for refusal in refused.values() for remedy in refusal.remedies],
     )
     problems.check()
     return answers  # type: ignore[return-value]
+
+
+def _refused(table: Table, row: int, column: str, refusal: Refusal, cell: object) -> ListedProblem:
+    found = refusal.reason.format(reprlib.repr(cell))
+    return table.problem(row, column, refusal.code, found, " ".join(refusal.remedies))
 
 
 def _odd_numbers(
@@ -276,10 +292,7 @@ def _converted_distinct(
         problems = ProblemList()
         problems.add(
             list(found),
-            lambda row: (
-                f"{table.place(row, column)}: "
-                f"{refused[int(codes[found[row]])].reason.format(reprlib.repr(cells[found[row]]))}"
-            ),
+            lambda row: _refused(table, row, column, refused[int(codes[found[row]])], cells[found[row]]),
             [remedy for refusal in refused.values() for remedy in refusal.remedies],
         )
         problems.check()

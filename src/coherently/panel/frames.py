@@ -7,7 +7,7 @@ import reprlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from coherently.errors import MissingDependencyError, PanelError, counted
+from coherently.errors import ListedProblem, MissingDependencyError, PanelError, Where, counted
 from coherently.events import PackedTexts
 from coherently.panel.cell_table import ProblemList, Table, append_records, check_header
 from coherently.panel.columnar.arrow import encode_names
@@ -88,9 +88,11 @@ def table_from_records(records: Iterable[Record]) -> Table:
     try:
         rows: list[Any] = list(records)
     except TypeError as error:
-        raise PanelError(f"{reprlib.repr(records)} is not a list of records. {RECORDS}") from error
+        raise PanelError(
+            f"{reprlib.repr(records)} is not a list of records. {RECORDS}", code="bad-record", remedy=RECORDS
+        ) from error
     if not rows:
-        raise PanelError(f"records is empty. {RECORDS}")
+        raise PanelError(f"records is empty. {RECORDS}", code="no-rows", where=Where("records"), remedy=RECORDS)
     kinds = [_kind(row) for row in rows]
     wanted = next((kind for kind in kinds if kind in READABLE), None)
     bad = [index for index, kind in enumerate(kinds) if kind != wanted]
@@ -112,9 +114,10 @@ def _kind(record: object) -> str:
     return counted(len(record), "value") if isinstance(record, tuple | list) else f"a {type(record).__name__}"
 
 
-def _misfit(row: int, record: object, kind: str, wanted: str | None) -> str:
+def _misfit(row: int, record: object, kind: str, wanted: str | None) -> ListedProblem:
     others = f", but other records are {wanted}" if wanted else ""
-    return f"records row {row}: {kind} ({reprlib.repr(record)}){others}"
+    found = f"records row {row}: {kind} ({reprlib.repr(record)}){others}"
+    return ListedProblem(found, "bad-record", Where("records", row), RECORDS)
 
 
 def to_frame(columns: Columns, library: str | None) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.errors import ContradictionError, PanelError, summarise
+from coherently.errors import ContradictionError, ListedProblem, PanelError
 from coherently.events import CERTAIN, NEVER, Events, find_conflict, find_world
 from coherently.panel.cell_table import read_only
 from coherently.panel.statements import MAX_CHARACTERS, PinStatement, Statement, read_pin, split_statements
@@ -104,14 +104,14 @@ def read_laws(source: LawsSource, events: Events) -> Laws:
     declarations = [one for one in statements if one.is_declaration]
     pinning = [one for one in statements if not one.is_declaration and one.is_pin]
     formulas = [one for one in statements if not one.is_declaration and not one.is_pin]
-    problems: dict[str, str] = {}
+    problems: dict[str, Fault | str] = {}
     for fault in events.declare([one.text for one in declarations]):
-        problems[declarations[fault.index].place] = str(fault)
+        problems[declarations[fault.index].place] = fault
     side = _read_formulas(formulas, events, problems)
     pins = _read_pins(pinning, events, problems)
     if problems:
-        ordered = [f"{one.place}: {problems[one.place]}" for one in statements if one.place in problems]
-        raise PanelError(summarise(ordered))
+        ordered = [one.problem(problems[one.place]) for one in statements if one.place in problems]
+        raise PanelError.listing(ordered)
     laws = Laws(
         text=tuple(one.text for one in formulas),
         place=tuple(one.place for one in formulas),
@@ -119,15 +119,17 @@ def read_laws(source: LawsSource, events: Events) -> Laws:
         pins=pins,
         declarations=tuple(one.text for one in declarations),
     )
-    _check_contradiction(laws, declarations, events)
+    _check_contradiction(laws, formulas, declarations, events)
     _check_pins(laws, pinning, events)
     return laws
 
 
-def _read_formulas(formulas: Sequence[Statement], events: Events, problems: dict[str, str]) -> NDArray[np.int32]:
+def _read_formulas(
+    formulas: Sequence[Statement], events: Events, problems: dict[str, Fault | str]
+) -> NDArray[np.int32]:
     reading = events.add([one.text for one in formulas], max_characters=MAX_CHARACTERS)
     for fault in reading.faults:
-        problems[formulas[fault.index].place] = str(fault)
+        problems[formulas[fault.index].place] = fault
     for index in np.flatnonzero(reading.condition > CERTAIN).tolist():
         problems[formulas[index].place] = (
             "a law is a formula without 'given'; write a -> b for a law, or P(a given b) = 0.9 for a probability"
@@ -135,7 +137,7 @@ def _read_formulas(formulas: Sequence[Statement], events: Events, problems: dict
     return reading.event
 
 
-def _read_pins(pinning: Sequence[Statement], events: Events, problems: dict[str, str]) -> Pins:
+def _read_pins(pinning: Sequence[Statement], events: Events, problems: dict[str, Fault | str]) -> Pins:
     found: list[tuple[Statement, PinStatement]] = []
     for one in pinning:
         pin = read_pin(one.text)
@@ -146,7 +148,7 @@ def _read_pins(pinning: Sequence[Statement], events: Events, problems: dict[str,
     reading = events.add([pin.event for _, pin in found], max_characters=MAX_CHARACTERS)
     for fault in reading.faults:
         one, pin = found[fault.index]
-        problems[one.place] = str(_within(fault, one, pin))
+        problems[one.place] = _within(fault, one, pin)
     return Pins(
         text=tuple(one.text for one, _ in found),
         event=reading.event,
@@ -161,19 +163,30 @@ def _within(fault: Fault, one: Statement, pin: PinStatement) -> Fault:
     return replace(fault, text=one.text, column=fault.column and fault.column + pin.offset)
 
 
-def _check_contradiction(laws: Laws, declarations: Sequence[Statement], events: Events) -> None:
+def _check_contradiction(
+    laws: Laws, formulas: Sequence[Statement], declarations: Sequence[Statement], events: Events
+) -> None:
     conflict = find_conflict(events, laws.side)
     if conflict is None:
         return
-    formulas = [Statement(laws.text[index], laws.place[index]) for index in conflict]
-    needed = [*_needed(declarations, formulas, events), *formulas]
+    together = [formulas[index] for index in conflict]
+    needed = [*_needed(declarations, together, events), *together]
+    problems = [_in_conflict(one, "Change or delete one of them.") for one in needed]
     listed = "\n".join(f"  {one.place}: {shorten(one.text)}" for one in needed)
     if len(needed) == 1:
-        raise ContradictionError(f"this law can never be true:\n{listed}\nChange or delete it.")
+        alone = [_in_conflict(needed[0], "Change or delete it.")]
+        raise ContradictionError(f"this law can never be true:\n{listed}\nChange or delete it.", problems=alone)
     raise ContradictionError(
         f"the laws contradict each other. No possible world obeys these {len(needed)} statements together, "
-        f"and without any one of them there is no such conflict:\n{listed}\nChange or delete one of them."
+        f"and without any one of them there is no such conflict:\n{listed}\nChange or delete one of them.",
+        problems=problems,
     )
+
+
+def _in_conflict(one: Statement, remedy: str) -> ListedProblem:
+    """One of the statements that contradict each other."""
+    where = replace(one.where, event=one.text)
+    return ListedProblem(f"{one.place}: {shorten(one.text)}", ContradictionError.code, where, remedy)
 
 
 def _needed(declarations: Sequence[Statement], formulas: Sequence[Statement], events: Events) -> list[Statement]:
@@ -254,7 +267,9 @@ def _check_constant_pins(pins: Pins, pinning: Sequence[Statement]) -> None:
             why = "never true, so its probability is 0" if event == NEVER else "always true, so its probability is 1"
             raise ContradictionError(
                 f"this law can never hold:\n  {one.place}: {shorten(one.text)}\n"
-                f"Its event is {why}. Change or delete it."
+                f"Its event is {why}. Change or delete it.",
+                where=replace(one.where, event=one.text),
+                remedy="Change or delete it.",
             )
 
 
@@ -262,9 +277,9 @@ def _check_pins(laws: Laws, pinning: Sequence[Statement], events: Events) -> Non
     _check_constant_pins(laws.pins, pinning)
     broken = impossible_conditions(laws, events, laws.pins.condition)
     problems = [
-        f"{one.place}: {broken[condition]}"
+        replace(one.problem(broken[condition]), code="impossible-condition")
         for one, condition in zip(pinning, laws.pins.condition.tolist(), strict=True)
         if condition in broken
     ]
     if problems:
-        raise PanelError(summarise(problems))
+        raise PanelError.listing(problems)

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coherently.errors import PanelError
+from coherently.errors import PanelError, Where
 from coherently.panel.cell_table import Table
 from coherently.panel.columnar.cell_values import HEAVIEST
 from coherently.panel.columnar.plans import NAME, SKIP, TEXT, number_between
@@ -115,10 +115,11 @@ def recognise(table: Table) -> Long | Wide:
         return Long(**roles, ignored=ignored)
     if first in {"", roles.get("event")} and {first} >= set(roles.values()) and not _is_misspelt_long(others):
         if not others:
-            raise PanelError(f"{table.source} has events but no column for any judge.\n{SHAPES}")
+            message = f"{table.source} has events but no column for any judge.\n{SHAPES}"
+            raise PanelError(message, code="missing-column", where=Where(table.source), remedy=SHAPES)
         _check_judges(table, others)
         return Wide(first, tuple(others))
-    raise PanelError(_unrecognised(table, roles))
+    raise _unrecognised(table, roles)
 
 
 def _spelt(header: str) -> str:
@@ -133,7 +134,9 @@ def _quotes(table: Table) -> dict[str, str]:
         listed = " and ".join(f"{spelt[low]!r}, {spelt[high]!r}" for low, high in found)
         raise PanelError(
             f"{table.source} has {len(found)} pairs of columns that may be quotes: {listed}. Which are the lower and "
-            f"the upper bounds? Rename those two to 'lower' and 'upper', and delete or rename the others."
+            f"the upper bounds? Rename those two to 'lower' and 'upper', and delete or rename the others.",
+            code="unclear-columns",
+            where=Where(table.source),
         )
     return {"lower": spelt[found[0][0]], "upper": spelt[found[0][1]]} if found else {}
 
@@ -157,7 +160,9 @@ def _check_quotes(table: Table, roles: dict[str, str], ignored: Sequence[str]) -
         raise PanelError(
             f"{table.source} has quotes and a column {fees[0]!r}, and fees are not read from a table. Should they "
             f"count? Then subtract each fee from its bid and add it to its ask, and delete the column; or delete the "
-            f"column, and pass one fee for all to co.dutch_book(panel, fee=...)."
+            f"column, and pass one fee for all to co.dutch_book(panel, fee=...).",
+            code="unclear-columns",
+            where=Where(table.source, column=fees[0]),
         )
     unknown = [name for name in ignored if name and not is_market_word(name)]
     if unknown and not {"judge", "probability"} & roles.keys() and roles["lower"].lower() not in ROLES["lower"]:
@@ -169,7 +174,9 @@ def _check_quotes(table: Table, roles: dict[str, str], ignored: Sequence[str]) -
             f"ignored.\n"
             f"If every column belongs to a judge, rename those two, to '{low} (judge)' and '{high} (judge)' for "
             f"example.\n"
-            f"If they sum up what the judges say, delete them."
+            f"If they sum up what the judges say, delete them.",
+            code="unclear-columns",
+            where=Where(table.source, column=low),
         )
 
 
@@ -182,7 +189,9 @@ def _check_judges(table: Table, names: Sequence[str]) -> None:
     raise PanelError(
         f"{table.source}: {_listed(doubtful)} in a table without a column of probabilities: {asked}, or what a market "
         f"says? Nothing is guessed.\n{MARKET_COLUMNS}\n"
-        f"If {doubtful[0]!r} is the name of a judge, add to it: '{doubtful[0]} (judge)'."
+        f"If {doubtful[0]!r} is the name of a judge, add to it: '{doubtful[0]} (judge)'.",
+        code="unclear-columns",
+        where=Where(table.source, column=doubtful[0]),
     )
 
 
@@ -214,7 +223,9 @@ def find_roles(table: Table) -> dict[str, str]:
     for role, names in ROLES.items():
         found = [header for header in table.columns if header.lower() in names]
         if len(found) > 1:
-            raise PanelError(f"{table.source} has {len(found)} {role} columns, {_listed(found)}: rename all but one")
+            message = f"{table.source} has {len(found)} {role} columns, {_listed(found)}: rename all but one"
+            where = Where(table.source, column=found[1])
+            raise PanelError(message, code="repeated-column", where=where, remedy="rename all but one")
         if found:
             roles[role] = found[0]
     return roles
@@ -231,15 +242,17 @@ def _close(headers: list[str], names: Iterable[str]) -> str | None:
     return next((spelt[match[0]] for match in matches if match), None)
 
 
-def _unrecognised(table: Table, roles: dict[str, str]) -> str:
+def _unrecognised(table: Table, roles: dict[str, str]) -> PanelError:
     """Say which column is missing or misspelt, what was found, and show both shapes."""
+    hint = ""
     lines = [f"{table.source} is neither a long nor a wide table; its columns are {_listed(table.columns)}."]
     spare = [header for header in table.columns if header not in roles.values()]
     for role in ("event", "judge", "probability"):
         guess = None if role in roles else _close(spare, ROLES[role])
         if guess or (roles and role not in roles and role != "judge"):
-            hint = f" Did you mean {guess!r}? Rename it to {role!r}." if guess else ""
-            lines.append(f"There is no {role} column (accepted names: {', '.join(ROLES[role])}).{hint}")
+            meant = f" Did you mean {guess!r}? Rename it to {role!r}." if guess else ""
+            lines.append(f"There is no {role} column (accepted names: {', '.join(ROLES[role])}).{meant}")
+            hint = hint or meant
     lines += _suggested_names(table, roles)
     first, *others = table.columns
     known = [header for header in others if header in roles.values()]
@@ -248,7 +261,9 @@ def _unrecognised(table: Table, roles: dict[str, str]) -> str:
             f"In a wide table every other column belongs to a judge, so none may be called {_listed(known)}: "
             f"rename such a judge. Pass outcomes of a wide table in a file (--outcomes)."
         )
-    return "\n".join([*lines, SHAPES])
+    missing = next((role for role in ("event", "probability") if role not in roles), None)
+    where = Where(table.source, column=missing)
+    return PanelError("\n".join([*lines, SHAPES]), code="missing-column", where=where, remedy=hint.strip() or SHAPES)
 
 
 def _suggested_names(table: Table, roles: dict[str, str]) -> list[str]:
@@ -280,7 +295,10 @@ def pick(table: Table, role: str, names: tuple[str, ...]) -> str:
     if len(found) == 1:
         return found[0]
     wrong = f"{len(found)} {role} columns ({_listed(found)})" if found else f"no {role} column"
+    remedy = f"name exactly one of them {names[0]!r} (also accepted: {', '.join(names[1:])})"
     raise PanelError(
-        f"{table.source} has {wrong} among {_listed(table.columns)}: name exactly one of them {names[0]!r} "
-        f"(also accepted: {', '.join(names[1:])})"
+        f"{table.source} has {wrong} among {_listed(table.columns)}: {remedy}",
+        code="repeated-column" if found else "missing-column",
+        where=Where(table.source, column=role),
+        remedy=remedy,
     )

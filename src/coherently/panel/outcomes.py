@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from coherently.errors import SHOWN, PanelError
+from coherently.errors import SHOWN, ListedProblem, PanelError
 from coherently.events import MAX_CONFLICTS, UNDECIDED, Reading, entail, find_conflict
 from coherently.panel import cells
 from coherently.panel.cell_table import Table
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.errors import Where
     from coherently.events import Events
     from coherently.panel.panel import Panel
 
@@ -68,6 +69,10 @@ class Facts:
     def text(self, row: int) -> str:
         """Quote the event of a row."""
         return str(self.table.columns[self.event_column][row]).strip()
+
+    def where(self, row: int) -> Where:
+        """The place of the outcome that a row gives."""
+        return self.table.where(row, self.outcome_column, self.text(row))
 
     def say(self, row: int) -> str:
         """Quote the outcome that a row gives, and its place."""
@@ -161,7 +166,7 @@ def resolve(events: Events, sources: Sequence[Facts], reading: Reading, laws: La
     facts = np.concatenate([*(source.side for source in sources), laws.side])
     found = entail(events, facts, np.concatenate([reading.event, reading.condition]), MAX_CONFLICTS)
     if found.possible is False:
-        raise PanelError(_contradiction(events, sources, laws))
+        raise _contradiction(events, sources, laws)
     event, condition = np.split(found.truth, 2)
     outcome = np.where(event == UNDECIDED, UNRESOLVED, event)
     outcome[condition == 0] = CALLED_OFF
@@ -170,7 +175,7 @@ def resolve(events: Events, sources: Sequence[Facts], reading: Reading, laws: La
     return Resolution(outcome, int(undecided.sum()), found.possible)
 
 
-def _contradiction(events: Events, sources: Sequence[Facts], laws: Laws) -> str:
+def _contradiction(events: Events, sources: Sequence[Facts], laws: Laws) -> PanelError:
     """Describe minimal sets of outcomes and laws that no possible world has together, one for each conflict."""
     sides = np.concatenate([laws.side, *(source.side for source in sources)])
     owner = [(-1, law) for law in range(len(laws))]
@@ -178,7 +183,8 @@ def _contradiction(events: Events, sources: Sequence[Facts], laws: Laws) -> str:
     distinct = sorted(set(owner))
     number = {statement: i for i, statement in enumerate(distinct)}
     statements = np.array([number[statement] for statement in owner])
-    problems: list[str] = []
+    problems: list[ListedProblem] = []
+    remedy = "Correct these outcomes, or leave them blank, which means unresolved."
     while len(problems) < SHOWN:
         conflict = find_conflict(events, sides, statements)
         if conflict is None:
@@ -186,10 +192,11 @@ def _contradiction(events: Events, sources: Sequence[Facts], laws: Laws) -> str:
         members = [distinct[i] for i in sorted(conflict)]
         given = [sources[source].say(row) for source, row in members if source >= 0]
         broken = [f"{laws.place[law]}: {shorten(laws.text[law])}" for source, law in members if source < 0]
-        problems.append(_describe(given, broken))
+        where = next((sources[source].where(row) for source, row in members if source >= 0), None)
+        problems.append(ListedProblem(_describe(given, broken), "contradictory-outcomes", where, remedy))
         kept = statements != max(conflict)
         sides, statements = sides[kept], statements[kept]
-    return "\n".join([*problems, "Correct these outcomes, or leave them blank, which means unresolved."])
+    return PanelError.listing(problems, remedies=[remedy])
 
 
 def _describe(given: list[str], broken: list[str]) -> str:

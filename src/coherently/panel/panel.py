@@ -204,7 +204,8 @@ class Panel(Value, Described):
         """Give the panel of one judge."""
         if name not in self.judges:
             near = suggest(str(name), self.judges)
-            raise PanelError(f"unknown judge {name!r}{near}; the panel has {counted(len(self.judges), 'judge')}")
+            message = f"unknown judge {name!r}{near}; the panel has {counted(len(self.judges), 'judge')}"
+            raise PanelError(message, code="unknown-judge")
         return self.select(self.judge_index == self.judges.index(name))
 
     def select(self, rows: NDArray[Any]) -> Panel:

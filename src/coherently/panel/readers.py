@@ -10,25 +10,29 @@ import os
 import re
 import reprlib
 import zlib
-from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from coherently.errors import PanelError
+from coherently.errors import ListedProblem, PanelError, Where
 from coherently.panel.cell_table import ProblemList, Table, append_records, check_header
 from coherently.panel.columnar.parquet_files import read_parquet
-from coherently.panel.columnar.text_files import BLOCK, SAVE_AS_TEXT, UnusualError, scan_csv, scan_json_lines, skip_mark
+from coherently.panel.columnar.text_files import BLOCK, UnusualError, not_text, scan_csv, scan_json_lines, skip_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from coherently.panel.columnar.plans import Planner
 
-Progress: TypeAlias = Callable[[float], None]
-"""A function that is called with the share of the file's bytes that has been read, from 0 to 1."""
+
+class Progress(Protocol):
+    """Who is told how far a call is: any function of the fraction that is done, from 0 to 1."""
+
+    def __call__(self, done: float, /) -> None:
+        """Hear of the fraction that is done."""
+
 
 CHUNK = 500
 """Number of records read at a time: few enough (under 700) that they do not start the garbage collector."""
@@ -76,17 +80,25 @@ def _file_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise PanelError(f"{path} does not exist: check the name and the folder") from error
+        raise _file_error(path, "no-such-file", f"{path} does not exist", "check the name and the folder") from error
     except IsADirectoryError as error:
-        raise PanelError(f"{path} is a folder: name a file in it") from error
+        raise _file_error(path, "not-a-file", f"{path} is a folder", "name a file in it") from error
     except PermissionError as error:
-        raise PanelError(f"no permission to read {path}: change its permissions or copy it") from error
+        found = f"no permission to read {path}"
+        raise _file_error(path, "not-readable", found, "change its permissions or copy it") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise PanelError(
-            f"{path.name} is not a complete gzip file ({error}): compress it again, or remove .gz from its name"
-        ) from error
+        found, remedy = (
+            f"{path.name} is not a complete gzip file ({error})",
+            "compress it again, or remove .gz from its name",
+        )
+        raise _file_error(path, "not-readable", found, remedy) from error
     except OSError as error:
-        raise PanelError(f"{path} cannot be read: {error.strerror or error}") from error
+        message = f"{path} cannot be read: {error.strerror or error}"
+        raise PanelError(message, code="not-readable", where=Where(str(path))) from error
+
+
+def _file_error(path: Path, code: str, found: str, remedy: str) -> PanelError:
+    return PanelError(f"{found}: {remedy}", code=code, where=Where(str(path)), remedy=remedy)
 
 
 def _byte_counter(file: io.FileIO, progress: Progress | None) -> Callable[[], None]:
@@ -111,7 +123,7 @@ class _Watched(io.BufferedReader):
         nul = block.find(b"\0")
         if nul >= 0:
             line = self.line_at(block, nul)
-            raise PanelError(f"{self.source} line {line} contains a NUL byte, so it is not text. {SAVE_AS_TEXT}")
+            raise not_text(self.source, line, "contains a NUL byte, so it is not text")
         return block
 
     def line_at(self, block: bytes, position: int) -> int:
@@ -139,7 +151,7 @@ def _decoded(raw: io.RawIOBase, source: str) -> Iterator[io.TextIOWrapper]:
     except UnicodeDecodeError as error:
         line = watched.line_at(error.object, error.start)
         found = f"byte 0x{error.object[error.start]:02x}"
-        raise PanelError(f"{source} line {line} is not UTF-8 text ({found}). {SAVE_AS_TEXT}") from error
+        raise not_text(source, line, f"is not UTF-8 text ({found})") from error
 
 
 def _read_json_lines(
@@ -162,14 +174,18 @@ def _read_json_records(text: io.TextIOWrapper, source: str, advance: Callable[[]
     while chunk := list(itertools.islice(lines, CHUNK)):
         answers = [(number, _json_record(decode, line)) for number, line in chunk]
         records = {number: answer for number, answer in answers if isinstance(answer, dict)}
-        wrong = {n: f"{source} row {n}: {answer}" for n, answer in answers if isinstance(answer, str)}
+        wrong = {
+            number: ListedProblem(f"{source} row {number}: {found}", "bad-json", Where(source, number), JSON_LINES)
+            for number, found in answers
+            if isinstance(found, str)
+        }
         problems.add(list(wrong), wrong.__getitem__, [JSON_LINES])
         append_records(columns, list(records.values()), len(numbers))
         numbers += records
         advance()
     problems.check()
     if not numbers:
-        raise PanelError(f"{source} is empty. {JSON_LINES}")
+        raise PanelError(f"{source} is empty. {JSON_LINES}", code="no-rows", where=Where(source), remedy=JSON_LINES)
     header = check_header(source, list(columns))
     return Table(source, dict(zip(header, columns.values(), strict=True)), np.array(numbers))
 

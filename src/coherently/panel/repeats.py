@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from coherently.errors import SHOWN, PanelError, summarise
+from coherently.errors import KEPT, ListedProblem, PanelError
 from coherently.panel.cells import check_weights
 
 if TYPE_CHECKING:
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from coherently.errors import Where
     from coherently.panel.panel import Panel
 
 Repeats: TypeAlias = Literal["keep", "last", "mean", "error"]
 
 
-def settle_repeats(panel: Panel, repeats: Repeats, place: Callable[[int], str]) -> Panel:
+def settle_repeats(panel: Panel, repeats: Repeats, place: Callable[[int], Where]) -> Panel:
     """Keep repeats with a note, keep only the last (by time, else by row), average them, or refuse them."""
     key = panel.judge_index.astype(np.int64) * len(panel.written) + panel.event_index
     ascending = np.sort(key, kind="stable")  # panels often come judge by judge, so that little is to be sorted
@@ -30,7 +31,7 @@ def settle_repeats(panel: Panel, repeats: Repeats, place: Callable[[int], str]) 
     order = np.lexsort((key,) if panel.time is None else (panel.time, key))
     new = np.r_[True, np.diff(key[order]) != 0]
     if repeats == "error":
-        raise PanelError(_refusal(panel, np.argsort(key, kind="stable"), new, extra, place))
+        raise _refusal(panel, np.argsort(key, kind="stable"), new, extra, place)
     if repeats == "last":
         kept = np.sort(order[np.r_[new[1:], True]])
         return _with_note(panel.select(kept), f"earlier forecasts by the same judge left out: {extra:,}")
@@ -78,11 +79,15 @@ def _mean(panel: Panel, order: NDArray[np.int64], new: NDArray[np.bool_]) -> Pan
 
 
 def _refusal(
-    panel: Panel, order: NDArray[np.int64], new: NDArray[np.bool_], extra: int, place: Callable[[int], str]
-) -> str:
-    again = np.sort(order[~new])[:SHOWN].tolist()
-    problems = [f"{place(row)}: {_name(panel, row, ' has already forecast ')}" for row in again]
-    return summarise(problems, extra) + "\nDelete the repeats, or choose --repeats keep, last or mean."
+    panel: Panel, order: NDArray[np.int64], new: NDArray[np.bool_], extra: int, place: Callable[[int], Where]
+) -> PanelError:
+    remedy = "Delete the repeats, or choose --repeats keep, last or mean."
+    problems = []
+    for row in np.sort(order[~new])[:KEPT].tolist():
+        where = replace(place(row), event=panel.written.text[panel.event_index[row]])
+        found = f"{where.file} row {where.row}: {_name(panel, row, ' has already forecast ')}"
+        problems.append(ListedProblem(found, "repeated-forecast", where, remedy))
+    return PanelError.listing(problems, extra, [remedy])
 
 
 def _name(panel: Panel, row: int, between: str = "'s forecasts of ") -> str:

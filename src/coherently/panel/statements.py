@@ -7,13 +7,16 @@ import re
 import reprlib
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from coherently.errors import PanelError
+from coherently.errors import ListedProblem, PanelError, Where
 from coherently.panel.columnar.cell_values import Refusal, probability
 from coherently.panel.readers import read_lines
+
+if TYPE_CHECKING:
+    from coherently.events import Fault
 
 LawsSource: TypeAlias = str | os.PathLike[str] | Iterable[str]
 """A file, or a list of statements."""
@@ -35,6 +38,14 @@ class Statement:
 
     text: str
     place: str
+    where: Where = field(default_factory=Where)
+
+    def problem(self, found: Fault | str) -> ListedProblem:
+        """What is wrong with the statement, with its place."""
+        message, where = f"{self.place}: {found}", replace(self.where, event=self.text)
+        if isinstance(found, str):
+            return ListedProblem(message, "bad-law", where)
+        return ListedProblem(message, found.code, replace(where, span=found.span), found.remedy)
 
     @property
     def is_declaration(self) -> bool:
@@ -60,31 +71,36 @@ class PinStatement:
 def split_statements(source: LawsSource) -> list[Statement]:
     """Split a laws file or a list into statements, without comments and empty lines."""
     if isinstance(source, str) and not os.path.exists(source):  # noqa: PTH110 - a text may not be a valid path
-        raise PanelError(
-            f"laws is {reprlib.repr(source)}, but there is no such file: check the name and the folder, or pass "
-            f"statements as a list, laws=[{reprlib.repr(source)}]"
-        )
+        remedy = f"check the name and the folder, or pass statements as a list, laws=[{reprlib.repr(source)}]"
+        message = f"laws is {reprlib.repr(source)}, but there is no such file: {remedy}"
+        raise PanelError(message, code="no-such-file", where=Where(source), remedy=remedy)
     if isinstance(source, str | os.PathLike):
-        name = Path(source).name
-        pairs = [(line, f"{name} line {number}") for number, line in enumerate(read_lines(source), 1)]
+        name, lines, noun = Path(source).name, read_lines(source), "line"
     elif not isinstance(source, Iterable):
-        raise PanelError(f"laws is {reprlib.repr(source)}: pass the path of a file, or a list of statements")
+        raise PanelError(
+            f"laws is {reprlib.repr(source)}: pass the path of a file, or a list of statements",
+            code="bad-law",
+            remedy="pass the path of a file, or a list of statements",
+        )
     else:
-        pairs = [(_text(one, number), f"laws statement {number}") for number, one in enumerate(source, 1)]
+        name, lines, noun = "laws", [_text(one, number) for number, one in enumerate(source, 1)], "statement"
     found = []
-    for line, place in pairs:
+    for number, line in enumerate(lines, 1):
+        place, where = f"{name} {noun} {number}", Where(name, number)
         text = unicodedata.normalize("NFC", COMMENT.sub(lambda match: match[1] or "", line).strip())
         if len(text) > MAX_CHARACTERS:
-            raise PanelError(f"{place}: has {len(text):,} characters; a statement may have at most {MAX_CHARACTERS:,}")
+            message = f"{place}: has {len(text):,} characters; a statement may have at most {MAX_CHARACTERS:,}"
+            raise PanelError(message, code="bad-law", where=where)
         if text:
-            found.append(Statement(text, place))
+            found.append(Statement(text, place, where))
     return found
 
 
 def _text(statement: object, number: int) -> str:
     if isinstance(statement, str):
         return statement
-    raise PanelError(f"laws statement {number} is {reprlib.repr(statement)}, which is not a text")
+    message = f"laws statement {number} is {reprlib.repr(statement)}, which is not a text"
+    raise PanelError(message, code="bad-law", where=Where("laws", number))
 
 
 def read_pin(text: str) -> PinStatement | str:

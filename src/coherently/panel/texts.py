@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.errors import SHOWN, counted
+from coherently.errors import SHOWN, ListedProblem, counted
 from coherently.events import PackedTexts, parts
 from coherently.panel.cell_table import ProblemList
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.events import Events, Reading
+    from coherently.events import Events, Fault, Reading
     from coherently.panel.cell_table import Table
     from coherently.panel.columnar.coded import CodedCells
 
@@ -85,9 +85,16 @@ def number_texts(table: Table, texts: CodedCells, events: Events, *, plain_event
         spaced = next((fault.spaced for fault in reading.faults if fault.spaced), None)
         remedies = [SPACES.format(spaced.replace('"', '""').join('""'))] if spaced else []
         problems = ProblemList()
-        problems.add(rows, lambda row: f"{table.place(row)}: {faults[int(texts.codes[row])]}", remedies)
+        problems.add(rows, lambda row: _unreadable(table, row, faults[int(texts.codes[row])]), remedies)
         problems.check()
     return reading
+
+
+def _unreadable(table: Table, row: int, fault: Fault) -> ListedProblem:
+    """A fault of an event, with the row of the table that it is in."""
+    cell = table.where(row)
+    message = f"{table.place(row)}: {fault}"
+    return ListedProblem(message, fault.code, fault.where(cell.file, cell.row), fault.remedy)
 
 
 def name_some(names: Iterable[str]) -> str:

@@ -47,12 +47,17 @@ def value_facts(
             value = _value(declared[name], cell)
             truths = declared[name].encode(value)
         except EventError as error:
-            problems.add([row], lambda row, error=error: f"{table.place(row, column)}: {error}", [ALLOWED])  # type: ignore[misc]
+            problems.add(
+                [row],
+                lambda row, error=error: table.problem(row, column, "bad-outcome", str(error), ALLOWED),  # type: ignore[misc]
+                [ALLOWED],
+            )
             continue
         before = seen.setdefault(name, (value, row))
         if before[0] != value:
             first = table.place(before[1])
-            raise PanelError(f"{table.place(row)}: {name} is {reprlib.repr(cell)}, but {first} says otherwise")
+            message = f"{table.place(row)}: {name} is {reprlib.repr(cell)}, but {first} says otherwise"
+            raise PanelError(message, code="contradictory-outcomes", where=table.where(row, column))
         literals = _literal_sides(events, declared[name], truths)
         sides += literals
         origin += [row] * len(literals)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
-from coherently.errors import SHOWN, PanelError, summarise
+from coherently.errors import KEPT, ListedProblem, PanelError, Where
 from coherently.panel import cells
 from coherently.panel.cell_table import ProblemList, Table
 from coherently.panel.frames import table_from_frame
@@ -49,10 +49,10 @@ class ListedWeights:
         """Look the judges up; each must be listed."""
         absent = [name for name in panel.judges if name not in self.weight]
         if absent:
-            problems = [f"{self.source} has no weight for the judge {name!r}" for name in absent[:SHOWN]]
-            raise PanelError(
-                f"{summarise(problems, len(absent))}\nGive each judge of the panel a weight, or 0 to leave one out."
-            )
+            remedy, where = "Give each judge of the panel a weight, or 0 to leave one out.", Where(self.source)
+            said = (f"{self.source} has no weight for the judge {name!r}" for name in absent[:KEPT])
+            problems = [ListedProblem(found, "missing-weight", where, remedy) for found in said]
+            raise PanelError.listing(problems, len(absent), [remedy])
         return np.array([self.weight[name] for name in panel.judges], np.float64)
 
     def describe(self, panel: Panel) -> str:
@@ -126,14 +126,17 @@ def _listed(table: Table) -> ListedWeights:
     values = cells.weights(table, pick(table, "weight", (*ROLES["weight"], "w")))
     first: dict[str, int] = {}
     repeated = [row for row, name in enumerate(judges) if first.setdefault(name, row) != row]
-    problems = ProblemList()
+    problems, remedy = ProblemList(), "Give each judge one weight."
     problems.add(
         repeated,
-        lambda row: (
-            f"{table.place(row)}: the judge {judges[row]!r} already has a weight, in row "
-            f"{table.rows[first[judges[row]]]}"
+        lambda row: table.problem(
+            row,
+            None,
+            "repeated-judge",
+            f"the judge {judges[row]!r} already has a weight, in row {table.rows[first[judges[row]]]}",
+            remedy,
         ),
-        ["Give each judge one weight."],
+        [remedy],
     )
     problems.check()
     return ListedWeights(table.source, dict(zip(judges, values.tolist(), strict=True)))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from coherently import _core
-from coherently.errors import MissingDependencyError, PanelError
+from coherently.errors import MissingDependencyError, PanelError, Where
 from coherently.events import PackedTexts
 from coherently.panel.columnar.arrow import arrow_array
 
@@ -43,7 +43,9 @@ def check_output(path: str | os.PathLike[str]) -> None:
     """Refuse a path that a table cannot be written to, before any work is done for it."""
     path = Path(path)
     if not path.name.lower().endswith(ENDINGS):
-        raise PanelError(f"{path} has an unknown ending: use one of {', '.join(ENDINGS)}")
+        remedy = f"use one of {', '.join(ENDINGS)}"
+        message = f"{path} has an unknown ending: {remedy}"
+        raise PanelError(message, code="unknown-ending", where=Where(str(path)), remedy=remedy)
     with _write_errors(path):
         if path.is_dir():
             raise PanelError(f"{path} is a folder: name a file in it")
@@ -84,7 +86,8 @@ def _write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise PanelError(f"{path} cannot be written: {error.strerror or error}") from error
+        message = f"{path} cannot be written: {error.strerror or error}"
+        raise PanelError(message, code="not-writable", where=Where(str(path))) from error
 
 
 def csv_bytes(columns: Columns, delimiter: str, *, header: bool) -> bytes:

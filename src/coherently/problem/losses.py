@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
-from coherently.errors import MethodError, did_you_mean
+from coherently.errors import MethodError, unknown_word
 from coherently.problem.own_loss import check_loss
 
 if TYPE_CHECKING:
@@ -242,8 +242,7 @@ def find_loss(loss: str | Loss, clip: float | None = None) -> Loss:
     if isinstance(loss, str) and loss in LOSSES:
         return _built_in(LOSSES[loss], clip)
     if isinstance(loss, str):
-        hint = did_you_mean(loss, LOSSES)
-        raise MethodError(f"unknown loss {loss!r}; the losses are {', '.join(LOSSES)}, or an object of your own.{hint}")
+        raise unknown_word("loss", loss, LOSSES, "losses", ", or an object of your own")
     if type(loss) not in KERNELS:  # objects of derived classes may differ from these
         check_loss(loss, LOSSES)
     return loss

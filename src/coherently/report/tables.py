@@ -35,6 +35,8 @@ WORST = 5
 BETS = 10
 """Maximum number of bets in a table."""
 _BAR = 20
+ROUNDING = 1e-18
+"""Sums of squared differences up to this are rounding errors."""
 
 
 def forecasts_table(result: Result) -> Table:
@@ -126,8 +128,9 @@ def summary(result: Result) -> Text:
         bound = f", at most {result.gap:.1e} above the least possible" if known else ""
         loss = result.problem.loss.name
         what = "squared distance" if loss == "brier" else f"divergence (loss {loss})"
-        parts.append(f"Weighted {what} from the forecasts: {result.objective:.6g}{bound}.")
-    if result.guaranteed_improvement:
+        shown = result.objective if result.objective > ROUNDING else 0.0
+        parts.append(f"Weighted {what} from the forecasts: {shown:.6g}{bound}.")
+    if result.guaranteed_improvement and result.guaranteed_improvement > ROUNDING:
         parts.append(f"Summed Brier penalty saved in every outcome: {result.guaranteed_improvement:.6g}.")
     return Text(" ".join(parts))
 

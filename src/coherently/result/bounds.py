@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from coherently.contract import FLAG, NUMBER, TEXT, Described, OrNull, Record, RecordField
-from coherently.errors import EventError, MethodError, ResultError
+from coherently.errors import EventError, MethodError, ResultError, Where
 from coherently.events import CERTAIN, NEVER, find_world, quote_name
 from coherently.problem import pose, settled, split, unit_of
 from coherently.result.answer_worlds import join
@@ -95,12 +95,14 @@ def read_event(event: str, events: Events) -> int:
     """Give the side of an event that can have bounds, and add it to the table."""
     reading = events.add([event])
     if reading.faults:
-        raise EventError(f"{event!r}: {reading.faults[0]}")
+        raise reading.faults[0].error(f"{event!r}: {reading.faults[0]}")
     side, condition, _ = reading.sides[0].tolist()
     if condition != CERTAIN:
         raise EventError(
             f"{event!r} is conditional, and bounds on it do not follow from a linear program; it is the ratio of two "
-            "events, the conjunction and the condition: ask for the bounds of these"
+            "events, the conjunction and the condition: ask for the bounds of these",
+            code="conditional-event",
+            where=Where(event=event),
         )
     return int(side)
 
@@ -110,7 +112,9 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
     if result.coherence is not Coherence.GLOBAL:
         raise ResultError(
             f"bounds need globally coherent forecasts, but the coherence of these is {result.coherence}: "
-            "aggregate with the method exact (or annealing)"
+            "aggregate with the method exact (or annealing)",
+            code="not-coherent",
+            remedy="aggregate with the method exact (or annealing)",
         )
     if not 0 <= time_limit < math.inf:
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")

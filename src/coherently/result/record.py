@@ -27,9 +27,9 @@ from coherently.contract import (
     number_or_nan,
     numbers,
 )
-from coherently.contract.record_text import shown
-from coherently.errors import ResultError, summarise
-from coherently.events import Events
+from coherently.contract.description import MisfitError, refuse
+from coherently.errors import ListedProblem, ResultError, Where
+from coherently.events import Events, Fault
 from coherently.panel import NO_LAWS, Panel, WrittenEvents, is_plain, read_laws
 from coherently.panel.columnar.cell_values import HEAVIEST, are_weights
 from coherently.panel.panel_record import UNRESOLVED
@@ -227,8 +227,10 @@ def read(values: dict[str, Any]) -> tuple[Panel, Recorded, Problem, Solution, Cl
 
 def _refuse(values: dict[str, Any], name: str, allowed: str, place: str = "") -> NoReturn:
     """Say what a field of an object, which is at a place, must be."""
-    where = f"{place}.{name}" if place else name
-    raise ResultError(f"{where} is {shown(values[name])}; it must be {allowed}")
+    try:
+        refuse(values[name], f"{place}.{name}" if place else name, allowed)
+    except MisfitError as error:
+        raise error.told_as(ResultError) from None
 
 
 def _number(value: float | None) -> float | None:
@@ -273,6 +275,11 @@ def _part(part: Worlds, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _unreadable(fault: Fault) -> ListedProblem:
+    place = f"forecasts[{fault.index}].event"
+    return ListedProblem(f"{place}: {fault}", fault.code, fault.where(field=place), fault.remedy)
+
+
 def _stand_in(
     texts: list[str], raw: NDArray[np.float64], weight: NDArray[np.float64], statements: list[str], *, plain: bool
 ) -> Panel:
@@ -280,11 +287,13 @@ def _stand_in(
     laws = read_laws(statements, events) if statements else NO_LAWS
     reading = events.add_names(texts) if plain else events.add(texts)
     if reading.faults:
-        raise ResultError(summarise([f"forecasts[{f.index}].event: {f}" for f in reading.faults]))
+        raise ResultError.listing([_unreadable(fault) for fault in reading.faults])
     first: dict[tuple[int, ...], int] = {}
     for i, sides in enumerate(map(tuple, reading.sides.tolist())):
         if first.setdefault(sides, i) != i:
-            raise ResultError(f"forecasts[{i}].event is {texts[i]!r}, the same event as forecasts[{first[sides]}]")
+            place = f"forecasts[{i}].event"
+            message = f"{place} is {texts[i]!r}, the same event as forecasts[{first[sides]}]"
+            raise ResultError(message, code="repeated-event", where=Where(event=texts[i], field=place))
     outcome = np.full(len(texts), UNRESOLVED, np.int8)
     written = WrittenEvents(tuple(texts), reading.event, reading.condition, reading.rest, outcome)
     index = np.arange(len(texts), dtype=np.int32)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from coherently.contract import Described
-from coherently.errors import EventError, counted
+from coherently.errors import EventError, Where, counted
 from coherently.events import CERTAIN, NEVER, PackedTexts
 from coherently.panel import ROWS, digest, text_table, to_frame
 from coherently.result.answer_worlds import Mixture
@@ -237,7 +237,7 @@ class Result(Value, Described):
         """
         reading = self.panel.events.find([event])
         if reading.faults:
-            raise EventError(f"{event!r}: {reading.faults[0]}")
+            raise reading.faults[0].error(f"{event!r}: {reading.faults[0]}")
         side, condition, rest = reading.sides[0].tolist()
         written = self.panel.written
         value = self.solution.value
@@ -250,7 +250,9 @@ class Result(Value, Described):
             return float(side != NEVER)
         raise EventError(
             f"nobody forecast {event!r} or its complement; frame() lists the {len(written):,} forecast events"
-            + (f", and result.bounds({event!r}) gives what they imply for it" if condition == CERTAIN else "")
+            + (f", and result.bounds({event!r}) gives what they imply for it" if condition == CERTAIN else ""),
+            code="unknown-event",
+            where=Where(event=event),
         )
 
     def bounds(self, event: str, time_limit: float = 10.0) -> Bounds:

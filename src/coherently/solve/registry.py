@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from coherently.errors import MethodError, did_you_mean
+from coherently.errors import MethodError, unknown_word
 from coherently.solve.facts import Promise
 from coherently.solve.methods.alternating_projections import AlternatingProjections
 from coherently.solve.methods.annealing import Annealing
@@ -39,14 +39,15 @@ def choose(method: str | Method, **options: object) -> Method:
     if isinstance(method, Method):
         return method
     if method not in METHODS:
-        hint = did_you_mean(method, METHODS)
-        raise MethodError(f"unknown method {method!r}; the methods are {', '.join(METHODS)}.{hint}")
+        raise unknown_word("method", method, METHODS)
     kind, fixed = METHODS[method]
     given = {name: value for name, value in options.items() if value is not None}
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     unknown = [name for name in given if name not in known]
     if unknown:
-        raise MethodError(f"the method {method} has no option {unknown[0]}; {_who_has(unknown[0])}")
+        raise MethodError(
+            f"the method {method} has no option {unknown[0]}; {_who_has(unknown[0])}", code="unknown-option"
+        )
     return kind(**fixed, **given)
 
 

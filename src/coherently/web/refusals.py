@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coherently.errors import CoherentlyError
+from coherently.errors import CoherentlyError, ListedProblem, Where
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class RefusedError(CoherentlyError):
     """A request that is refused: what was found, where, what is allowed, and what to do.
+
+    `where` is the path of a field of the request ("body.forecasts.0.event"), or a place.
 
     >>> RefusedError(404, "not-found", "There is no such panel.").body()["error"]["message"]
     'There is no such panel.'
@@ -20,29 +25,23 @@ class RefusedError(CoherentlyError):
         code: str,
         message: str,
         *,
-        where: str | None = None,
+        where: Where | str | None = None,
         allowed: str | None = None,
         remedy: str | None = None,
         headers: dict[str, str] | None = None,
+        problems: Sequence[ListedProblem] = (),
     ) -> None:
-        super().__init__(message)
-        self.status, self.code, self.message = status, code, message
-        self.where, self.allowed, self.remedy = where, allowed, remedy
+        place = Where(field=where) if isinstance(where, str) else where
+        super().__init__(message, code=code, where=place, remedy=remedy, problems=problems)
+        self.status, self.message, self.allowed = status, message, allowed
         self.headers = headers or {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Errors cross processes, with all that they say."""
-        return _made_again, (self.status, self.code, self.message, self.where, self.allowed, self.remedy, self.headers)
-
     def body(self) -> dict[str, Any]:
-        """The JSON that is sent."""
-        names = ("code", "message", "where", "allowed", "remedy")
-        return {"error": {name: getattr(self, name) for name in names}}
-
-
-def _made_again(status: int, code: str, message: str, *rest: Any) -> RefusedError:
-    where, allowed, remedy, headers = rest
-    return RefusedError(status, code, message, where=where, allowed=allowed, remedy=remedy, headers=headers)
+        """The JSON that is sent: what the error says, and what is allowed."""
+        told = self.as_dict()
+        problems = told.pop("problems")
+        remedy = told.pop("remedy")
+        return {"error": told | {"allowed": self.allowed, "remedy": remedy, "problems": problems}}
 
 
 def not_found(what: str) -> RefusedError:

@@ -102,3 +102,5 @@ class ServiceSettings:
 
 class SettingsError(CoherentlyError):
     """The workbench cannot be run as it was asked to."""
+
+    code = "bad-settings"

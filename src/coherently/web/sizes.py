@@ -8,6 +8,8 @@ STATEMENT = 20_000
 """Maximum number of characters of a law or a declaration."""
 TITLE = 300
 """Maximum number of characters of a title or a name."""
+SHORT = 40
+"""Maximum number of characters of a short text, such as a tag."""
 NOTE = 5_000
 """Maximum number of characters of a definition, a reason or a comment."""
 ROWS = 10_000

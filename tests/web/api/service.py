@@ -125,7 +125,7 @@ def refused(response, status, *words):
     """Check that a request was refused in the one shape, in plain words."""
     assert response.status_code == status, response.text
     error = response.json()["error"]
-    assert list(error) == ["code", "message", "where", "allowed", "remedy"]
+    assert list(error) == ["code", "message", "where", "allowed", "remedy", "problems"]
     assert "Traceback" not in response.text
     for word in words:
         assert word in json.dumps(error, ensure_ascii=False), error

@@ -21,6 +21,13 @@ def test_a_panel_is_made_edited_listed_and_deleted(service):
     path = f"/panels/{panel['id']}"
     assert api.patch(path, json={"title": "Economy 2026"}).json()["title"] == "Economy 2026"
     assert api.get(path).json()["description"] == "Ten questions."
+    assert panel["tag"] == ""
+    assert api.patch(path, json={"tag": "economy"}).json()["tag"] == "economy"
+    assert api.patch(path, json={"title": "Economy 2027"}).json()["tag"] == "economy"
+    refused(api.patch(path, json={"tag": "x" * 41}), 422)
+    assert api.post("/panels", json={"title": "Other", "tag": "weather"}).json()["tag"] == "weather"
+    assert {each["tag"] for each in api.get("/panels").json()["panels"]} == {"economy", "weather"}
+    api.delete(f"/panels/{api.get('/panels').json()['panels'][0]['id']}")
     assert [each["id"] for each in api.get("/panels").json()["panels"]] == [panel["id"]]
     assert api.delete(path).status_code == 204
     refused(api.get(path), 404)

@@ -31,6 +31,27 @@ def test_a_panel_with_its_first_question(browser):
     assert "<code>euro_area_recession</code>" in browser.text
 
 
+def test_a_tag_is_given_shown_and_changed(browser):
+    panel = new_panel(browser, "Outlook", tag=f" eco {HOSTILE[:20]} ")
+    assert words(browser.text).count("eco </title>") == 1
+    assert "<script>alert" not in browser.text
+    for tab in ("questions", "board", "discussion", "results"):
+        browser.get(f"{panel}/{tab}")
+        answer = browser.post(panel, tag=f"economy {tab}", tab=tab)
+        assert answer.url.path == f"{panel}/{tab}"
+        assert f'<span class="chip tag">economy {tab}</span>' in browser.text
+    browser.get("/")
+    assert '<span class="chip tag">economy results</span>' in browser.text
+    browser.get(f"{panel}/questions")
+    answer = browser.post(panel, tag="x" * 41, tab="questions")
+    assert answer.status_code == 422
+    assert "Tag is too long: at most 40 characters." in words(browser.text)
+    browser.get(f"{panel}/questions")
+    assert 'value="economy results"' in browser.text
+    browser.post(panel, tag="", tab="questions")
+    assert "chip tag" not in browser.text
+
+
 def test_a_panel_needs_a_name(browser):
     browser.get("/")
     answer = browser.post("/panels", title="  ", first="kept")

@@ -25,6 +25,7 @@ from coherently.web.store import (
     open_store,
 )
 from coherently.web.store.database.schema import METADATA
+from coherently.web.store.database.schema_version import LAST, version_text
 from tests.web import postgres
 
 
@@ -69,13 +70,14 @@ def test_a_newer_database_is_refused_and_not_changed(store_url):
         )
     with pytest.raises(NewerStoreError, match=r"newer version of Coherently .schema 9999; .* install that version"):
         open_store(store_url)
+    again = f"UPDATE schema_version SET version_num = '{version_text(LAST)}'"
     if store_url.startswith("sqlite"):
         with closing(sqlite3.connect(store_url.removeprefix("sqlite:///"))) as file:
-            file.execute("UPDATE schema_version SET version_num = '0001'")
+            file.execute(again)
             file.commit()
     else:
         with psycopg.connect(store_url) as connection:
-            connection.execute("UPDATE schema_version SET version_num = '0001'")
+            connection.execute(again)
     with open_store(store_url) as store:
         assert store.panels.get(panel.id) == panel
 

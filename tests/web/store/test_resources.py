@@ -29,7 +29,7 @@ def kinds_of_changes(store, panel, after=0):
 
 def test_panels(store):
     owner = store.accounts.local().id
-    first = store.panels.create(owner, "One", "about", {"colour": "red"})
+    first = store.panels.create(owner, "One", description="about", settings={"colour": "red"})
     second = store.panels.create(owner, "Two")
     other = store.panels.create(store.accounts.create("Zoe").id, "Three")
     assert store.panels.get(first.id) == first

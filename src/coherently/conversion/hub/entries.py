@@ -125,9 +125,9 @@ def _rows(
         number = cell_number(value)
         if number is None:
             found = f"{value!r} is not a number" if value else "no value"
-            problems.add([index], lambda i, found=found: f"{table.table.place(i, 'value')}: {found}", [DELETE])  # type: ignore[misc]
+            _note(problems, table, index, "value", found, DELETE)
         elif not models[index]:
-            problems.add([index], lambda i: f"{table.table.place(i, 'model_id')}: no model", ["Name the model."])
+            _note(problems, table, index, "model_id", "no model", "Name the model.")
         else:
             _check_target(hub, table, layout, task, index, problems)
             yield Entry(models[index], task, kind, id_, number, table, index)
@@ -145,7 +145,11 @@ def _check_target(
         hint = f"; did you mean {close[0]!r}?" if close else ""
         allowed = f"The targets of {hub.tasks.name} are {', '.join(hub.tasks.targets)}."
         found = f"unknown target {name!r}" if name else "no target"
-        problems.add([index], lambda i: f"{table.table.place(i, 'target')}: {found}{hint}", [allowed])
+        _note(problems, table, index, "target", f"{found}{hint}", allowed)
+
+
+def _note(problems: ProblemList, table: HubTable, index: int, column: str, found: str, remedy: str) -> None:
+    problems.add([index], lambda i: table.table.problem(i, column, "bad-cell", found, remedy), [remedy])
 
 
 def _check_repeats(entries: Sequence[Entry]) -> None:

@@ -422,7 +422,7 @@ def _truths(events: Events, world: Mapping[str, VariableValue], sides: NDArray[n
     wanted = [*(names[v] for v in plain), *(choice.name for choice in choices)]
     absent = [name for name in wanted if name not in world]
     if absent:
-        raise EventError(f"the world has no value for {', '.join(map(quote_name, absent))}")
+        raise EventError(f"the world has no value for {', '.join(map(quote_name, absent))}", code="missing-value")
     row[0, plain] = [bool(world[names[v]]) for v in plain]
     for choice in choices:
         row[0, choice.atoms] = choice.encode(world[choice.name])

@@ -44,13 +44,14 @@ TIME = "A time is a number, or an ISO date such as 2024-05-31 or 2024-05-31T12:0
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a cell cannot be used (`reason`, where {} stands for the cell), and what to do about it."""
+    """Why a cell cannot be used (`reason`, where {} stands for the cell), what to do about it, and the kind of it."""
 
     reason: str
     remedies: tuple[str, ...]
+    code: str
 
 
-EMPTY = Refusal("the cell is empty", (NAME,))
+EMPTY = Refusal("the cell is empty", (NAME,), "bad-name")
 
 
 def probability(cell: object) -> float | Refusal:
@@ -81,7 +82,7 @@ def is_missing(cell: object) -> bool:
     return _is_null(cell) or (isinstance(cell, str) and cell.strip().lower() in MISSING)
 
 
-def _number(cell: object, *remedies: str) -> float | Refusal:
+def _number(cell: object, code: str, *remedies: str) -> float | Refusal:
     """Return a finite number, or NaN for a missing one."""
     if is_missing(cell):
         return math.nan
@@ -97,7 +98,7 @@ def _number(cell: object, *remedies: str) -> float | Refusal:
         return value
     if isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell):
         remedies = (*remedies, "Write decimals with a point: 0.35, not 0,35.")
-    return Refusal("{} is not a number" if math.isnan(value) else "{} is not finite", remedies)
+    return Refusal("{} is not a number" if math.isnan(value) else "{} is not finite", remedies, code)
 
 
 def to_probability(cell: object, scale: int, abstain: bool) -> float | Refusal:
@@ -105,30 +106,31 @@ def to_probability(cell: object, scale: int, abstain: bool) -> float | Refusal:
     top, number = scale, cell
     if isinstance(cell, str) and cell.rstrip().endswith("%"):
         top, number = 100, cell.rstrip()[:-1]
-    value = _number(number, PROBABILITY[scale])
+    value = _number(number, "bad-probability", PROBABILITY[scale])
     if isinstance(value, Refusal):
         return value
     if math.isnan(value) and number is not cell:
-        return Refusal("{} is not a number", (PROBABILITY[scale],))
+        return Refusal("{} is not a number", (PROBABILITY[scale],), "bad-probability")
     if math.isnan(value):
-        return value if abstain else Refusal("no probability", (ABSTENTION,))
+        return value if abstain else Refusal("no probability", (ABSTENTION,), "missing-probability")
     share = value / top
     if share < -ROUNDING:
-        return Refusal("{} is below 0", (PROBABILITY[scale],))
+        return Refusal("{} is below 0", (PROBABILITY[scale],), "bad-probability")
     if share > 1 + ROUNDING:
         hint = (PERCENT,) if top == 1 and value <= 100 else ()
-        return Refusal(f"{{}} is above {top}", (PROBABILITY[scale], *hint))
+        return Refusal(f"{{}} is above {top}", (PROBABILITY[scale], *hint), "bad-probability")
     return min(max(share, 0.0), 1.0)
 
 
 def to_weight(cell: object) -> float | Refusal:
     """Read a weight: 0, or a number in the range of weights."""
-    value = _number(cell, WEIGHT)
+    value = _number(cell, "bad-weight", WEIGHT)
     if isinstance(value, Refusal) or are_weights(np.float64(value)):
         return value
     if math.isnan(value):
-        return Refusal("no weight", (WEIGHT,))
-    return Refusal("{} is below 0" if value < 0 else f"{{}} is too {'small' if value < 1 else 'large'}", (WEIGHT,))
+        return Refusal("no weight", (WEIGHT,), "bad-weight")
+    reason = "{} is below 0" if value < 0 else f"{{}} is too {'small' if value < 1 else 'large'}"
+    return Refusal(reason, (WEIGHT,), "bad-weight")
 
 
 def are_weights(values: NDArray[np.float64] | np.float64) -> NDArray[np.bool_]:
@@ -144,30 +146,30 @@ def to_text(cell: object) -> str | Refusal:
     if _is_null(cell) or (isinstance(cell, str) and not cell.strip()):
         return EMPTY
     if not isinstance(cell, str):
-        return Refusal("{} is neither a text nor a whole number", (NAME,))
+        return Refusal("{} is neither a text nor a whole number", (NAME,), "bad-name")
     if not is_unicode(cell):
-        return Refusal("{} contains half a character (a lone surrogate)", ("Write the text again.",))
+        return Refusal("{} contains half a character (a lone surrogate)", ("Write the text again.",), "bad-name")
     return cell.strip()
 
 
 def to_outcome(cell: object) -> int | Refusal:
     """Read an outcome: 1 true, 0 false, -1 unresolved."""
     word = str(cell).strip().lower() if isinstance(cell, str | bool | np.bool_) else ""
-    value = OUTCOMES.get(word, _number(cell))
+    value = OUTCOMES.get(word, _number(cell, "bad-outcome"))
     if isinstance(value, Refusal) or value not in {0, 1}:
         absent = isinstance(value, float) and math.isnan(value)
-        return -1 if absent else Refusal("{} is not an outcome", (OUTCOME,))
+        return -1 if absent else Refusal("{} is not an outcome", (OUTCOME,), "bad-outcome")
     return int(value)
 
 
 def to_moment(cell: object) -> float | datetime | Refusal:
     """Read a number, or an ISO date."""
-    value = _number(cell, TIME)
+    value = _number(cell, "bad-time", TIME)
     if isinstance(value, float):
-        return Refusal("no time", (TIME,)) if math.isnan(value) else value
+        return Refusal("no time", (TIME,), "bad-time") if math.isnan(value) else value
     try:
         text = cell.isoformat() if isinstance(cell, date) else str(cell).strip()
         moment = datetime.fromisoformat(text)
     except ValueError:
-        return Refusal("{} is not a time", (TIME,))
+        return Refusal("{} is not a time", (TIME,), "bad-time")
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

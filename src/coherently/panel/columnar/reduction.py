@@ -14,7 +14,7 @@ from coherently.errors import SHOWN, PanelError
 from coherently.events import CERTAIN, PackedTexts
 from coherently.panel import cells
 from coherently.panel.build import ONLY_JUDGE, build
-from coherently.panel.cell_table import Table, check_header
+from coherently.panel.cell_table import Table, check_header, no_rows
 from coherently.panel.columnar.arrow import add_names, arrow_array, numbers_of
 from coherently.panel.columnar.coded import CodedCells
 from coherently.panel.columnar.parquet_files import ROWS, open_parquet, parquet_names, reading_parquet
@@ -107,7 +107,7 @@ def find_parts(source: Path) -> tuple[ParquetPart, ...]:
             parts.append(ParquetPart(path, _layout(path.name, names), rows))
     _check_schemas(schemas)
     if not parts:
-        raise PanelError(f"{source.name} has a header but no rows: add one row per forecast")
+        raise no_rows(source.name)
     return tuple(parts)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from coherently import _core
-from coherently.errors import PanelError, counted
+from coherently.errors import ListedProblem, PanelError, Where, counted
 from coherently.events import PackedTexts
 from coherently.panel.cell_table import ProblemList, Table, check_header
 from coherently.panel.columnar.coded import CodedCells, NumberCells
@@ -66,13 +66,21 @@ class BlockFeed:
             return
         kind, place, byte = fault
         if kind == "nul":
-            raise PanelError(f"{self._source} line {place} contains a NUL byte, so it is not text. {SAVE_AS_TEXT}")
+            raise not_text(self._source, place, "contains a NUL byte, so it is not text")
         if kind == "encoding":
             found = f"byte 0x{byte:02x}"
-            raise PanelError(f"{self._source} line {place} is not UTF-8 text ({found}). {SAVE_AS_TEXT}")
+            raise not_text(self._source, place, f"is not UTF-8 text ({found})")
         if kind in QUOTES:
-            raise PanelError(f"{self._source} row {place}: {QUOTES[kind]}")
+            raise PanelError(
+                f"{self._source} row {place}: {QUOTES[kind]}", code="bad-quotes", where=Where(self._source, place)
+            )
         raise UnusualError
+
+
+def not_text(source: str, line: int, found: str) -> PanelError:
+    """A line of a file that is not text in UTF-8."""
+    message = f"{source} line {line} {found}. {SAVE_AS_TEXT}"
+    return PanelError(message, code="not-text", where=Where(source, line), remedy=SAVE_AS_TEXT)
 
 
 class UnusualError(Exception):
@@ -83,11 +91,13 @@ def skip_mark(file: io.BufferedReader[Any], source: str) -> None:
     """Pass over a byte order mark; refuse UTF-16 and workbooks."""
     head = file.peek(4)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise PanelError(f"{source} is UTF-16 text; only UTF-8 is read. Save it as UTF-8 ('CSV UTF-8').")
+        remedy = "Save it as UTF-8 ('CSV UTF-8')."
+        found = f"{source} is UTF-16 text; only UTF-8 is read. {remedy}"
+        raise PanelError(found, code="not-text", where=Where(source), remedy=remedy)
     if head.startswith(WORKBOOKS):
-        raise PanelError(
-            f"{source} is an Excel workbook or another archive, not text. Open it and save the sheet as 'CSV UTF-8'."
-        )
+        remedy = "Open it and save the sheet as 'CSV UTF-8'."
+        found = f"{source} is an Excel workbook or another archive, not text. {remedy}"
+        raise PanelError(found, code="not-text", where=Where(source), remedy=remedy)
     if head.startswith(codecs.BOM_UTF8):
         file.read(len(codecs.BOM_UTF8))
 
@@ -125,7 +135,9 @@ def _read_header(
 ) -> tuple[str, list[str]]:
     while (line := scanner.find_header()) is None:
         if not blocks.push(scanner) and (line := scanner.find_header()) is None:
-            raise PanelError(f"{source} is empty: a table has a header and one row per forecast")
+            raise PanelError(
+                f"{source} is empty: a table has a header and one row per forecast", code="no-rows", where=Where(source)
+            )
     mark = delimiter or max(",\t;", key=QUOTED.sub("", line).count)
     while (found := scanner.read_header(mark)) is None:
         blocks.push(scanner)
@@ -137,11 +149,16 @@ def _read_header(
 def _check_ragged(scanner: _core.CsvScanner, source: str, delimiter: str, width: int) -> None:
     rows, cells = scanner.ragged()
     found = dict(zip(rows.tolist(), cells.tolist(), strict=True))
-    problems = ProblemList()
+    problems, remedy = ProblemList(), QUOTE_OR_EMPTY.format(delimiter)
     problems.add(
         list(found),
-        lambda row: f"{source} row {row}: {counted(found[row], 'cell')}, but the header has {width}",
-        [QUOTE_OR_EMPTY.format(delimiter)],
+        lambda row: ListedProblem(
+            f"{source} row {row}: {counted(found[row], 'cell')}, but the header has {width}",
+            "ragged-row",
+            Where(source, row),
+            remedy,
+        ),
+        [remedy],
     )
     problems.check()
 

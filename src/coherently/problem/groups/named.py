@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from coherently.errors import MethodError, did_you_mean
+from coherently.errors import MethodError, unknown_word
 from coherently.problem.groups.restricted import Setting
 from coherently.problem.groups.shared import cliques, triples
 from coherently.problem.groups.simple import everything, gather, logical, pairs, singletons
@@ -39,8 +39,7 @@ def find_design(design: Design) -> Callable[[Merged], Groups]:
         return partial(_custom, design)
     if design in DESIGNS:
         return DESIGNS[design]
-    hint = did_you_mean(design, DESIGNS)
-    raise MethodError(f"unknown group design {design!r}; the designs are {', '.join(DESIGNS)}.{hint}")
+    raise unknown_word("group design", design, DESIGNS, "designs")
 
 
 def _custom(design: Callable[[list[tuple[int, ...]]], list[list[int]]], merged: Merged) -> Groups:

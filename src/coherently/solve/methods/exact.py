@@ -187,8 +187,9 @@ def _note(parts: Sequence[_Solved]) -> str | None:
     notes = []
     if not all(one.is_level for one in parts):
         notes.append(
-            "Weights more than 2^33 times the next lighter one count as 2^33 times that, which moves probabilities by "
-            "about 1e-10; the objective and the gap are those of the weights as given."
+            "Weights more than 2^33 times the next lighter one count as 2^33 times that, which by itself moves "
+            "probabilities by about 1e-10; the objective and the gap are those of the weights as given, so that an "
+            "event whose forecasts are far lighter than others may be off by more within the gap."
         )
     if count := sum(one.answer.ended is Ended.ROUNDING and one.answer.proof is Proof.NOTHING for one in parts):
         notes.append(

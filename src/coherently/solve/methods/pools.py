@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from coherently.errors import MethodError
+from coherently.errors import MethodError, did_you_mean
 from coherently.problem import Log, pose_again
 from coherently.problem.losses import merged_mean
 from coherently.problem.partitions import partitions
@@ -111,14 +111,20 @@ class Pool:
 
     def __post_init__(self) -> None:
         if self.kind not in OPTIONS:
-            raise MethodError(f"unknown kind of pool {self.kind!r}; the kinds are {', '.join(OPTIONS)}")
+            raise MethodError(
+                f"unknown kind of pool {self.kind!r}; the kinds are {', '.join(OPTIONS)}",
+                code="unknown-pool",
+                remedy=did_you_mean(self.kind, OPTIONS).strip() or None,
+            )
         for option, (low, high) in LIMITS.items():
             value = getattr(self, option)
             if value is None:
                 continue
             if option not in OPTIONS[self.kind]:
                 having = [kind for kind, options in OPTIONS.items() if option in options]
-                raise MethodError(f"the pool {self.kind} has no {option}; {' and '.join(having)} can have it")
+                raise MethodError(
+                    f"the pool {self.kind} has no {option}; {' and '.join(having)} can have it", code="unknown-option"
+                )
             if not (low <= value < high and (value > 0 or option == "trim")):
                 least = "at least 0" if option == "trim" else "above 0"
                 most = "" if high == math.inf else f" and below {high:g}"

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from coherently.errors import CoherentlyError
+from coherently.errors import CoherentlyError, ListedProblem, Where
 from coherently.web.access.door import internal
 from coherently.web.access.error_refusals import refusal_of
 from coherently.web.refusals import RefusedError
@@ -103,18 +103,25 @@ async def _not_valid(_: Request, error: Exception) -> JSONResponse:
 
 def invalid(errors: list[Any]) -> RefusedError:
     """What to answer to values that do not fit their fields: the first, and how many more there are."""
-    first = errors[0]
-    place = [str(part) for part in first["loc"]]
-    words = WORDS.get(first["type"]) or _lower(first["msg"])
+    first, remedy = errors[0], "Correct the value and send it again."
     more = "" if len(errors) == 1 else f" There are {len(errors):,} such places."
     return RefusedError(
         422,
         "not-usable",
-        f"{_name(place)} {words}.{more}",
-        where=".".join(place),
+        f"{_found(first)}.{more}",
         allowed=_allowed(first),
-        remedy="Correct the value and send it again.",
+        problems=[ListedProblem(f"{_found(each)}.", "not-usable", Where(field=_path(each)), remedy) for each in errors],
     )
+
+
+def _path(error: dict[str, Any]) -> str:
+    return ".".join(str(part) for part in error["loc"])
+
+
+def _found(error: dict[str, Any]) -> str:
+    """What is wrong with a value, as the beginning of a sentence."""
+    words = WORDS.get(error["type"]) or _lower(error["msg"])
+    return f"{_name([str(part) for part in error['loc']])} {words}"
 
 
 def _name(place: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from coherently.web.access.request_keys import only_once
 from coherently.web.operations.panel_operations import own_panel
@@ -21,7 +21,7 @@ from coherently.web.shapes.aggregation_shapes import (
 if TYPE_CHECKING:
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
-    from coherently.web.shapes.aggregation_shapes import AggregationDraft, JobState
+    from coherently.web.shapes.aggregation_shapes import AggregationDraft
     from coherently.web.store import AggregationRecord
 
 DEFAULT_SECONDS = 60.0
@@ -183,16 +183,10 @@ def compare_versions(
 
 def view_aggregation(record: AggregationRecord) -> AggregationView:
     """A version as it is answered."""
-    return AggregationView(
-        id=record.id,
-        version=record.version,
-        status=cast("JobState", record.status),
-        progress=record.progress,
-        progress_text=record.progress_text,
+    return AggregationView.of(
+        record,
         method=record.options.get("method", "auto"),
         loss=record.options.get("loss", "brier"),
-        as_of=record.as_of,
-        note=record.note,
         requested=record.requested_at,
         finished=record.ended_at,
         error=record.error or None,

@@ -128,21 +128,15 @@ def add_comment(
 
 def view_forecast(record: ForecastRecord) -> ForecastView:
     """A forecast as it is answered."""
-    return ForecastView(**{**record.as_dict(), "id": str(record.id)})
+    return ForecastView.of(record, id=str(record.id))
 
 
 def view_outcome(record: OutcomeRecord) -> OutcomeView:
     """An outcome as it is answered."""
-    return OutcomeView(event=record.event, outcome=record.outcome, note=record.note, time=record.time)
+    return OutcomeView.of(record)
 
 
 def view_comment(record: CommentRecord, author: str | None, reader: str | None = None) -> CommentView:
     """A comment as it is answered to a reader: a judge, or the facilitator, who is None."""
-    return CommentView(
-        id=record.id,
-        question=record.question,
-        author="facilitator" if record.judge is None else author,
-        text=record.text,
-        time=record.time,
-        mine=record.judge == reader,
-    )
+    written_by = "facilitator" if record.judge is None else author
+    return CommentView.of(record, author=written_by, mine=record.judge == reader)

@@ -32,7 +32,7 @@ def view_judges(bench: Workbench, panel: str) -> list[JudgeView]:
     number = store.rounds.current(panel).number
     handed_in = {record.judge: record.time for record in store.judges.hand_ins(panel, number)}
     return [
-        JudgeView(**_fields(record), handed_in=handed_in.get(record.id), answered=answered[record.id])
+        JudgeView.of(record, **_times(record), handed_in=handed_in.get(record.id), answered=answered[record.id])
         for record in store.judges.list(panel)
     ]
 
@@ -98,14 +98,8 @@ def advance_round(bench: Workbench, caller: AccountCaller, panel: str, draft: Ro
 
 
 def _invited(record: JudgeRecord, secret: str) -> InvitedJudge:
-    return InvitedJudge(**_fields(record), handed_in=None, answered=0, secret=secret, link=f"/j/{secret}")
+    return InvitedJudge.of(record, **_times(record), handed_in=None, answered=0, secret=secret, link=f"/j/{secret}")
 
 
-def _fields(record: JudgeRecord) -> dict[str, Any]:
-    return {
-        "id": record.id,
-        "name": record.name,
-        "invited": record.invited_at,
-        "opened": record.opened_at,
-        "revoked": record.revoked_at,
-    }
+def _times(record: JudgeRecord) -> dict[str, Any]:
+    return {"invited": record.invited_at, "opened": record.opened_at, "revoked": record.revoked_at}

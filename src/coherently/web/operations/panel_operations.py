@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from coherently.web.refusals import not_found, too_many
 from coherently.web.shapes.panel_shapes import PanelList, PanelView, RoundView
@@ -10,7 +10,7 @@ from coherently.web.shapes.panel_shapes import PanelList, PanelView, RoundView
 if TYPE_CHECKING:
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
-    from coherently.web.shapes.panel_shapes import PanelDraft, PanelEdit, Phase
+    from coherently.web.shapes.panel_shapes import PanelDraft, PanelEdit
     from coherently.web.store.store_records import PanelRecord, RoundRecord
 
 
@@ -27,7 +27,7 @@ def create_panel(bench: Workbench, caller: AccountCaller, draft: PanelDraft) -> 
     most = bench.settings.limits.panels
     if len(bench.store.panels.list(caller.account, limit=most)) >= most:
         raise too_many("panels", most, "Delete a panel that is no longer needed.")
-    return view_panel(bench, bench.store.panels.create(caller.account, draft.title, draft.description))
+    return view_panel(bench, bench.store.panels.create(caller.account, **draft.model_dump()))
 
 
 def list_panels(bench: Workbench, caller: AccountCaller, limit: int = 100, after: str | None = None) -> PanelList:
@@ -46,7 +46,7 @@ def get_panel(bench: Workbench, caller: AccountCaller, panel: str) -> PanelView:
 def edit_panel(bench: Workbench, caller: AccountCaller, panel: str, edit: PanelEdit) -> PanelView:
     """Change what is given."""
     own_panel(bench, caller, panel)
-    return view_panel(bench, bench.store.panels.edit(panel, edit.title, edit.description))
+    return view_panel(bench, bench.store.panels.edit(panel, **edit.model_dump()))
 
 
 def delete_panel(bench: Workbench, caller: AccountCaller, panel: str) -> None:
@@ -60,10 +60,8 @@ def view_panel(bench: Workbench, record: PanelRecord) -> PanelView:
     store = bench.store
 
     def action() -> PanelView:
-        return PanelView(
-            id=record.id,
-            title=record.title,
-            description=record.description,
+        return PanelView.of(
+            record,
             created=record.created_at,
             questions=len(store.questions.list(record.id)),
             laws=len(store.laws.list(record.id)),
@@ -76,10 +74,4 @@ def view_panel(bench: Workbench, record: PanelRecord) -> PanelView:
 
 def view_round(record: RoundRecord) -> RoundView:
     """A round as it is answered."""
-    return RoundView(
-        number=record.number,
-        phase=cast("Phase", record.phase),
-        closes_at=record.closes_at,
-        hide_numbers=record.hide_numbers,
-        time=record.since,
-    )
+    return RoundView.of(record, time=record.since)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from coherently.errors import CoherentlyError
 from coherently.explain import judge_sheet as desk
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from coherently.explain.judge_sheet import DraftReading, SheetSetting
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
-    from coherently.web.shapes.panel_shapes import Kind, LawDraft, QuestionDraft, QuestionEdit, ReadDraft
+    from coherently.web.shapes.panel_shapes import LawDraft, QuestionDraft, QuestionEdit, ReadDraft
     from coherently.web.store.store_records import LawRecord, QuestionRecord
 
 
@@ -163,18 +163,9 @@ def _statements(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) 
 
 def view_question(record: QuestionRecord) -> QuestionView:
     """A question as it is answered."""
-    return QuestionView(
-        id=record.id,
-        number=record.number,
-        kind=cast("Kind", record.kind),
-        group=record.group,
-        title=record.title,
-        definition=record.definition,
-        declaration=record.declaration,
-        events=[EventView(id=event.id, event=event.event, title=event.title) for event in record.events],
-    )
+    return QuestionView.of(record, events=[EventView.of(event) for event in record.events])
 
 
 def view_law(record: LawRecord) -> LawView:
     """A law as it is answered."""
-    return LawView(id=record.id, statement=record.statement, title=record.title, time=record.added_at)
+    return LawView.of(record, time=record.added_at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coherently.explain import judge_sheet as desk
 from coherently.web.access.request_keys import only_once
@@ -115,10 +115,7 @@ def take_back(bench: Workbench, caller: JudgeCaller, key: str) -> FeedbackView:
 
 def list_meant(bench: Workbench, caller: JudgeCaller) -> list[MeantView]:
     """What this judge means."""
-    return [
-        MeantView(key=record.key, sentence=record.sentence, reason=record.reason, time=record.time)
-        for record in bench.store.meant.list(caller.panel, caller.judge.id)
-    ]
+    return [MeantView.of(record) for record in bench.store.meant.list(caller.panel, caller.judge.id)]
 
 
 def hand_in(bench: Workbench, caller: JudgeCaller) -> HandedIn:
@@ -225,7 +222,4 @@ def _given(draft: AnswerDraft, place: int) -> AnswerGiven:
 
 
 def _view_answer(record: ForecastRecord) -> AnswerView:
-    values: dict[str, Any] = {
-        name: getattr(record, name) for name in ("event", "probability", "locked", "reason", "time")
-    }
-    return AnswerView(**values, abstained=record.state == "abstained")
+    return AnswerView.of(record, abstained=record.state == "abstained")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def list_tokens(bench: Workbench, caller: AccountCaller) -> TokenList:
     """The tokens of the account that hold."""
-    return TokenList(tokens=[TokenView(**_fields(record)) for record in _standing(bench, caller)])
+    return TokenList(tokens=[TokenView.of(record, **_times(record)) for record in _standing(bench, caller)])
 
 
 def make_token(bench: Workbench, caller: AccountCaller, draft: TokenDraft) -> NewToken:
@@ -25,7 +25,7 @@ def make_token(bench: Workbench, caller: AccountCaller, draft: TokenDraft) -> Ne
     if len(_standing(bench, caller)) >= most:
         raise too_many("tokens", most, "End a token that is no longer needed.")
     record, secret = bench.store.tokens.create(caller.account, draft.name)
-    return NewToken(**_fields(record), secret=secret)
+    return NewToken.of(record, **_times(record), secret=secret)
 
 
 def end_token(bench: Workbench, caller: AccountCaller, token: str) -> None:
@@ -39,5 +39,5 @@ def _standing(bench: Workbench, caller: AccountCaller) -> list[TokenRecord]:
     return [record for record in bench.store.tokens.list(caller.account) if record.revoked_at is None]
 
 
-def _fields(record: TokenRecord) -> dict[str, Any]:
-    return {"id": record.id, "name": record.name, "created": record.created_at, "expires": record.expires_at}
+def _times(record: TokenRecord) -> dict[str, Any]:
+    return {"created": record.created_at, "expires": record.expires_at}

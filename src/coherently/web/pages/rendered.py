@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse
 from coherently.web.catalogue import text
 from coherently.web.pages import figures, formats
 from coherently.web.pages.assets import address
+from coherently.web.shapes.panel_shapes import PanelDraft
 
 
 def say(key: str, **values: object) -> Markup:
@@ -29,7 +30,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(t=say, address=address, figures=figures)
+    made.globals.update(
+        t=say, address=address, figures=figures, panel_fields=PanelDraft.model_json_schema()["properties"]
+    )
     made.filters.update(
         percent=formats.percent,
         clock=formats.clock,

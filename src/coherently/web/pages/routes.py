@@ -48,6 +48,7 @@ SENT: dict[str, Callable[[Visit], Response]] = {
     "/demo": start_page.open_demo,
     "/panels": start_page.create,
     "/panels/import": start_page.read_file,
+    PANEL: start_page.edit,
     f"{PANEL}/import": start_page.read_file_into,
     f"{PANEL}/questions": question_page.add,
     f"{PANEL}/questions/{{question}}": question_page.edit,

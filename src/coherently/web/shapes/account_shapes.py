@@ -55,14 +55,35 @@ class TokenList(Shape):
     tokens: list[TokenView]
 
 
-class ProblemView(Shape):
-    """What is wrong, where, what is allowed and what to do."""
+class PlaceView(Shape):
+    """The place of a problem, as `co.Where` has it: `field` is the path of a value in the request."""
+
+    file: str | None
+    row: int | str | None
+    column: str | None
+    event: str | None
+    span: list[int] | None
+    field: str | None
+
+
+class ListedProblemView(Shape):
+    """One of the things that are wrong."""
 
     code: str
     message: str
-    where: str | None
+    where: PlaceView | None
+    remedy: str | None
+
+
+class ProblemView(Shape):
+    """What is wrong, where, what is allowed and what to do; `problems` has everything that is wrong."""
+
+    code: str
+    message: str
+    where: PlaceView | None
     allowed: str | None
     remedy: str | None
+    problems: list[ListedProblemView]
 
 
 class ProblemBody(Shape):
@@ -72,9 +93,17 @@ class ProblemBody(Shape):
         error={
             "code": "not-understood",
             "message": "The probability is 1.2.",
-            "where": "body.forecasts.0.probability",
+            "where": {
+                "file": None,
+                "row": None,
+                "column": None,
+                "event": None,
+                "span": None,
+                "field": "body.forecasts.0.probability",
+            },
             "allowed": "a number from 0 to 1",
             "remedy": "Divide per cents by 100.",
+            "problems": [],
         }
     )
 

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from coherently.web import sizes
-from coherently.web.shapes.shape import EventText, Id, Note, Shape, Statement, Time, Title, example
+from coherently.web.shapes.shape import EventText, Id, Note, Shape, Short, Statement, Time, Title, example
 
+Tag = Annotated[Short, Field(title="Tag", description="A short text by which to find the panel.")]
 Kind = Literal["yes-no", "conditional", "partition", "ladder"]
 Phase = Literal["private", "discussion", "revision", "closed"]
 
@@ -16,10 +17,11 @@ Phase = Literal["private", "discussion", "revision", "closed"]
 class PanelDraft(Shape):
     """A panel to create."""
 
-    model_config = example(title="Economy 2026", description="Ten questions on growth and prices.")
+    model_config = example(title="Economy 2026", description="Ten questions on growth and prices.", tag="economy")
 
     title: Title
     description: Note = ""
+    tag: Tag = ""
 
 
 class PanelEdit(Shape):
@@ -29,6 +31,7 @@ class PanelEdit(Shape):
 
     title: Title | None = None
     description: Note | None = None
+    tag: Tag | None = None
 
 
 class RoundView(Shape):
@@ -55,6 +58,7 @@ class PanelView(Shape):
     id: Id
     title: str
     description: str
+    tag: str
     created: Time
     questions: int
     laws: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
@@ -20,6 +20,20 @@ class Shape(BaseModel):
     """A frozen value whose fields are what they say: no other fields, no numbers as texts, no NaN, no infinity."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @classmethod
+    def of(cls, record: object, /, **rest: Any) -> Self:
+        """A shape whose fields are those of a record by the same name, and the rest that is given.
+
+        >>> from types import SimpleNamespace
+        >>> class PointView(Shape):
+        ...     x: int
+        ...     y: int
+        >>> PointView.of(SimpleNamespace(x=1, secret=7), y=2)
+        PointView(x=1, y=2)
+        """
+        same = {name: getattr(record, name) for name in cls.model_fields if name not in rest and hasattr(record, name)}
+        return cls(**same, **rest)
 
 
 def _in_utc(text: str) -> str:
@@ -49,6 +63,7 @@ def as_moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
+Short = Annotated[str, Field(max_length=sizes.SHORT, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Title = Annotated[str, Field(min_length=1, max_length=sizes.TITLE, pattern=LINE)]
 Note = Annotated[str, Field(max_length=sizes.NOTE, pattern=LINES)]
 EventText = Annotated[str, Field(min_length=1, max_length=sizes.EVENT, pattern=LINE)]

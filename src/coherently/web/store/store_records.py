@@ -3,12 +3,30 @@
 Times are texts: UTC, ISO 8601 with milliseconds and Z, so that they sort as they are. Ids are short random texts with
 a letter before (`p_`, `q_`, `e_`, `l_`, `j_`, `c_`, `a_`, `u_` for accounts, `s_` for sessions, `t_` for tokens).
 No record has a secret or the hash of one.
+
+A record is the description of its table: schema, rows of archives and, field by field, the migrations of older stores
+come from it (`stored_fields` has the kinds).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeAlias, get_args
+from dataclasses import dataclass, field, fields, replace
+from typing import Annotated, Any, Literal, TypeAlias, get_args
+
+from coherently.web.store.stored_fields import (
+    FLAG,
+    ID,
+    NUMBER,
+    OUTCOME,
+    SHARE,
+    TIME,
+    VALUES,
+    WORDS,
+    belongs,
+    count,
+    unarchived,
+    word,
+)
 
 Kind: TypeAlias = Literal["yes-no", "conditional", "partition", "ladder"]
 Phase: TypeAlias = Literal["private", "discussion", "revision", "closed"]
@@ -19,7 +37,13 @@ OutcomeValue: TypeAlias = bool | float | str | None
 
 KINDS: tuple[str, ...] = get_args(Kind)
 PHASES: tuple[str, ...] = get_args(Phase)
+ANSWER_STATES: tuple[str, ...] = get_args(AnswerState)
 JOB_STATUSES: tuple[str, ...] = get_args(JobStatus)
+ENDED = ("done", "failed", "cancelled")
+"""Statuses of jobs that are over; archives have no others."""
+Time: TypeAlias = Annotated[str, TIME]
+Text: TypeAlias = Annotated[str, WORDS]
+Values: TypeAlias = Annotated[dict[str, Any], VALUES]
 
 
 class StoredRecord:
@@ -42,120 +66,121 @@ def _plain(value: Any) -> Any:
 class AccountRecord(StoredRecord):
     """A facilitator. Without a password (`has_password`) only a proxy or this machine signs the account in."""
 
-    id: str
-    name: str
+    id: Annotated[str, ID]
+    name: Annotated[str, replace(WORDS, is_unique=True)]
     has_password: bool
-    created_at: str
-    closed_at: str | None = None
+    created_at: Time
+    closed_at: Time | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord(StoredRecord):
     """A browser that is signed in: of an account, or of a judge whose link was opened. `csrf` goes into its forms."""
 
-    id: str
-    account: str | None
-    judge: str | None
-    csrf: str
-    created_at: str
-    expires_at: str
+    id: Annotated[str, ID]
+    account: Annotated[str, belongs("account")] | None
+    judge: Annotated[str, belongs("judge")] | None
+    csrf: Annotated[str, word(64)]
+    created_at: Time
+    expires_at: Time
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRecord(StoredRecord):
     """A key of an account for programs."""
 
-    id: str
-    account: str
-    name: str
-    created_at: str
-    expires_at: str | None = None
-    revoked_at: str | None = None
+    id: Annotated[str, ID]
+    account: Annotated[str, belongs("account")]
+    name: Text
+    created_at: Time
+    expires_at: Time | None = None
+    revoked_at: Time | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PanelRecord(StoredRecord):
-    """A panel; `settings` are plain values that the store does not look into."""
+    """A panel; `settings` are plain values that the store does not look into, `tag` a short text to find it by."""
 
-    id: str
-    owner: str
-    title: str
-    description: str
-    settings: dict[str, Any]
-    created_at: str
-    deleted_at: str | None = None
+    id: Annotated[str, ID]
+    owner: Annotated[str, belongs("account")]
+    title: Text
+    created_at: Time
+    description: Text = ""
+    settings: Values = field(default_factory=dict)
+    deleted_at: Annotated[str, unarchived(TIME)] | None = None
+    tag: Annotated[str, replace(WORDS, since=2)] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class EventRecord(StoredRecord):
     """One event of a question: its text in the event language, and its title."""
 
-    id: str
-    event: str
-    title: str
+    id: Annotated[str, ID]
+    event: Text
+    title: Text
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionRecord(StoredRecord):
     """A question with its events; `declaration` is the law that a partition or a ladder brings along."""
 
-    id: str
-    panel: str
-    number: int
-    kind: str
-    title: str
-    definition: str
-    group: str
-    declaration: str | None
+    id: Annotated[str, ID]
+    panel: Annotated[str, belongs("panel")]
+    number: Annotated[int, count()]
+    kind: Annotated[str, word(allowed=KINDS)]
+    title: Text
+    definition: Text
+    group: Annotated[str, replace(WORDS, name="group_name")]
+    declaration: Text | None
     events: tuple[EventRecord, ...]
-    added_at: str
-    withdrawn_at: str | None = None
+    added_at: Time
+    withdrawn_at: Time | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LawRecord(StoredRecord):
     """A law; one that was dropped is kept, with the time."""
 
-    id: str
-    panel: str
-    statement: str
-    title: str
-    added_at: str
-    dropped_at: str | None = None
+    id: Annotated[str, ID]
+    panel: Annotated[str, belongs("panel")]
+    statement: Text
+    title: Text
+    added_at: Time
+    dropped_at: Time | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeRecord(StoredRecord):
     """A judge of one panel. `has_link` is false for one who came from a file, and after the link was withdrawn."""
 
-    id: str
-    panel: str
-    name: str
+    id: Annotated[str, ID]
+    panel: Annotated[str, belongs("panel")]
+    name: Text
     has_link: bool
-    invited_at: str
-    opened_at: str | None = None
-    revoked_at: str | None = None
+    invited_at: Time
+    opened_at: Time | None = None
+    revoked_at: Time | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HandInRecord(StoredRecord):
     """A judge says of a round that the answers are all."""
 
-    judge: str
-    round: int
-    time: str
+    judge: Annotated[str, belongs("judge", is_key=True)]
+    round: Annotated[int, replace(count(), is_key=True)]
+    time: Time
 
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord(StoredRecord):
     """A phase of a round: `number` goes up when judges may answer anew (private or revision)."""
 
-    panel: str
-    number: int
-    phase: str
-    closes_at: str | None
-    hide_numbers: bool
-    since: str
+    panel: Annotated[str, belongs("panel")]
+    number: Annotated[int, count()]
+    phase: Annotated[str, word(allowed=PHASES)]
+    closes_at: Time | None
+    hide_numbers: Annotated[bool, FLAG]
+    since: Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,54 +208,54 @@ class AnswerGiven:
 class ForecastRecord(StoredRecord):
     """A forecast as it was recorded, never changed; the last one of a judge on an event is the answer."""
 
-    id: int
-    judge: str
-    event: str
-    probability: float | None
-    state: str
-    locked: bool
-    reason: str
-    round: int
-    time: str
+    id: Annotated[int, NUMBER]
+    judge: Annotated[str, belongs("judge")]
+    event: Annotated[str, belongs("question_event")]
+    probability: Annotated[float, SHARE] | None
+    state: Annotated[str, word(allowed=ANSWER_STATES)]
+    locked: Annotated[bool, FLAG]
+    reason: Text
+    round: Annotated[int, count()]
+    time: Time
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRecord(StoredRecord):
     """What became of an event, or of a declared variable, by its text; the last one of a text holds."""
 
-    id: int
-    panel: str
-    event: str
-    outcome: OutcomeValue
-    note: str
-    time: str
+    id: Annotated[int, NUMBER]
+    panel: Annotated[str, belongs("panel")]
+    event: Text
+    outcome: Annotated[OutcomeValue, OUTCOME]
+    note: Text
+    time: Time
 
 
 @dataclass(frozen=True, slots=True)
 class CommentRecord(StoredRecord):
     """A comment of a judge, or of the facilitator (`judge` is None), on a question or on the whole panel."""
 
-    id: str
-    panel: str
-    judge: str | None
-    question: str | None
-    text: str
-    round: int
-    time: str
-    withdrawn_at: str | None = None
+    id: Annotated[str, ID]
+    panel: Annotated[str, belongs("panel")]
+    judge: Annotated[str, belongs("judge")] | None
+    question: Annotated[str, belongs("question")] | None
+    text: Text
+    round: Annotated[int, count()]
+    time: Time
+    withdrawn_at: Time | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MeantRecord(StoredRecord):
     """A judge meant a contradiction, by its key; `taken_back_at` once the judge took that back."""
 
-    panel: str
-    judge: str
-    key: str
-    sentence: str
-    reason: str
-    time: str
-    taken_back_at: str | None = None
+    panel: Annotated[str, belongs("panel")]
+    judge: Annotated[str, belongs("judge")]
+    key: Text
+    sentence: Text
+    reason: Text
+    time: Time
+    taken_back_at: Time | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,37 +265,37 @@ class AggregationRecord(StoredRecord):
     `inputs` and `result` are large: `store.aggregations.inputs(id)` and `.result(id)` read them.
     """
 
-    id: str
-    panel: str
-    version: int
-    status: str
-    options: dict[str, Any]
-    limits: dict[str, Any]
-    note: str
-    as_of: str
-    requested_at: str
-    started_at: str | None = None
-    ended_at: str | None = None
-    progress: float = 0.0
-    progress_text: str = ""
-    cancel_requested: bool = False
-    worker: str | None = None
-    lease_until: str | None = None
-    attempts: int = 0
-    summary: dict[str, Any] = field(default_factory=dict)
-    error: str = ""
+    id: Annotated[str, ID]
+    panel: Annotated[str, belongs("panel")]
+    version: Annotated[int, count()]
+    status: Annotated[str, word(allowed=ENDED)]
+    options: Values
+    limits: Values
+    note: Text
+    as_of: Time
+    requested_at: Time
+    started_at: Time | None = None
+    ended_at: Time | None = None
+    progress: Annotated[float, SHARE] = 0.0
+    progress_text: Text = ""
+    cancel_requested: Annotated[bool, unarchived(FLAG)] = False
+    worker: Annotated[str, unarchived(WORDS)] | None = None
+    lease_until: Annotated[str, unarchived(TIME)] | None = None
+    attempts: Annotated[int, count(0)] = 0
+    summary: Values = field(default_factory=dict)
+    error: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeRecord(StoredRecord):
     """Something happened to a panel; ids go up in the order in which changes can be seen. `judge`: only of theirs."""
 
-    id: int
-    panel: str
-    kind: str
-    judge: str | None
-    data: dict[str, Any]
-    time: str
+    id: Annotated[int, NUMBER]
+    panel: Annotated[str, belongs("panel")]
+    kind: Annotated[str, word(32)]
+    judge: Annotated[str, replace(ID, is_key=False)] | None
+    data: Values
+    time: Time
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from coherently.errors import CoherentlyError
@@ -15,35 +14,26 @@ from coherently.web.pages.forms.question_forms import read_question
 from coherently.web.pages.forms.read_files import file_into_panel, panel_of_file
 from coherently.web.pages.visits import wrong
 from coherently.web.refusals import RefusedError
-from coherently.web.shapes.panel_shapes import PanelDraft
+from coherently.web.shapes.panel_shapes import PanelDraft, PanelEdit
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
     from coherently.web.pages.visits import Notice, SentFile, Visit
+    from coherently.web.shapes.shape import Shape
+
+TABS = ("questions", "board", "discussion", "results")
+"""The pages of one panel."""
 
 
 def show_start(visit: Visit, note: Notice | None = None) -> Response:
     """The start."""
-    found = panels.list_panels(visit.bench, visit.caller).panels
-    rows = [
-        SimpleNamespace(
-            id=each.id,
-            title=each.title,
-            phase=each.round.phase if each.round else "private",
-            questions=each.questions,
-            judges=each.judges,
-            created=each.created,
-        )
-        for each in found
-    ]
-    draft = SimpleNamespace(title=visit.form.get("title", ""), first=visit.form.get("first", ""))
     return visit.show(
         "start.html",
         422 if note else 200,
         note=note or visit.notice(),
-        panels=rows,
-        draft=draft,
+        panels=panels.list_panels(visit.bench, visit.caller).panels,
+        sent=visit.form,
         is_local=visit.bench.settings.is_local,
     )
 
@@ -51,7 +41,7 @@ def show_start(visit: Visit, note: Notice | None = None) -> Response:
 def create(visit: Visit) -> Response:
     """Make a panel, and its first question if there is one."""
     try:
-        draft = fill(PanelDraft, title=visit.form.get("title", "").strip())
+        draft = fill(PanelDraft, **{"title": "", **_said(visit, PanelDraft)})
         first = visit.form.get("first", "").strip()
         question = read_question({"title": first}, ()) if first else None  # refused before there is a panel
         made = panels.create_panel(visit.bench, visit.caller, draft)
@@ -60,6 +50,19 @@ def create(visit: Visit) -> Response:
     except CoherentlyError as error:
         return show_start(visit, wrong(error))
     return visit.go(f"/panels/{made.id}/questions")
+
+
+def edit(visit: Visit) -> Response:
+    """Change what the form says of a panel, and go back to where it was sent from."""
+    panel = visit.part("panel")
+    panels.edit_panel(visit.bench, visit.caller, panel, fill(PanelEdit, **_said(visit, PanelEdit)))
+    tab = visit.form.get("tab", "")
+    return visit.go(f"/panels/{panel}/{tab}" if tab in TABS else f"/panels/{panel}")
+
+
+def _said(visit: Visit, shape: type[Shape]) -> dict[str, str]:
+    """The fields of a shape that the form sent."""
+    return {name: visit.form[name].strip() for name in shape.model_fields if name in visit.form}
 
 
 def read_file(visit: Visit) -> Response:

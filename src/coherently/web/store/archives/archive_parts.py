@@ -10,16 +10,24 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import Integer
+
 from coherently.web.store.archives.archive_files import json_bytes
+from coherently.web.store.archives.archive_rows import archive_row
+from coherently.web.store.archives.archived_fields import ArchivedFields
+from coherently.web.store.store_records import ENDED, ForecastRecord
+from coherently.web.store.stored_fields import FLAG, stored_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from coherently.web.store.store import Store
-    from coherently.web.store.store_records import ForecastRecord, QuestionRecord, StoredRecord
+    from coherently.web.store.store_records import QuestionRecord, StoredRecord
+    from coherently.web.store.stored_fields import StoredField
 
-ENDED = ("done", "failed", "cancelled")
-HEADER = ("judge", "event", "probability", "event_number", "state", "locked", "reason", "round", "time")
+SAID = tuple(field for field in stored_fields(ForecastRecord) if field.kind.read and field.name != "probability")
+"""What a row of forecasts has beside who said what of which event."""
+HEADER = ("judge", "event", "probability", "event_number", *(field.name for field in SAID))
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 """Beginnings of cells that a spreadsheet might take for a formula, and the mark that keeps it from that."""
 PAGE = 50_000
@@ -66,32 +74,23 @@ def _describe(
     judges: Mapping[str, int],
     versions: Iterable[StoredRecord],
 ) -> dict[str, Any]:
-    record = store.panels.get(panel)
-    question_numbers = {question.id: number for number, question in enumerate(questions, 1)}
-    comments = store.comments.list(panel, limit=2**31 - 1, withdrawn=True)
+    numbers = {"judge": judges, "question": {each.id: number for number, each in enumerate(questions, 1)}}
+
+    def rows(records: Iterable[StoredRecord]) -> list[dict[str, Any]]:
+        return [archive_row(each, numbers) for each in records]
+
     return {
-        "panel": _plain(record, "owner", "deleted_at"),
-        "questions": [
-            _plain(each) | {"events": [{"event": part.event, "title": part.title} for part in each.events]}
-            for each in questions
-        ],
-        "laws": [_plain(each) for each in store.laws.list(panel, dropped=True)],
-        "judges": [_plain(each, "has_link") for each in store.judges.list(panel)],
-        "rounds": [_plain(each) for each in store.rounds.list(panel)],
-        "hand_ins": [_plain(each) | {"judge": judges[each.judge]} for each in store.judges.hand_ins(panel)],
-        "meant": [_plain(each) | {"judge": judges[each.judge]} for each in store.meant.list(panel, taken_back=True)],
-        "comments": [
-            _plain(each)
-            | {"judge": judges.get(each.judge or ""), "question": question_numbers.get(each.question or "")}
-            for each in comments
-        ],
-        "outcomes": [_plain(each) for each in store.outcomes.history(panel)],
-        "aggregations": [_plain(each, "worker", "lease_until", "cancel_requested") for each in versions],
+        "panel": archive_row(store.panels.get(panel), numbers),
+        "questions": [archive_row(each, numbers) | {"events": rows(each.events)} for each in questions],
+        "laws": rows(store.laws.list(panel, dropped=True)),
+        "judges": rows(store.judges.list(panel)),
+        "rounds": rows(store.rounds.list(panel)),
+        "hand_ins": rows(store.judges.hand_ins(panel)),
+        "meant": rows(store.meant.list(panel, taken_back=True)),
+        "comments": rows(store.comments.list(panel, limit=2**31 - 1, withdrawn=True)),
+        "outcomes": rows(store.outcomes.history(panel)),
+        "aggregations": rows(versions),
     }
-
-
-def _plain(record: StoredRecord, *without: str) -> dict[str, Any]:
-    return {name: value for name, value in record.as_dict().items() if name not in ("id", "panel", *without)}
 
 
 def _laws(store: Store, panel: str, questions: Sequence[QuestionRecord]) -> bytes:
@@ -116,5 +115,20 @@ def _forecasts(store: Store, panel: str, questions: Sequence[QuestionRecord], na
 def _row(record: ForecastRecord, names: Mapping[str, str], events: Mapping[str, tuple[str, int]]) -> tuple[Any, ...]:
     text, number = events[record.event]
     probability = "" if record.probability is None else repr(record.probability)
-    told = (record.state, "yes" if record.locked else "no", guard(record.reason), record.round, record.time)
-    return (guard(names[record.judge]), guard(text), probability, number, *told)
+    said = (_cell(getattr(record, field.name)) for field in SAID)
+    return (guard(names[record.judge]), guard(text), probability, number, *said)
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return guard(value) if isinstance(value, str) else value
+
+
+def read_cell(field: StoredField, cell: str) -> Any:
+    """What a cell of a row of forecasts says; an error if it is not of the field's kind."""
+    if field.kind is FLAG:
+        return {"yes": True, "no": False}[cell]
+    value = int(cell) if isinstance(field.kind.column, type) and issubclass(field.kind.column, Integer) else cell
+    reader = ArchivedFields({field.name: unguard(value) if isinstance(value, str) else value}, "a row")
+    return None if field.kind.read is None else field.kind.read(reader, field.name)

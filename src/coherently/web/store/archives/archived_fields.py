@@ -21,6 +21,10 @@ class ArchivedFields:
         self._values = values
         self._where = where
 
+    def has(self, name: str) -> bool:
+        """Whether a field is there, and not null."""
+        return self._values.get(name) is not None
+
     def _take(self, name: str, kinds: type | tuple[type, ...], what: str) -> Any:
         value = self._values.get(name)
         if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
@@ -37,20 +41,12 @@ class ArchivedFields:
             raise self._error(name, f"one of {', '.join(sorted(allowed))}")
         return value
 
-    def text_or_none(self, name: str) -> str | None:
-        """A text, or null."""
-        return None if self._values.get(name) is None else self.text(name)
-
     def time(self, name: str) -> str:
         """A moment."""
         try:
             return read_time(self.text(name))
         except StoreError:
             raise self._error(name, "a time, such as 2026-11-17T09:30:00.000Z") from None
-
-    def time_or_none(self, name: str) -> str | None:
-        """A moment, or null."""
-        return None if self._values.get(name) is None else self.time(name)
 
     def flag(self, name: str) -> bool:
         """True or false."""
@@ -74,10 +70,6 @@ class ArchivedFields:
     def pick(self, name: str, choices: Sequence[str]) -> str:
         """The one of the choices whose number, from 1, the field has."""
         return choices[self.number(name, 1, len(choices)) - 1]
-
-    def pick_or_none(self, name: str, choices: Sequence[str]) -> str | None:
-        """The same, or null."""
-        return None if self._values.get(name) is None else self.pick(name, choices)
 
     def object(self, name: str) -> dict[str, Any]:
         """Plain values by name."""

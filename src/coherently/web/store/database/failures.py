@@ -42,7 +42,9 @@ def plain_failure(error: BaseException, *, writing: bool = False, committing: bo
     if not isinstance(error, DBAPIError | sqlite3.Error):
         return error
     told = str(original).lower()
-    reason = next((meaning for sign, meaning in REASONS if sign in told), UNREACHABLE)
+    reason = next((meaning for sign, meaning in REASONS if sign in told), None)
+    if reason is None:  # a file has no server that could be away: SQLite's own words say more
+        reason = f"SQLite reports: {original}" if isinstance(original, sqlite3.Error) else UNREACHABLE
     stands = UNSURE if committing else NOT_KEPT if writing else ""
     return StoreUnavailableError(f"{reason}. {stands}".strip())
 

@@ -1,11 +1,25 @@
-"""The tables. A change here needs a migration of its own in `migrations/`; a test holds the two against each other."""
+"""The tables: of each record one, with what no record shows beside it; and older stores brought up to them."""
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Double, ForeignKey, Index, Integer, MetaData, String, Table
+from dataclasses import MISSING
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from sqlalchemy import Column, ForeignKey, Index, Integer, MetaData, String, Table, false, text, true
+
+from coherently.web.store import store_records as records
 from coherently.web.store.database.column_types import COUNTER, Identifier, Json, PackedJson, Words
+from coherently.web.store.stored_fields import FIRST, stored_fields
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import ColumnElement, CursorResult
+    from sqlalchemy.schema import SchemaItem
+
+    from coherently.web.store.stored_fields import StoredField
+
+Record = TypeVar("Record", bound=records.StoredRecord)
 METADATA = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -15,146 +29,110 @@ METADATA = MetaData(
     }
 )
 TIME = String(24)
+TABLES: dict[type[records.StoredRecord], Table] = {}
+"""The table of each record."""
 
 
-def _belongs(name: str, target: str, *, nullable: bool = False, key: bool = False) -> Column[str]:
+def _column(field: StoredField) -> Column[Any]:
+    kind = field.kind
+    goes_with = [ForeignKey(f"{kind.refers}.id", ondelete="CASCADE")] if kind.refers else []
+    return Column(
+        kind.name or field.name,
+        kind.column,
+        *goes_with,
+        key=field.name,
+        nullable=field.is_nullable,
+        primary_key=kind.is_key,
+        unique=kind.is_unique or None,
+        server_default=None if kind.since == FIRST else _literal(field.default),
+    )
+
+
+def _literal(value: object) -> Any:
+    """The value that rows from before a field get: a text, a number or nothing."""
+    if value is None or value is MISSING:
+        return None
+    if isinstance(value, bool):
+        return true() if value else false()
+    return value if isinstance(value, str) else text(str(value))
+
+
+def _table(name: str, record: type[records.StoredRecord], *beside: SchemaItem, **options: Any) -> Table:
+    """The table of a record; `beside` are columns that it does not show, and indexes."""
+    made = Table(name, METADATA, *(_column(field) for field in stored_fields(record)), *beside, **options)
+    TABLES[record] = made
+    return made
+
+
+def columns(record: type[records.StoredRecord]) -> list[ColumnElement[Any]]:
+    """What to select for a record, each under the name of its field."""
+    table = TABLES[record]
+    found = [table.c[field.name] for field in stored_fields(record)]
+    return [one if one.name == one.key else one.label(one.key) for one in found]
+
+
+def read_records(record: type[Record], result: CursorResult[Any], **beside: Any) -> Iterator[Record]:
+    """A record of each row, by the names of its columns; `beside` are fields that all of them have."""
+    names = tuple(result.keys())
+    return (record(**dict(zip(names, row, strict=True)), **beside) for row in result)
+
+
+def read_record(record: type[Record], result: CursorResult[Any], **beside: Any) -> Record | None:
+    """The record of the first row, if there is one."""
+    with result:
+        return next(read_records(record, result, **beside), None)
+
+
+def _belongs(name: str, target: str, *, key: bool = False) -> Column[str]:
     """A column that names what a row belongs to, and with which it goes."""
-    return Column(name, Identifier, ForeignKey(target, ondelete="CASCADE"), nullable=nullable, primary_key=key)
+    return Column(name, Identifier, ForeignKey(target, ondelete="CASCADE"), nullable=False, primary_key=key)
 
 
-def _words(name: str) -> Column[str]:
-    return Column(name, Words, nullable=False)
+def _counter() -> Column[int]:
+    return Column("id", COUNTER, primary_key=True)
 
 
-def _time(name: str, *, nullable: bool = False) -> Column[str]:
-    return Column(name, TIME, nullable=nullable)
-
-
-account = Table(
-    "account",
-    METADATA,
-    Column("id", Identifier, primary_key=True),
-    Column("name", Words, nullable=False, unique=True),
-    Column("password_hash", String),
-    _time("created_at"),
-    _time("closed_at", nullable=True),
-)
-token = Table(
+account = _table("account", records.AccountRecord, Column("password_hash", String))
+token = _table(
     "token",
-    METADATA,
-    Column("id", Identifier, primary_key=True),
-    _belongs("account", "account.id"),
-    _words("name"),
+    records.TokenRecord,
     Column("secret_hash", String(64), nullable=False, unique=True),
-    _time("created_at"),
-    _time("expires_at", nullable=True),
-    _time("revoked_at", nullable=True),
     Index(None, "account"),
 )
-panel = Table(
-    "panel",
-    METADATA,
-    Column("id", Identifier, primary_key=True),
-    _belongs("owner", "account.id"),
-    _words("title"),
-    _words("description"),
-    Column("settings", Json, nullable=False),
-    _time("created_at"),
-    _time("deleted_at", nullable=True),
-    Index(None, "owner", "id"),
-)
-question = Table(
-    "question",
-    METADATA,
-    Column("id", Identifier, primary_key=True),
-    _belongs("panel", "panel.id"),
-    Column("number", Integer, nullable=False),
-    Column("kind", String(16), nullable=False),
-    _words("title"),
-    _words("definition"),
-    _words("group_name"),
-    Column("declaration", Words),
-    _time("added_at"),
-    _time("withdrawn_at", nullable=True),
-    Index(None, "panel", "number", unique=True),
-)
-question_event = Table(
+panel = _table("panel", records.PanelRecord, Index(None, "owner", "id"))
+question = _table("question", records.QuestionRecord, Index(None, "panel", "number", unique=True))
+question_event = _table(
     "question_event",
-    METADATA,
-    Column("id", Identifier, primary_key=True),
+    records.EventRecord,
     _belongs("panel", "panel.id"),
     _belongs("question", "question.id"),
     Column("position", Integer, nullable=False),
-    _words("event"),
-    _words("title"),
     Index(None, "panel", "question", "position"),
     Index(None, "question"),
 )
-law = Table(
-    "law",
-    METADATA,
-    Column("id", Identifier, primary_key=True),
-    Column("position", COUNTER, nullable=False),
-    _belongs("panel", "panel.id"),
-    _words("statement"),
-    _words("title"),
-    _time("added_at"),
-    _time("dropped_at", nullable=True),
-    Index(None, "panel", "position"),
-)
-judge = Table(
+law = _table("law", records.LawRecord, Column("position", COUNTER, nullable=False), Index(None, "panel", "position"))
+judge = _table(
     "judge",
-    METADATA,
-    Column("id", Identifier, primary_key=True),
+    records.JudgeRecord,
     Column("position", Integer, nullable=False),
-    _belongs("panel", "panel.id"),
-    _words("name"),
     Column("link_hash", String(64), unique=True),
-    _time("invited_at"),
-    _time("opened_at", nullable=True),
-    _time("revoked_at", nullable=True),
     Index(None, "panel", "name", unique=True),
 )
-session = Table(
+session = _table(
     "session",
-    METADATA,
-    Column("id", Identifier, primary_key=True),
-    _belongs("account", "account.id", nullable=True),
-    _belongs("judge", "judge.id", nullable=True),
+    records.SessionRecord,
     Column("secret_hash", String(64), nullable=False, unique=True),
-    Column("csrf", String(64), nullable=False),
-    _time("created_at"),
-    _time("expires_at"),
     Index(None, "account"),
     Index(None, "judge"),
     Index(None, "expires_at"),
 )
-round_phase = Table(
-    "round_phase",
-    METADATA,
-    Column("id", COUNTER, primary_key=True),
-    _belongs("panel", "panel.id"),
-    Column("number", Integer, nullable=False),
-    Column("phase", String(16), nullable=False),
-    _time("closes_at", nullable=True),
-    Column("hide_numbers", Boolean, nullable=False),
-    _time("since"),
-    Index(None, "panel", "id"),
-    sqlite_autoincrement=True,
+round_phase = _table(
+    "round_phase", records.RoundRecord, _counter(), Index(None, "panel", "id"), sqlite_autoincrement=True
 )
-forecast = Table(
+forecast = _table(
     "forecast",
-    METADATA,
-    Column("id", COUNTER, primary_key=True),
+    records.ForecastRecord,
     _belongs("panel", "panel.id"),
-    _belongs("judge", "judge.id"),
-    _belongs("event", "question_event.id"),
-    Column("probability", Double),
-    Column("state", String(16), nullable=False),
-    Column("locked", Boolean, nullable=False),
-    _words("reason"),
-    Column("round", Integer, nullable=False),
-    _time("time"),
     Index(None, "panel", "id"),
     Index(None, "judge", "id"),
     Index(None, "event"),
@@ -172,80 +150,27 @@ answer = Table(
     Index(None, "forecast"),
 )
 """Which forecast is the last of each judge on each event: an index, which could be made anew from the forecasts."""
-hand_in = Table(
-    "hand_in",
-    METADATA,
-    _belongs("judge", "judge.id", key=True),
-    Column("round", Integer, primary_key=True),
-    _belongs("panel", "panel.id"),
-    _time("time"),
-    Index(None, "panel"),
-)
-meant = Table(
+hand_in = _table("hand_in", records.HandInRecord, _belongs("panel", "panel.id"), Index(None, "panel"))
+meant = _table(
     "meant",
-    METADATA,
-    Column("id", COUNTER, primary_key=True),
-    _belongs("panel", "panel.id"),
-    _belongs("judge", "judge.id"),
-    _words("key"),
-    _words("sentence"),
-    _words("reason"),
-    _time("time"),
-    _time("taken_back_at", nullable=True),
+    records.MeantRecord,
+    _counter(),
     Index(None, "panel", "id"),
     Index(None, "judge", "key"),
     sqlite_autoincrement=True,
 )
-comment = Table(
+comment = _table(
     "comment",
-    METADATA,
-    Column("id", Identifier, primary_key=True),
+    records.CommentRecord,
     Column("position", COUNTER, nullable=False),
-    _belongs("panel", "panel.id"),
-    _belongs("judge", "judge.id", nullable=True),
-    _belongs("question", "question.id", nullable=True),
-    _words("text"),
-    Column("round", Integer, nullable=False),
-    _time("time"),
-    _time("withdrawn_at", nullable=True),
     Index(None, "panel", "position"),
     Index(None, "judge"),
     Index(None, "question"),
 )
-outcome = Table(
-    "outcome",
-    METADATA,
-    Column("id", COUNTER, primary_key=True),
-    _belongs("panel", "panel.id"),
-    _words("event"),
-    Column("outcome", Json, nullable=False),
-    _words("note"),
-    _time("time"),
-    Index(None, "panel", "id"),
-    sqlite_autoincrement=True,
-)
-aggregation = Table(
+outcome = _table("outcome", records.OutcomeRecord, Index(None, "panel", "id"), sqlite_autoincrement=True)
+aggregation = _table(
     "aggregation",
-    METADATA,
-    Column("id", Identifier, primary_key=True),
-    _belongs("panel", "panel.id"),
-    Column("version", Integer, nullable=False),
-    Column("status", String(16), nullable=False),
-    Column("options", Json, nullable=False),
-    Column("limits", Json, nullable=False),
-    _words("note"),
-    _time("as_of"),
-    _time("requested_at"),
-    _time("started_at", nullable=True),
-    _time("ended_at", nullable=True),
-    Column("progress", Double, nullable=False),
-    _words("progress_text"),
-    Column("cancel_requested", Boolean, nullable=False),
-    Column("worker", Words),
-    _time("lease_until", nullable=True),
-    Column("attempts", Integer, nullable=False),
-    Column("summary", Json, nullable=False),
-    _words("error"),
+    records.AggregationRecord,
     Column("inputs", PackedJson),
     Column("result", PackedJson),
     Index(None, "panel", "version", unique=True),
@@ -259,19 +184,9 @@ idempotency = Table(
     Column("digest", Words, nullable=False),
     Column("status", Integer, nullable=False),
     Column("body", Json, nullable=False),
-    _time("time"),
+    Column("time", TIME, nullable=False),
     Index(None, "time"),
 )
-change = Table(
-    "change",
-    METADATA,
-    Column("id", COUNTER, primary_key=True),
-    _belongs("panel", "panel.id"),
-    Column("kind", String(32), nullable=False),
-    Column("judge", Identifier),
-    Column("data", Json, nullable=False),
-    _time("time"),
-    Index(None, "panel", "id"),
-    Index(None, "time"),
-    sqlite_autoincrement=True,
+change = _table(
+    "change", records.ChangeRecord, Index(None, "panel", "id"), Index(None, "time"), sqlite_autoincrement=True
 )

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 from sqlalchemy import func, insert, select, update
 
-from coherently.web.store.database.schema import account, session
+from coherently.web.store.database.schema import account, columns, read_record, read_records, session
 from coherently.web.store.identifiers import new_id, now
 from coherently.web.store.resources.change_resource import Resource
 from coherently.web.store.store_errors import ConflictError, NotFoundError, StoreError
 from coherently.web.store.store_records import AccountRecord
+from coherently.web.store.stored_fields import stored_row
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection
 
 LOCAL = "local"
 """The account of whoever uses the browser of this machine, while there is no other."""
 LEAST_PASSWORD, MOST_PASSWORD = 8, 1000
 """Least and greatest number of characters of a password."""
+SELECTED = select(*columns(AccountRecord), account.c.password_hash.is_not(None).label("has_password"))
 
 
 @cache
@@ -41,15 +43,11 @@ def _hash(password: str) -> str:
     return _hasher().hash(password.encode("utf-8", "surrogatepass"))
 
 
-def _record(row: Row[Any]) -> AccountRecord:
-    return AccountRecord(row.id, row.name, row.password_hash is not None, row.created_at, row.closed_at)
-
-
 def _get(connection: Connection, name: str) -> AccountRecord:
-    row = connection.execute(select(account).where(account.c.id == name)).first()
-    if row is None:
+    record = read_record(AccountRecord, connection.execute(SELECTED.where(account.c.id == name)))
+    if record is None:
         raise NotFoundError("there is no such account")
-    return _record(row)
+    return record
 
 
 class AccountResource(Resource):
@@ -65,8 +63,7 @@ class AccountResource(Resource):
             if connection.execute(select(account.c.id).where(account.c.name == name)).first() is not None:
                 raise ConflictError(f"there is an account named {name!r} already: choose another name")
             made = AccountRecord(new_id("u"), name, hashed is not None, now())
-            row = {"id": made.id, "name": name, "password_hash": hashed, "created_at": made.created_at}
-            connection.execute(insert(account), row)
+            connection.execute(insert(account), stored_row(made) | {"password_hash": hashed})
             return made
 
         return self._write(action)
@@ -84,14 +81,13 @@ class AccountResource(Resource):
 
     def by_name(self, name: str) -> AccountRecord | None:
         """The account of a name."""
-        query = select(account).where(account.c.name == name)
-        row = self._read(lambda connection: connection.execute(query).first())
-        return None if row is None else _record(row)
+        query = SELECTED.where(account.c.name == name)
+        return self._read(lambda connection: read_record(AccountRecord, connection.execute(query)))
 
     def list(self) -> tuple[AccountRecord, ...]:
         """All accounts, by name."""
-        query = select(account).order_by(account.c.name)
-        return self._read(lambda connection: tuple(_record(row) for row in connection.execute(query)))
+        query = SELECTED.order_by(account.c.name)
+        return self._read(lambda connection: tuple(read_records(AccountRecord, connection.execute(query))))
 
     def count(self, *, with_password: bool = True) -> int:
         """How many open accounts there are: with a password, or in all."""
@@ -102,14 +98,15 @@ class AccountResource(Resource):
 
     def check(self, name: str, password: str) -> AccountRecord | None:
         """The account of a name and its password; None if they do not fit, in the same time."""
-        query = select(account).where(account.c.name == name, account.c.closed_at.is_(None))
+        query = select(account.c.id, account.c.password_hash)
+        query = query.where(account.c.name == name, account.c.closed_at.is_(None))
         row = self._read(lambda connection: connection.execute(query).first())
         kept = None if row is None else row.password_hash
         try:
             _hasher().verify(kept or _nobody(), password[:MOST_PASSWORD].encode("utf-8", "surrogatepass"))
         except VerificationError:
             return None
-        return None if row is None or kept is None else _record(row)
+        return None if row is None or kept is None else self.get(row.id)
 
     def set_password(self, name: str, password: str) -> None:
         """Set a password; all browsers of the account are signed out."""

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, insert, or_, select, update
 
-from coherently.web.store.database.schema import account, judge, panel, session, token
+from coherently.web.store.database.schema import (
+    account,
+    columns,
+    judge,
+    panel,
+    read_record,
+    read_records,
+    session,
+    token,
+)
 from coherently.web.store.identifiers import after, hash_secret, new_id, new_secret, now, read_time, same_secret
 from coherently.web.store.resources.change_resource import Resource
 from coherently.web.store.store_errors import NotFoundError, StoreError
 from coherently.web.store.store_records import SessionRecord, TokenRecord
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
 SESSION_SECONDS = 14 * 24 * 3600
 """How long a browser stays signed in: two weeks."""
-SESSION_COLUMNS = tuple(session.c[name] for name in SessionRecord.__dataclass_fields__)
-TOKEN_COLUMNS = tuple(token.c[name] for name in TokenRecord.__dataclass_fields__)
+SESSIONS = select(*columns(SessionRecord))
+TOKENS = select(*columns(TokenRecord))
+
+
+def _with_secret(connection: Connection, query: Select[Any], secret: str) -> dict[str, Any] | None:
+    """The fields of the row with a secret, without its hash."""
+    row = connection.execute(query).mappings().first()
+    if row is None or not same_secret(row["secret_hash"], secret):
+        return None
+    return {name: value for name, value in row.items() if name != "secret_hash"}
 
 
 class SessionResource(Resource):
@@ -41,7 +58,7 @@ class SessionResource(Resource):
 
     def by_secret(self, secret: str) -> SessionRecord | None:
         """The session of a cookie; None if it has ended, or its account or link has."""
-        query = select(*SESSION_COLUMNS, session.c.secret_hash)
+        query = SESSIONS.add_columns(session.c.secret_hash)
         query = query.outerjoin(account, account.c.id == session.c.account)
         query = query.outerjoin(judge, judge.c.id == session.c.judge).outerjoin(panel, panel.c.id == judge.c.panel)
         query = query.where(
@@ -51,10 +68,8 @@ class SessionResource(Resource):
             judge.c.revoked_at.is_(None),
             panel.c.deleted_at.is_(None),
         )
-        row = self._read(lambda connection: connection.execute(query).first())
-        if row is None or not same_secret(row.secret_hash, secret):
-            return None
-        return SessionRecord(*row[:-1])
+        found = self._read(lambda connection: _with_secret(connection, query, secret))
+        return None if found is None else SessionRecord(**found)
 
     def close(self, name: str) -> None:
         """Sign one browser out."""
@@ -83,33 +98,30 @@ class TokenResource(Resource):
 
     def by_secret(self, secret: str) -> TokenRecord | None:
         """The token of a secret; None if it was revoked, has expired, or its account is closed."""
-        query = select(*TOKEN_COLUMNS, token.c.secret_hash).join(account, account.c.id == token.c.account)
+        query = TOKENS.add_columns(token.c.secret_hash).join(account, account.c.id == token.c.account)
         query = query.where(
             token.c.secret_hash == hash_secret(secret),
             token.c.revoked_at.is_(None),
             or_(token.c.expires_at.is_(None), token.c.expires_at > now()),
             account.c.closed_at.is_(None),
         )
-        row = self._read(lambda connection: connection.execute(query).first())
-        if row is None or not same_secret(row.secret_hash, secret):
-            return None
-        return TokenRecord(*row[:-1])
+        found = self._read(lambda connection: _with_secret(connection, query, secret))
+        return None if found is None else TokenRecord(**found)
 
     def list(self, account: str) -> tuple[TokenRecord, ...]:
         """All tokens of an account, the oldest first."""
-        query = select(*TOKEN_COLUMNS).where(token.c.account == account).order_by(token.c.created_at, token.c.id)
-        return self._read(lambda connection: tuple(TokenRecord(*row) for row in connection.execute(query)))
+        query = TOKENS.where(token.c.account == account).order_by(token.c.created_at, token.c.id)
+        return self._read(lambda connection: tuple(read_records(TokenRecord, connection.execute(query))))
 
     def revoke(self, name: str) -> TokenRecord:
         """End a token; it stays in the list."""
 
         def action(connection: Connection) -> TokenRecord:
-            query = select(*TOKEN_COLUMNS).where(token.c.id == name)
-            row = connection.execute(query).first()
-            if row is None:
-                raise NotFoundError("there is no such token")
             ended = update(token).where(token.c.id == name, token.c.revoked_at.is_(None))
             connection.execute(ended.values(revoked_at=now()))
-            return TokenRecord(*connection.execute(query).one())
+            record = read_record(TokenRecord, connection.execute(TOKENS.where(token.c.id == name)))
+            if record is None:
+                raise NotFoundError("there is no such token")
+            return record
 
         return self._write(action)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, func, insert, or_, select, update
 
-from coherently.web.store.database.schema import aggregation, panel
+from coherently.web.store.database.schema import aggregation, columns, panel, read_record, read_records
 from coherently.web.store.identifiers import after, new_id, now, read_time
 from coherently.web.store.resources.change_resource import Resource, note_change
 from coherently.web.store.resources.panel_resource import get_panel
@@ -16,7 +16,7 @@ from coherently.web.store.store_records import JOB_STATUSES, AggregationRecord
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-COLUMNS = tuple(aggregation.c[name] for name in AggregationRecord.__dataclass_fields__)
+SELECTED = select(*columns(AggregationRecord))
 ATTEMPTS = 2
 """How often a job is begun: once more after its worker was lost."""
 LOST = f"The worker that ran this was lost {ATTEMPTS} times, perhaps for lack of memory. Ask again with tighter limits."
@@ -24,10 +24,10 @@ UNDER_WAY = ("queued", "running")
 
 
 def _get(connection: Connection, name: str) -> AggregationRecord:
-    row = connection.execute(select(*COLUMNS).where(aggregation.c.id == name)).first()
-    if row is None:
+    record = read_record(AggregationRecord, connection.execute(SELECTED.where(aggregation.c.id == name)))
+    if record is None:
         raise NotFoundError("there is no such aggregation")
-    return AggregationRecord(*row)
+    return record
 
 
 def _set(connection: Connection, name: str, **values: Any) -> AggregationRecord:
@@ -79,8 +79,8 @@ class AggregationResource(Resource):
 
     def list(self, panel: str) -> tuple[AggregationRecord, ...]:
         """All versions, the first one first."""
-        query = select(*COLUMNS).where(aggregation.c.panel == panel).order_by(aggregation.c.version)
-        return self._read(lambda connection: tuple(AggregationRecord(*row) for row in connection.execute(query)))
+        query = SELECTED.where(aggregation.c.panel == panel).order_by(aggregation.c.version)
+        return self._read(lambda connection: tuple(read_records(AggregationRecord, connection.execute(query))))
 
     def inputs(self, name: str) -> Any:
         """What the version is made from; None if nothing was given."""
@@ -119,13 +119,14 @@ class AggregationResource(Resource):
         """
         lost = and_(aggregation.c.status == "running", aggregation.c.lease_until < now())
         ready = or_(aggregation.c.status == "queued", lost)
-        query = select(*COLUMNS).where(ready).order_by(aggregation.c.requested_at, aggregation.c.id)
+        query = SELECTED.where(ready).order_by(aggregation.c.requested_at, aggregation.c.id)
         if self._read(lambda connection: connection.execute(query.limit(1)).first()) is None:
             return None
 
         def action(connection: Connection) -> AggregationRecord | None:
-            for row in connection.execute(query.with_for_update(skip_locked=True)).all():
-                record = _begin(connection, AggregationRecord(*row), worker, lease_seconds)
+            waiting = connection.execute(query.with_for_update(skip_locked=True))
+            for job in tuple(read_records(AggregationRecord, waiting)):
+                record = _begin(connection, job, worker, lease_seconds)
                 if record is not None:
                     return record
             return None

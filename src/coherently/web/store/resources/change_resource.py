@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import func, insert, select
 
-from coherently.web.store.database.schema import change
+from coherently.web.store.database.schema import change, columns, read_records
 from coherently.web.store.identifiers import now
 from coherently.web.store.store_records import ChangeRecord
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 NOTE = insert(change)
-COLUMNS = (change.c.id, change.c.panel, change.c.kind, change.c.judge, change.c.data, change.c.time)
+SELECTED = select(*columns(ChangeRecord))
 
 
 class Resource:
@@ -46,10 +46,10 @@ class ChangeResource(Resource):
 
     def after(self, panel: str | None, seen: int, limit: int = 1000) -> tuple[ChangeRecord, ...]:
         """Changes of a panel, or of all panels, after the one with the number `seen`."""
-        query = select(*COLUMNS).where(change.c.id > seen).order_by(change.c.id).limit(limit)
+        query = SELECTED.where(change.c.id > seen).order_by(change.c.id).limit(limit)
         if panel is not None:
             query = query.where(change.c.panel == panel)
-        return self._read(lambda connection: tuple(ChangeRecord(*row) for row in connection.execute(query)))
+        return self._read(lambda connection: tuple(read_records(ChangeRecord, connection.execute(query))))
 
     def last(self, panel: str | None = None) -> int:
         """The number of the last change; 0 if there is none."""

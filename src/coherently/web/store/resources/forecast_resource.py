@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, func, insert, select
 
-from coherently.web.store.database.schema import answer, forecast, judge, panel, question, question_event, round_phase
+from coherently.web.store.database.schema import (
+    answer,
+    columns,
+    forecast,
+    judge,
+    panel,
+    question,
+    question_event,
+    read_records,
+    round_phase,
+)
 from coherently.web.store.database.upserts import insert_or_replace
 from coherently.web.store.identifiers import now, read_time
 from coherently.web.store.resources.change_resource import Resource, note_change
@@ -27,17 +37,7 @@ if TYPE_CHECKING:
 
 MOST_REASON = 100_000
 """Maximum number of characters of a reason: a cell of an archive's table can hold as many."""
-COLUMNS = (
-    forecast.c.id,
-    forecast.c.judge,
-    forecast.c.event,
-    forecast.c.probability,
-    forecast.c.state,
-    forecast.c.locked,
-    forecast.c.reason,
-    forecast.c.round,
-    forecast.c.time,
-)
+SELECTED = select(*columns(ForecastRecord))
 ADDED = insert(forecast).returning(forecast.c.id, sort_by_parameter_order=True)
 PRESENT = (
     select(judge.c.panel, round_phase.c.number, round_phase.c.phase, round_phase.c.closes_at)
@@ -67,7 +67,7 @@ def insert_forecasts(connection: Connection, panel: str, rows: Sequence[dict[str
 
 
 def _fetch(connection: Connection, query: Select[Any]) -> tuple[ForecastRecord, ...]:
-    return tuple(ForecastRecord(*row) for row in connection.execute(query))
+    return tuple(read_records(ForecastRecord, connection.execute(query)))
 
 
 def _judge_of(home: str, name: str) -> ScalarSelect[str]:
@@ -120,13 +120,13 @@ class ForecastResource(Resource):
             answer = do_once(connection, f"forecasts {judge}", key, digest, numbers)
             if not answer.repeated:
                 return tuple(recorded)
-            return _fetch(connection, select(*COLUMNS).where(forecast.c.id.in_(answer.body)).order_by(forecast.c.id))
+            return _fetch(connection, SELECTED.where(forecast.c.id.in_(answer.body)).order_by(forecast.c.id))
 
         return self._write(keyed)
 
     def latest(self, panel: str, judge: str | None = None, as_of: str | None = None) -> tuple[ForecastRecord, ...]:
         """The answers that stand, or stood at a time; abstentions are among them, what was withdrawn is not."""
-        query = select(*COLUMNS).where(forecast.c.state != "withdrawn")
+        query = SELECTED.where(forecast.c.state != "withdrawn")
         if as_of is None:
             query = query.join(answer, answer.c.forecast == forecast.c.id).order_by(answer.c.forecast)
             query = query.where(answer.c.panel == panel if judge is None else answer.c.judge == _judge_of(panel, judge))
@@ -141,7 +141,7 @@ class ForecastResource(Resource):
         self, panel: str, judge: str | None = None, event: str | None = None, after: int = 0, limit: int = 1000
     ) -> tuple[ForecastRecord, ...]:
         """All forecasts in order; `after` is the number of the last one seen."""
-        query = select(*COLUMNS).where(forecast.c.id > after).order_by(forecast.c.id).limit(limit)
+        query = SELECTED.where(forecast.c.id > after).order_by(forecast.c.id).limit(limit)
         if judge is not None:
             query = query.where(forecast.c.judge == _judge_of(panel, judge))
         if event is not None:

@@ -6,29 +6,33 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, insert, select, update
 
-from coherently.web.store.database.schema import hand_in, judge, panel, session
+from coherently.web.store.database.schema import columns, hand_in, judge, panel, read_record, read_records, session
 from coherently.web.store.identifiers import hash_secret, new_id, new_secret, now, same_secret
 from coherently.web.store.resources.change_resource import Resource, note_change
 from coherently.web.store.resources.panel_resource import get_panel
 from coherently.web.store.resources.round_resource import current_round
 from coherently.web.store.store_errors import ConflictError, NotFoundError
 from coherently.web.store.store_records import HandInRecord, JudgeRecord
+from coherently.web.store.stored_fields import stored_row
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection, Select
 
 
-def _record(row: Row[Any]) -> JudgeRecord:
-    has_link = row.link_hash is not None and row.revoked_at is None
-    return JudgeRecord(row.id, row.panel, row.name, has_link, row.invited_at, row.opened_at, row.revoked_at)
+HAS_LINK = judge.c.link_hash.is_not(None) & judge.c.revoked_at.is_(None)
+SELECTED = select(*columns(JudgeRecord), HAS_LINK.label("has_link"))
 
 
 def get_judge(connection: Connection, name: str) -> JudgeRecord:
     """The judge of an id."""
-    row = connection.execute(select(judge).where(judge.c.id == name)).first()
-    if row is None:
+    record = _first(connection, SELECTED.where(judge.c.id == name))
+    if record is None:
         raise NotFoundError("there is no such judge")
-    return _record(row)
+    return record
+
+
+def _first(connection: Connection, query: Select[Any]) -> JudgeRecord | None:
+    return read_record(JudgeRecord, connection.execute(query))
 
 
 def insert_judge(connection: Connection, made: JudgeRecord, link_hash: str | None = None) -> None:
@@ -37,9 +41,8 @@ def insert_judge(connection: Connection, made: JudgeRecord, link_hash: str | Non
     if connection.execute(taken).first() is not None:
         raise ConflictError(f"the panel has a judge named {made.name!r} already: choose another name")
     last = connection.scalar(select(func.max(judge.c.position)).where(judge.c.panel == made.panel))
-    row = made.as_dict()
-    del row["has_link"]
-    connection.execute(insert(judge), {**row, "link_hash": link_hash, "position": (last or 0) + 1})
+    beside = {"link_hash": link_hash, "position": (last or 0) + 1}
+    connection.execute(insert(judge), stored_row(made) | beside)
 
 
 class JudgeResource(Resource):
@@ -55,7 +58,7 @@ class JudgeResource(Resource):
         return self._add(panel, name, None)
 
     def _add(self, panel: str, name: str, link_hash: str | None) -> JudgeRecord:
-        made = JudgeRecord(new_id("j"), panel, name, link_hash is not None, now())
+        made = JudgeRecord(id=new_id("j"), panel=panel, name=name, has_link=link_hash is not None, invited_at=now())
 
         def action(connection: Connection) -> JudgeRecord:
             get_panel(connection, panel)
@@ -71,8 +74,8 @@ class JudgeResource(Resource):
 
     def list(self, panel: str) -> tuple[JudgeRecord, ...]:
         """All judges, in the order in which they were added."""
-        query = select(judge).where(judge.c.panel == panel).order_by(judge.c.position)
-        return self._read(lambda connection: tuple(_record(row) for row in connection.execute(query)))
+        query = SELECTED.where(judge.c.panel == panel).order_by(judge.c.position)
+        return self._read(lambda connection: tuple(read_records(JudgeRecord, connection.execute(query))))
 
     def count(self, panel: str) -> int:
         """The number of judges."""
@@ -81,18 +84,18 @@ class JudgeResource(Resource):
 
     def by_name(self, panel: str, name: str) -> JudgeRecord | None:
         """The judge of a name."""
-        query = select(judge).where(judge.c.panel == panel, judge.c.name == name)
-        row = self._read(lambda connection: connection.execute(query).first())
-        return None if row is None else _record(row)
+        query = SELECTED.where(judge.c.panel == panel, judge.c.name == name)
+        return self._read(lambda connection: _first(connection, query))
 
     def by_link(self, secret: str) -> JudgeRecord | None:
         """The judge of a link; None if there is none, it was withdrawn, or its panel was deleted."""
-        query = select(judge).join(panel, panel.c.id == judge.c.panel)
+        query = SELECTED.add_columns(judge.c.link_hash).join(panel, panel.c.id == judge.c.panel)
         query = query.where(judge.c.link_hash == hash_secret(secret), panel.c.deleted_at.is_(None))
-        row = self._read(lambda connection: connection.execute(query).first())
-        if row is None or row.revoked_at is not None or not same_secret(row.link_hash, secret):
+        query = query.where(judge.c.revoked_at.is_(None))
+        row = self._read(lambda connection: connection.execute(query).mappings().first())
+        if row is None or not same_secret(row["link_hash"], secret):
             return None
-        return _record(row)
+        return JudgeRecord(**{name: value for name, value in row.items() if name != "link_hash"})
 
     def renew_link(self, name: str) -> str:
         """A new link instead of the old one, which ends; the text is its secret."""
@@ -137,11 +140,11 @@ class JudgeResource(Resource):
 
     def hand_ins(self, panel: str, round: int | None = None) -> tuple[HandInRecord, ...]:  # noqa: A002
         """Who handed in when, in a round or in all of them."""
-        query = select(hand_in.c.judge, hand_in.c.round, hand_in.c.time).where(hand_in.c.panel == panel)
+        query = select(*columns(HandInRecord)).where(hand_in.c.panel == panel)
         if round is not None:
             query = query.where(hand_in.c.round == round)
         query = query.order_by(hand_in.c.time, hand_in.c.judge)
-        return self._read(lambda connection: tuple(HandInRecord(*row) for row in connection.execute(query)))
+        return self._read(lambda connection: tuple(read_records(HandInRecord, connection.execute(query))))
 
     def _change(self, name: str, values: dict[str, Any], *, ends_sessions: bool = False) -> JudgeRecord:
         def action(connection: Connection) -> JudgeRecord:

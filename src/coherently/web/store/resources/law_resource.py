@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, insert, or_, select, update
 
-from coherently.web.store.database.schema import law
+from coherently.web.store.database.schema import columns, law, read_record, read_records
 from coherently.web.store.identifiers import new_id, now, read_time
 from coherently.web.store.resources.change_resource import Resource, note_change
 from coherently.web.store.resources.panel_resource import get_panel
@@ -16,14 +16,14 @@ from coherently.web.store.store_records import LawRecord
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-COLUMNS = (law.c.id, law.c.panel, law.c.statement, law.c.title, law.c.added_at, law.c.dropped_at)
+SELECTED = select(*columns(LawRecord))
 
 
 def _get(connection: Connection, name: str) -> LawRecord:
-    row = connection.execute(select(*COLUMNS).where(law.c.id == name)).first()
-    if row is None:
+    record = read_record(LawRecord, connection.execute(SELECTED.where(law.c.id == name)))
+    if record is None:
         raise NotFoundError("there is no such law")
-    return LawRecord(*row)
+    return record
 
 
 def insert_law(connection: Connection, made: LawRecord) -> None:
@@ -53,14 +53,14 @@ class LawResource(Resource):
 
     def list(self, panel: str, *, dropped: bool = False, as_of: str | None = None) -> tuple[LawRecord, ...]:
         """The laws that hold, or held at a time; with those that were dropped if asked for."""
-        query = select(*COLUMNS).where(law.c.panel == panel).order_by(law.c.position)
+        query = SELECTED.where(law.c.panel == panel).order_by(law.c.position)
         if as_of is not None:
             moment = read_time(as_of)
             held = or_(law.c.dropped_at.is_(None), law.c.dropped_at > moment)
             query = query.where(law.c.added_at <= moment, held)
         elif not dropped:
             query = query.where(law.c.dropped_at.is_(None))
-        return self._read(lambda connection: tuple(LawRecord(*row) for row in connection.execute(query)))
+        return self._read(lambda connection: tuple(read_records(LawRecord, connection.execute(query))))
 
     def drop(self, name: str) -> LawRecord:
         """Let a law hold no longer."""

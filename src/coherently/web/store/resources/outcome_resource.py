@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, select
 
-from coherently.web.store.database.schema import outcome
+from coherently.web.store.database.schema import columns, outcome, read_records
 from coherently.web.store.identifiers import now
 from coherently.web.store.resources.change_resource import Resource, note_change
 from coherently.web.store.resources.panel_resource import get_panel
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from coherently.web.store.store_records import OutcomeValue
 
-COLUMNS = (outcome.c.id, outcome.c.panel, outcome.c.event, outcome.c.outcome, outcome.c.note, outcome.c.time)
+SELECTED = select(*columns(OutcomeRecord))
 
 
 class OutcomeResource(Resource):
@@ -29,28 +29,28 @@ class OutcomeResource(Resource):
         """Record what became of an event or of a declared variable; None takes the last outcome back."""
         if isinstance(value, float) and not math.isfinite(value):
             raise StoreError(f"an outcome is a finite number, not {value}")
-        row = {"panel": panel, "event": event, "outcome": value, "note": note, "time": now()}
+        row: dict[str, Any] = {"panel": panel, "event": event, "outcome": value, "note": note, "time": now()}
 
         def action(connection: Connection) -> OutcomeRecord:
             get_panel(connection, panel)
             number = connection.scalar(insert(outcome).returning(outcome.c.id), row)
             note_change(connection, panel, "outcomes", event=event)
-            return OutcomeRecord(number or 0, panel, event, value, note, row["time"])  # type: ignore[arg-type]
+            return OutcomeRecord(id=number or 0, **row)
 
         return self._write(action)
 
     def latest(self, panel: str) -> tuple[OutcomeRecord, ...]:
         """The outcomes that hold."""
         last = select(func.max(outcome.c.id)).where(outcome.c.panel == panel).group_by(outcome.c.event)
-        query = select(*COLUMNS).where(outcome.c.id.in_(last)).order_by(outcome.c.id)
+        query = SELECTED.where(outcome.c.id.in_(last)).order_by(outcome.c.id)
 
         def action(connection: Connection) -> tuple[OutcomeRecord, ...]:
-            rows = (OutcomeRecord(*row) for row in connection.execute(query))
-            return tuple(row for row in rows if row.outcome is not None)
+            found = read_records(OutcomeRecord, connection.execute(query))
+            return tuple(one for one in found if one.outcome is not None)
 
         return self._read(action)
 
     def history(self, panel: str) -> tuple[OutcomeRecord, ...]:
         """All that was recorded, in order."""
-        query = select(*COLUMNS).where(outcome.c.panel == panel).order_by(outcome.c.id)
-        return self._read(lambda connection: tuple(OutcomeRecord(*row) for row in connection.execute(query)))
+        query = SELECTED.where(outcome.c.panel == panel).order_by(outcome.c.id)
+        return self._read(lambda connection: tuple(read_records(OutcomeRecord, connection.execute(query))))

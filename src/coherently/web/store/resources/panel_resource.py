@@ -6,39 +6,39 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, insert, select, update
 
-from coherently.web.store.database.schema import account, panel, round_phase
+from coherently.web.store.database.schema import account, columns, panel, read_record, read_records, round_phase
 from coherently.web.store.identifiers import new_id, now
 from coherently.web.store.resources.change_resource import Resource, note_change
 from coherently.web.store.store_errors import NotFoundError
 from coherently.web.store.store_records import PanelRecord
+from coherently.web.store.stored_fields import stored_row
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 NO_PANEL = "there is no such panel, or it was deleted"
+SELECTED = select(*columns(PanelRecord))
 
 
 def get_panel(connection: Connection, name: str, *, deleted: bool = False) -> PanelRecord:
     """The panel of an id, unless it was deleted."""
-    row = connection.execute(select(panel).where(panel.c.id == name)).first()
-    if row is None or (row.deleted_at is not None and not deleted):
+    record = read_record(PanelRecord, connection.execute(SELECTED.where(panel.c.id == name)))
+    if record is None or (record.deleted_at is not None and not deleted):
         raise NotFoundError(NO_PANEL)
-    return PanelRecord(**row._mapping)
+    return record
 
 
 class PanelResource(Resource):
     """Panels of accounts. One that is deleted is hidden until it is restored or purged."""
 
-    def create(
-        self, owner: str, title: str, description: str = "", settings: dict[str, Any] | None = None
-    ) -> PanelRecord:
-        """Make a panel in its first, private round."""
-        made = PanelRecord(new_id("p"), owner, title, description, settings or {}, now())
+    def create(self, owner: str, title: str, **said: Any) -> PanelRecord:
+        """Make a panel in its first, private round; `said` are other fields of its record."""
+        made = PanelRecord(id=new_id("p"), owner=owner, title=title, created_at=now(), **said)
 
         def action(connection: Connection) -> PanelRecord:
             if connection.execute(select(account.c.id).where(account.c.id == owner)).first() is None:
                 raise NotFoundError("there is no such account")
-            connection.execute(insert(panel), made.as_dict())
+            connection.execute(insert(panel), stored_row(made))
             opening = {
                 "panel": made.id,
                 "number": 1,
@@ -58,7 +58,7 @@ class PanelResource(Resource):
 
     def list(self, owner: str | None = None, after: str | None = None, limit: int = 100) -> tuple[PanelRecord, ...]:
         """Panels of an account, or of all, the newest first; `after` is the id of the last one seen."""
-        query = select(panel).where(panel.c.deleted_at.is_(None))
+        query = SELECTED.where(panel.c.deleted_at.is_(None))
         query = query.order_by(panel.c.created_at.desc(), panel.c.id.desc()).limit(limit)
         if owner is not None:
             query = query.where(panel.c.owner == owner)
@@ -69,20 +69,13 @@ class PanelResource(Resource):
                 last = get_panel(connection, after, deleted=True)
                 same, earlier = panel.c.created_at == last.created_at, panel.c.created_at < last.created_at
                 chosen = query.where(earlier | (same & (panel.c.id < last.id)))
-            return tuple(PanelRecord(**row._mapping) for row in connection.execute(chosen))
+            return tuple(read_records(PanelRecord, connection.execute(chosen)))
 
         return self._read(action)
 
-    def edit(
-        self,
-        name: str,
-        title: str | None = None,
-        description: str | None = None,
-        settings: dict[str, Any] | None = None,
-    ) -> PanelRecord:
-        """Change what is given."""
-        given = {"title": title, "description": description, "settings": settings}
-        return self._change(name, {key: value for key, value in given.items() if value is not None})
+    def edit(self, name: str, **said: Any) -> PanelRecord:
+        """Change fields of the record; None leaves one as it is."""
+        return self._change(name, {field: value for field, value in said.items() if value is not None})
 
     def delete(self, name: str) -> None:
         """Hide a panel; its links and its stream end."""

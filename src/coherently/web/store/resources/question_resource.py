@@ -2,66 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, insert, select, update
 
-from coherently.web.store.database.schema import forecast, question, question_event
+from coherently.web.store.database.schema import columns, forecast, question, question_event, read_records
 from coherently.web.store.identifiers import new_id, now
 from coherently.web.store.resources.change_resource import Resource, note_change
 from coherently.web.store.resources.panel_resource import get_panel
 from coherently.web.store.store_errors import ConflictError, NotFoundError, StoreError
 from coherently.web.store.store_records import KINDS, EventRecord, QuestionRecord
+from coherently.web.store.stored_fields import stored_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection, Select
 
     from coherently.web.store.store_records import Kind
 
 
+QUESTIONS = select(*columns(QuestionRecord))
+EVENTS = select(*columns(EventRecord), question_event.c.question).order_by(question_event.c.position)
+
+
 def list_questions(connection: Connection, panel: str, *, withdrawn: bool = False) -> tuple[QuestionRecord, ...]:
     """The questions of a panel by number."""
-    query = select(question).where(question.c.panel == panel).order_by(question.c.number)
+    query = QUESTIONS.where(question.c.panel == panel).order_by(question.c.number)
     if not withdrawn:
         query = query.where(question.c.withdrawn_at.is_(None))
-    events = select(question_event).where(question_event.c.panel == panel)
-    return _records(connection.execute(query), connection.execute(events.order_by(question_event.c.position)))
+    return _fetch(connection, query, EVENTS.where(question_event.c.panel == panel))
 
 
 def get_question(connection: Connection, name: str) -> QuestionRecord:
     """The question of an id."""
-    events = select(question_event).where(question_event.c.question == name).order_by(question_event.c.position)
-    found = _records(
-        connection.execute(select(question).where(question.c.id == name)),
-        connection.execute(events),
-    )
+    own = QUESTIONS.where(question.c.id == name)
+    found = _fetch(connection, own, EVENTS.where(question_event.c.question == name))
     if not found:
         raise NotFoundError("there is no such question")
     return found[0]
 
 
-def _records(rows: Iterable[Row[Any]], events: Iterable[Row[Any]]) -> tuple[QuestionRecord, ...]:
+def _fetch(connection: Connection, query: Select[Any], events: Select[Any]) -> tuple[QuestionRecord, ...]:
+    """Questions, each with its events."""
     parts: dict[str, list[EventRecord]] = {}
-    for row in events:
-        parts.setdefault(row.question, []).append(EventRecord(row.id, row.event, row.title))
-    return tuple(
-        QuestionRecord(
-            id=row.id,
-            panel=row.panel,
-            number=row.number,
-            kind=row.kind,
-            title=row.title,
-            definition=row.definition,
-            group=row.group_name,
-            declaration=row.declaration,
-            events=tuple(parts.get(row.id, ())),
-            added_at=row.added_at,
-            withdrawn_at=row.withdrawn_at,
-        )
-        for row in rows
-    )
+    for row in connection.execute(events).mappings():
+        own = EventRecord(**{name: value for name, value in row.items() if name != "question"})
+        parts.setdefault(row["question"], []).append(own)
+    found = read_records(QuestionRecord, connection.execute(query), events=())
+    return tuple(replace(each, events=tuple(parts.get(each.id, ()))) for each in found)
 
 
 def next_number(connection: Connection, panel: str) -> int:
@@ -71,18 +61,14 @@ def next_number(connection: Connection, panel: str) -> int:
 
 def insert_questions(connection: Connection, made: Sequence[QuestionRecord]) -> None:
     """Add the rows of questions and of their events."""
-    rows = [each.as_dict() for each in made]
-    for row in rows:
-        row["group_name"] = row.pop("group")
-        del row["events"]
-    if rows:
-        connection.execute(insert(question), rows)
+    if made:
+        connection.execute(insert(question), [stored_row(each) for each in made])
     _insert_events(connection, [(each, place, part) for each in made for place, part in enumerate(each.events)])
 
 
 def _insert_events(connection: Connection, events: Sequence[tuple[QuestionRecord, int, EventRecord]]) -> None:
     rows = [
-        {**part.as_dict(), "panel": owner.panel, "question": owner.id, "position": place}
+        {**stored_row(part), "panel": owner.panel, "question": owner.id, "position": place}
         for owner, place, part in events
     ]
     if rows:
@@ -154,7 +140,7 @@ class QuestionResource(Resource):
 
         The text of an event that has forecasts cannot change, as they were made about the old one.
         """
-        given = {"title": title, "definition": definition, "group_name": group, "declaration": declaration}
+        given = {"title": title, "definition": definition, "group": group, "declaration": declaration}
         values = {key: value for key, value in given.items() if value is not None}
 
         def action(connection: Connection) -> QuestionRecord:

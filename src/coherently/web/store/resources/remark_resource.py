@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, insert, select, update
 
-from coherently.web.store.database.schema import comment, meant
+from coherently.web.store.database.schema import columns, comment, meant, read_record, read_records
 from coherently.web.store.identifiers import new_id, now
 from coherently.web.store.resources.change_resource import Resource, note_change
 from coherently.web.store.resources.judge_resource import get_judge
@@ -19,8 +19,8 @@ from coherently.web.store.store_records import CommentRecord, MeantRecord
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-COMMENT_COLUMNS = tuple(comment.c[name] for name in CommentRecord.__dataclass_fields__)
-MEANT_COLUMNS = tuple(meant.c[name] for name in MeantRecord.__dataclass_fields__)
+COMMENTS = select(*columns(CommentRecord))
+MEANT = select(*columns(MeantRecord))
 
 
 def insert_comment(connection: Connection, made: CommentRecord) -> None:
@@ -30,10 +30,10 @@ def insert_comment(connection: Connection, made: CommentRecord) -> None:
 
 
 def _get_comment(connection: Connection, name: str) -> CommentRecord:
-    row = connection.execute(select(*COMMENT_COLUMNS).where(comment.c.id == name)).first()
-    if row is None:
+    record = read_record(CommentRecord, connection.execute(COMMENTS.where(comment.c.id == name)))
+    if record is None:
         raise NotFoundError("there is no such comment")
-    return CommentRecord(*row)
+    return record
 
 
 class CommentResource(Resource):
@@ -70,7 +70,7 @@ class CommentResource(Resource):
         withdrawn: bool = False,
     ) -> tuple[CommentRecord, ...]:
         """Comments in order; `after` is the id of the last one seen. What was withdrawn comes only if asked for."""
-        query = select(*COMMENT_COLUMNS).where(comment.c.panel == panel)
+        query = COMMENTS.where(comment.c.panel == panel)
         if not withdrawn:
             query = query.where(comment.c.withdrawn_at.is_(None))
         if question is not None:
@@ -79,7 +79,7 @@ class CommentResource(Resource):
             seen = select(comment.c.position).where(comment.c.id == after).scalar_subquery()
             query = query.where(comment.c.position > seen)
         query = query.order_by(comment.c.position).limit(limit)
-        return self._read(lambda connection: tuple(CommentRecord(*row) for row in connection.execute(query)))
+        return self._read(lambda connection: tuple(read_records(CommentRecord, connection.execute(query))))
 
     def withdraw(self, name: str) -> CommentRecord:
         """Show a comment no longer."""
@@ -124,12 +124,12 @@ class MeantResource(Resource):
 
     def list(self, panel: str, judge: str | None = None, *, taken_back: bool = False) -> tuple[MeantRecord, ...]:
         """What was meant, in order; with what was taken back if asked for."""
-        query = select(*MEANT_COLUMNS).where(meant.c.panel == panel).order_by(meant.c.id)
+        query = MEANT.where(meant.c.panel == panel).order_by(meant.c.id)
         if judge is not None:
             query = query.where(meant.c.judge == judge)
         if not taken_back:
             query = query.where(meant.c.taken_back_at.is_(None))
-        return self._read(lambda connection: tuple(MeantRecord(*row) for row in connection.execute(query)))
+        return self._read(lambda connection: tuple(read_records(MeantRecord, connection.execute(query))))
 
 
 def _take_back(connection: Connection, judge: str, key: str, moment: str) -> bool:

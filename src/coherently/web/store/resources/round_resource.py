@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select
 
-from coherently.web.store.database.schema import round_phase
+from coherently.web.store.database.schema import columns, read_record, read_records, round_phase
 from coherently.web.store.identifiers import now, read_time
 from coherently.web.store.resources.change_resource import Resource, note_change
 from coherently.web.store.resources.panel_resource import NO_PANEL, get_panel
@@ -20,23 +20,16 @@ if TYPE_CHECKING:
 
 ANSWERING = ("private", "revision")
 """Phases in which judges answer."""
-COLUMNS = (
-    round_phase.c.panel,
-    round_phase.c.number,
-    round_phase.c.phase,
-    round_phase.c.closes_at,
-    round_phase.c.hide_numbers,
-    round_phase.c.since,
-)
+SELECTED = select(*columns(RoundRecord))
 
 
 def current_round(connection: Connection, panel: str) -> RoundRecord:
     """The phase that a panel is in."""
-    query = select(*COLUMNS).where(round_phase.c.panel == panel).order_by(round_phase.c.id.desc()).limit(1)
-    row = connection.execute(query).first()
-    if row is None:
+    query = SELECTED.where(round_phase.c.panel == panel).order_by(round_phase.c.id.desc()).limit(1)
+    record = read_record(RoundRecord, connection.execute(query))
+    if record is None:
         raise NotFoundError(NO_PANEL)
-    return RoundRecord(*row)
+    return record
 
 
 class RoundResource(Resource):
@@ -48,8 +41,8 @@ class RoundResource(Resource):
 
     def list(self, panel: str) -> tuple[RoundRecord, ...]:
         """All phases so far, in order."""
-        query = select(*COLUMNS).where(round_phase.c.panel == panel).order_by(round_phase.c.id)
-        return self._read(lambda connection: tuple(RoundRecord(*row) for row in connection.execute(query)))
+        query = SELECTED.where(round_phase.c.panel == panel).order_by(round_phase.c.id)
+        return self._read(lambda connection: tuple(read_records(RoundRecord, connection.execute(query))))
 
     def advance(
         self, panel: str, phase: Phase, closes_at: str | None = None, *, hide_numbers: bool = True

@@ -1,1 +1,0 @@
-"""Migrations, one module each, from the first schema; they run when a store is opened."""
