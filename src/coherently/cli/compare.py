@@ -107,7 +107,9 @@ def compare(
     *,
     methods: Annotated[
         list[str] | None,
-        typer.Option("--method", metavar="METHOD", help="One more method to compare; may be given several times."),
+        typer.Option(
+            "--method", metavar="METHOD", help="One more method to compare, of <methods>; may be given several times."
+        ),
     ] = None,
     baselines: Annotated[
         bool,

@@ -26,7 +26,7 @@ def score(
     as_json: AsJson = False,
     source: PanelSource,
 ) -> None:
-    """Score each judge against what came true: Brier, log score, slope, calibration."""
+    """Score each judge against what came true: <scores>, calibration."""
     from coherently.panel import check_output, write_table
     from coherently.scoring import score as run
 

@@ -24,7 +24,7 @@ def tune(
         ),
     ] = None,
     over: Annotated[
-        str, typer.Option("--over", metavar="WHAT", help="Fold by components, or by time: learn from the past only.")
+        str, typer.Option("--over", metavar="WHAT", help="How to fold: <folds>. By time, only the past teaches.")
     ] = "components",
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="Time limit of each recipe that is tried.")

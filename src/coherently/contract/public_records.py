@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from coherently.contract.description import Record
+from coherently.contract.error_record import ERROR
 from coherently.errors import MethodError, did_you_mean
 
 
 def public_records() -> dict[str, Record]:
-    """The records by their names, in the order of the classes that have them.
+    """The records by their names.
 
     >>> list(public_records())[:4]
     ['book', 'bounds', 'bounds-table', 'check']
@@ -15,7 +16,8 @@ def public_records() -> dict[str, Record]:
     import coherently
 
     every = (getattr(getattr(coherently, name), "record", None) for name in coherently.__all__)
-    return {record.name: record for record in every if isinstance(record, Record)}
+    found = [record for record in every if isinstance(record, Record)]
+    return {record.name: record for record in sorted([*found, ERROR], key=lambda record: record.name)}
 
 
 def find_record(name: str) -> Record:
@@ -23,5 +25,7 @@ def find_record(name: str) -> Record:
     records = public_records()
     if name not in records:
         hint = did_you_mean(name, records)
-        raise MethodError(f"unknown record {name!r}; the records are {', '.join(records)}.{hint}")
+        raise MethodError(
+            f"unknown record {name!r}; the records are {', '.join(records)}.{hint}", code="unknown-record"
+        )
     return records[name]

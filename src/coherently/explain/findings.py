@@ -82,6 +82,11 @@ FINDING = Record(
 )
 
 
+def verdict_of(finding: Verdict) -> Verdict:
+    """The verdict alone."""
+    return Verdict(*(getattr(finding, each.name) for each in fields(Verdict)))
+
+
 def verdict_values(verdict: Verdict, forecasts: int, tolerance: float) -> dict[str, Any]:
     """The values of `VERDICT_FIELDS`, without contradictions."""
     return {
@@ -180,11 +185,6 @@ class Finding(Worked, Verdict):
             cut=values["cut"],
             **known,
         )
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict alone."""
-        return Verdict(*(getattr(self, each.name) for each in fields(Verdict)))
 
 
 def _contradictions(

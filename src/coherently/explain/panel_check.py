@@ -17,7 +17,7 @@ from coherently.errors import MethodError, PanelError, counted
 from coherently.explain.allowance import Allowance
 from coherently.explain.bets.bets import bets_at_forecasts, bets_at_means, bets_of_judges, event_means, stated, usable
 from coherently.explain.bets.conditions import taken_alone
-from coherently.explain.findings import NAME, TOLD_BOOK, VERDICT_FIELDS, Finding, verdict_values
+from coherently.explain.findings import NAME, TOLD_BOOK, VERDICT_FIELDS, Finding, verdict_of, verdict_values
 from coherently.explain.rounding_slack import half_units
 from coherently.explain.time_shares import nearest_in_time
 from coherently.explain.verdicts import CheckStatus, Court, together
@@ -312,7 +312,7 @@ class Check(Worked):
             tuple(finding.name for finding in rows),
             np.array([finding.forecasts for finding in rows], np.int64),
             np.array([finding.tolerance for finding in rows], np.float64),
-            [finding.verdict for finding in rows],
+            [verdict_of(finding) for finding in rows],
             None,
             Allowance(0.0),
             {finding.name: finding for finding in rows},

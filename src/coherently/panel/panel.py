@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.contract import Record as Description
     from coherently.events import Events
     from coherently.panel.build import Options
     from coherently.panel.cell_table import Columns
@@ -84,7 +83,7 @@ class Panel(Value, Described):
     <Panel: 1 forecast by 1 judge on 1 event over 2 variables>
     """
 
-    record: ClassVar[Description] = PANEL
+    record: ClassVar[Any] = PANEL
 
     events: Events
     judges: tuple[str, ...]

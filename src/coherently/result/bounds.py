@@ -75,6 +75,8 @@ class Bounds(_Enclosure, Described):
 
     def __eq__(self, other: object) -> bool:
         """Bounds are compared with all that they say, and with any other pair as a pair."""
+        if not isinstance(other, tuple):
+            return NotImplemented
         return tuple.__eq__(self, other) and (not isinstance(other, Bounds) or vars(self) == vars(other))
 
     def __ne__(self, other: object) -> bool:
