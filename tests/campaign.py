@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 from tests.events import checks
-from tests.explain import check_checks
+from tests.explain import check_checks, relation_checks
 from tests.explain.bets import book_checks
 from tests.live import live_checks, log_checks
 from tests.network import network_checks
@@ -49,6 +49,11 @@ def tampering_is_found_out(part):
 def laws_agree(part):
     law_checks.check_recoding(9000 + part, 500 // PARTS)
     return f"{law_checks.check_laws_agree(8000 + part, 5_000 // PARTS):.1e}"
+
+
+def relations_agree(part):
+    relation_checks.check_relations(100 + part, 2_000 // PARTS)
+    relation_checks.check_violated(100 + part, 2_000 // PARTS)
 
 
 def time_limits(part):
@@ -159,6 +164,7 @@ CAMPAIGNS = {
     "reference in a twentieth)": user_losses_agree,
     "2,000 panels with bids, asks, fees and spreads: the best book against a linear program": books_agree,
     "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
+    "2,000 sheets and 2,000 panels with laws, conditionals and quotes: broken relations against loops": relations_agree,
     "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,
     "10,000 random revisions of each of 20 live panels against scratch (largest difference)": live_revisions,
     "250 revisions of each of 20 live panels with conditionals, intervals and pins against scratch": live_terms,

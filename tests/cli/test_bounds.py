@@ -14,10 +14,11 @@ def panel(tmp_path):
 
 
 def test_bounds_as_a_table(panel):
-    shown = run("bounds", panel, "p & q", "q | s", check=0).stdout.splitlines()
+    shown = run("bounds", panel, "p & q", "q | s", "q given p", check=0).stdout.splitlines()
     assert shown[0].split() == ["event", "low", "high", "note"]
     assert shown[1].split() == ["p", "&", "q", "0.3000", "0.6000"]
     assert shown[2].split() == ["q", "|", "s", "0.6000", "1.0000", "the", "panel", "says", "nothing", "about", "s"]
+    assert shown[3].split() == ["q", "given", "p", "0.4286", "0.8571"]
 
 
 def test_bounds_as_json(panel):
@@ -41,7 +42,7 @@ def test_bounds_in_a_file(panel, tmp_path):
     ("arguments", "message"),
     [
         (["p &"], "expected an event after '&'"),
-        (["p given q"], "'p given q' is conditional"),
+        (["p given q & ~q"], "the condition after 'given' can never be true"),
         (["p", "--method", "linear"], "the coherence of these is none: aggregate with the method exact"),
         (["p", "--time-limit", "-1"], "time_limit is -1.0"),
         (["p", "--method", "annealing", "--time-limit", "-1"], "time_limit is -1.0"),

@@ -65,7 +65,7 @@ def test_the_error_names_the_bounds_of_what_nobody_forecast():
     result = co.aggregate(co.Panel.from_records([("A", "p & q", 0.2)]))
     with pytest.raises(co.EventError, match=r"result\.bounds\('p'\) gives what they imply for it$"):
         result.probability("p")
-    with pytest.raises(co.EventError, match=r"forecast events$"):
+    with pytest.raises(co.EventError, match=r"result\.bounds\('p given q'\) gives what they imply for it$"):
         result.probability("p given q")
 
 

@@ -84,7 +84,11 @@ def test_bounds_in_the_whole_language_are_those_over_all_worlds(seed):
     result = co.aggregate(case.panel(), co.Exact(conditionals=form), loss)
     again = co.Result.from_json(result.to_json())
     plain = [row["event"] for row in case.rows if " given " not in row["event"]]
-    for event in (*plain[:1], *(text(rng, list(case.domains), 2) for _ in range(2))):
+    given = [row["event"] for row in case.rows if " given " in row["event"]]
+    names = list(case.domains)
+    others = [f"({text(rng, names, 2)}) given {text(rng, names, 2)}" for _ in range(2)]
+    possible = [event for event in others if case.truth(event)[1].any()]
+    for event in (*plain[:1], *given[:1], *(text(rng, names, 2) for _ in range(2)), *possible):
         check_bounds(case, result, event)
         found, other = result.bounds(event), again.bounds(event)
         np.testing.assert_allclose(found, other, rtol=0, atol=2e-7)
@@ -179,6 +183,17 @@ def test_a_larger_component_is_certified(judges, variables):
     assert found.low - 1e-9 <= inside <= found.high + 1e-9
 
 
+def test_a_conditional_in_a_larger_component_is_certified():
+    result = co.aggregate(co.simulate(judges=10, variables=20, seed=1), "exact")
+    found = result.bounds("v3 given v1 & v2", time_limit=300)
+    assert found.certified
+    joint, given = (
+        sum(weight for weight, world in result.worlds if all(world[name] for name in names))
+        for names in (("v1", "v2", "v3"), ("v1", "v2"))
+    )
+    assert found.low - 1e-9 <= joint / given <= found.high + 1e-9
+
+
 @pytest.mark.parametrize("method", ["linear", "dykstra", "projections"])
 def test_results_that_are_not_coherent_are_refused(method):
     result = co.aggregate(co.Panel.from_records(TABLE_2), method)
@@ -188,12 +203,17 @@ def test_results_that_are_not_coherent_are_refused(method):
         result.bounds("p | q")
 
 
-def test_conditionals_and_bad_texts_are_refused():
+def test_bad_texts_and_impossible_conditions_are_refused():
     result = co.aggregate(co.Panel.from_records(TABLE_2), "exact")
-    with pytest.raises(co.EventError, match=r"'p given q' is conditional.*the conjunction and the condition"):
-        result.bounds("p given q")
     with pytest.raises(co.EventError, match="expected an event after '&'"):
         result.bounds("p &")
+    with pytest.raises(co.EventError, match="can never be true"):
+        result.bounds("p given q & ~q")
+    lawful = co.aggregate(co.Panel.from_records([("A", "p", 0.5)], laws=["~(q & p)", "q -> p"]), "exact")
+    with pytest.raises(
+        co.EventError, match=r"'p given q': the condition after 'given' can never be true under the laws"
+    ):
+        lawful.bounds("p given q")
 
 
 def bounds(rows, event, laws=(), **options):
@@ -314,6 +334,50 @@ def test_a_condition_that_nobody_forecast_is_bound_by_what_is_given_it():
     assert found.certified
 
 
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        ("q given p", (3 / 7, 6 / 7)),  # Frechet's ends of P(p & q), divided by P(p)
+        ("~q given p", (1 / 7, 4 / 7)),
+        ("q given ~p", (0.0, 1.0)),
+        ("p given p", (1.0, 1.0)),
+        ("~p given p", (0.0, 0.0)),
+        ("p & q given p | q", (0.3, 6 / 7)),  # P(p & q) / (1.3 - P(p & q)), which grows with P(p & q)
+    ],
+)
+def test_conditionals_of_two_events(event, expected):
+    found = bounds([("A", "p", 0.7), ("A", "q", 0.6)], event)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    assert (found.certified, found.note) == (True, None)
+
+
+def test_conditionals_that_laws_settle():
+    laws = ["q -> p", "~(p & r)"]
+    assert tuple(bounds([("A", "p", 0.7)], "p given q", laws)) == (1, 1)
+    assert tuple(bounds([("A", "p", 0.7)], "r given q", laws)) == (0, 0)
+
+
+def test_a_condition_that_can_be_impossible_is_named():
+    found = bounds([("A", "p", 0.7)], "p given q & p | r")
+    assert tuple(found) == (0, 1)
+    assert found.certified
+    assert found.note == (
+        "the panel says nothing about q, r; the answer allows that q & p | r is impossible; "
+        "the bounds are for where it is possible"
+    )
+    result = co.aggregate(co.Panel.from_records([("A", "b", 0.5), ("A", "b given h", 0.8)]), "exact")
+    tied = result.bounds("~b given h")
+    np.testing.assert_allclose(tied, [1 - result.probability("b given h")] * 2, atol=1e-7)
+    assert tied.certified
+    assert tied.note == "the answer allows that h is impossible; the bounds are for where it is possible"
+
+
+def test_a_condition_that_is_impossible_in_the_answer_bounds_nothing():
+    found = bounds([("A", "h", 0.0), ("A", "a", 0.3)], "a given h")
+    assert (tuple(found), found.certified) == ((0, 1), True)
+    assert found.note == "in the answer the probability of h is below 1e-06, so that nothing bounds what is given it"
+
+
 def test_what_is_given_an_impossible_event_is_left_out_and_that_is_said():
     rows = [("A", "a given h", 0.9), ("A", "b given h", 0.9), ("A", "a & b given h", 0.1), ("A", "c", 0.4)]
     result = co.aggregate(co.Panel.from_records(rows), "exact")
@@ -323,6 +387,10 @@ def test_what_is_given_an_impossible_event_is_left_out_and_that_is_said():
     assert found.note == (
         "forecasts conditional on events that are impossible in the answer are left out; "
         "with them it is 1.0000 to 1.0000"
+    )
+    assert result.bounds("c given h").note == (
+        "forecasts conditional on events that are impossible in the answer are left out; with them its condition is "
+        "impossible; the answer allows that h is impossible; the bounds are for where it is possible"
     )
     unmoved = result.bounds("c & h")
     assert (unmoved.low, round(unmoved.high, 9)) == (0.0, 0.4)

@@ -191,7 +191,11 @@ def ends(row):
 def check_bounds(case, result, event):
     """Bounds are never narrower than two linear programs say, nor wider if certified."""
     found = result.bounds(event)
-    least, greatest = extremes(case, result, event)
+    if " given " in event:
+        check_conditional_bounds(case, result, event, found)
+        return
+    rows, cost = agreeing(case, result), case.truth(event)[0]
+    least, greatest = (sign * program(sign * cost, rows) for sign in (1, -1))
     assert found.low <= least + PROGRAM, (event, found, least, greatest)
     assert found.high >= greatest - PROGRAM, (event, found, least, greatest)
     if found.certified:
@@ -199,8 +203,29 @@ def check_bounds(case, result, event):
         assert found.high <= greatest + PROGRAM, (event, found, least, greatest)
 
 
-def extremes(case, result, event):
-    """The least and the greatest probability of an event among distributions that are as good as the result."""
+def check_conditional_bounds(case, result, event, found):
+    """The least quotient P(A) / P(H) is the number m at which the least P(A) - m P(H) is 0."""
+    rows = agreeing(case, result)
+    joint, given = case.truth(event)
+    settled = joint.any(), (given - joint).any()
+    if not all(settled):
+        assert tuple(found) == (float(settled[0]),) * 2
+        return
+    if -program(-given, rows) <= ABSENT:
+        assert tuple(found) == (0, 1)
+        assert not found.certified or "so that nothing bounds what is given it" in found.note
+        return
+    vanishes = program(given, rows) <= ABSENT - ROUNDING
+    assert vanishes <= ("is impossible; the bounds are for where it is possible" in (found.note or ""))
+    rows.append(ABSENT - given)
+    for sign, end in ((1, found.low), (-1, -found.high)):
+        assert program(sign * joint - (end - PROGRAM) * given, rows) >= -ROUNDING, (event, found)
+        if found.certified:
+            assert program(sign * joint - (end + PROGRAM) * given, rows) <= ROUNDING, (event, found)
+
+
+def agreeing(case, result):
+    """Rows that a distribution makes positive just if it is not as good as the result."""
     rows = []
     chance = np.array([weight for weight, _ in result.worlds])
     forecasts = {}
@@ -221,8 +246,7 @@ def extremes(case, result, event):
     for pinned, sign, p in case.pins:
         joint, given = case.truth(pinned)
         rows += [joint - p * given] * (sign != ">=") + [p * given - joint] * (sign != "<=")
-    cost = case.truth(event)[0]
-    return tuple(sign * program(sign * cost, rows) for sign in (1, -1))
+    return rows
 
 
 def program(cost, rows):

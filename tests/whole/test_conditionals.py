@@ -205,7 +205,7 @@ TABLE = {
         *(None, 0.0162, np.sqrt(0.0162)),
         objective=0.0162,
         book=True,
-        said="these 2 forecasts cannot hold together: P(p given q) = 0.70 and P(~p) = 0.48",
+        said="P(~p) = 0.48 and P(p given q) = 0.70 sum to 1.18, though they exclude each other",
         laws=["q"],
     ),
 }

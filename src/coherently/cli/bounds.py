@@ -9,9 +9,11 @@ import typer
 from coherently.cli.option_groups import gathered
 from coherently.cli.options import (
     AsJson,
+    EngineWord,
     Output,
     Seed,
     Tolerance,
+    WeightsFile,
 )
 from coherently.cli.panel_source import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_record
@@ -35,12 +37,15 @@ def bounds(
         ),
     ] = None,
     seed: Seed = None,
+    weights: WeightsFile = None,
+    engine: EngineWord = None,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
     """Bound any events: the least and the greatest probability that the coherent forecasts allow."""
     from coherently.panel import check_output, write_table
     from coherently.result import aggregate, read_event
+    from coherently.result.bounds import TIME_LIMIT
     from coherently.solve import choose
 
     chosen = choose(method, tolerance=tolerance, time_limit=time_limit, seed=seed)
@@ -50,10 +55,9 @@ def bounds(
     for event in events:
         read_event(event, panel.events.fresh())
     with progress_bar("Aggregating", quiet=source.quiet) as progress:
-        result = aggregate(panel, chosen, progress=progress)
+        result = aggregate(panel, chosen, weights=weights, progress=progress, engine=engine)
     with progress_bar("Bounding", quiet=source.quiet) as progress:
-        seconds = {} if time_limit is None else {"time_limit": time_limit}
-        table = result.bounds_table(events, progress=progress, **seconds)
+        table = result.bounds_table(events, TIME_LIMIT if time_limit is None else time_limit, progress=progress)
     if output is not None:
         write_table(table.columns(), output)
         say(f"{output}: {counted(len(events), 'row')} written", quiet=source.quiet or as_json)

@@ -14,6 +14,7 @@ from coherently.cli.options import (
     Output,
     ReportFile,
     Threads,
+    WeightsFile,
 )
 from coherently.cli.panel_source import PanelSource
 from coherently.cli.report_files import check_report, write_report
@@ -43,6 +44,7 @@ def check(
     report: ReportFile = None,
     as_json: AsJson = False,
     labels: LabelsFile = None,
+    weights: WeightsFile = None,
     source: PanelSource,
 ) -> None:
     """Find who contradicts what: each judge and the panel's means.
@@ -59,7 +61,9 @@ def check(
     if judge is not None:
         panel = panel.judge(judge)
     with progress_bar("Checking", quiet=source.quiet) as progress:
-        dossier = make_dossier(panel, time_limit=time_limit, threads=threads, progress=progress, engine=engine)
+        dossier = make_dossier(
+            panel, weights=weights, time_limit=time_limit, threads=threads, progress=progress, engine=engine
+        )
     found = dossier.check
     assert found is not None
     for note in found.notes:

@@ -16,6 +16,8 @@ from coherently.cli.options import (
     EngineWord,
     OutcomesFile,
     Threads,
+    Tolerance,
+    WeightsFile,
 )
 from coherently.cli.panel_source import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_record
@@ -130,8 +132,10 @@ def compare(
         float | None,
         typer.Option("--time-limit", metavar="SECONDS", help="Time limit of each exact row (60)."),
     ] = None,
+    tolerance: Tolerance = None,
     threads: Threads = None,
     engine: EngineWord = None,
+    weights: WeightsFile = None,
     shown: ComparisonOutput,
     source: PanelSource,
 ) -> None:
@@ -150,7 +154,10 @@ def compare(
             confidence=intervals.confidence,
             remake=intervals.remake,
             clip=clip,
+            over=intervals.over.value,
+            weights=weights,
             time_limit=time_limit,
+            tolerance=tolerance,
             threads=threads,
             progress=progress,
             engine=engine,

@@ -37,7 +37,6 @@ def verify(
     Read the panel as it was read for the result: with the same laws, weights and options. The exit code is 0 if every
     promise that could be checked is kept, and 1 if one is broken.
     """
-    from coherently.panel.weights import weighted
     from coherently.report import verification_text
     from coherently.result import Result
     from coherently.verifier import verify as run
@@ -45,9 +44,7 @@ def verify(
     result = Result.from_json(result_file)
     judges = choose_weights(weights, weighting, history, **source.options)
     panel = source.read(outcomes=outcomes, labels=labels)
-    if judges is not None:
-        panel = weighted(panel, judges)
-    found = run(panel, result)
+    found = run(panel, result, weights=judges)
     if as_json:
         show_record(found)
     else:

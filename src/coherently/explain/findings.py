@@ -197,11 +197,11 @@ def _contradictions(
     bad = [answer for answer in answers if not answer.coherent]
     if not bad:
         return []
-    broken = irreducible(violated(bets, moved_most(bad), slack, budget=budget.at_least(MOMENT)))
-    if len(bets.panel.laws.side):
+    broken = irreducible(violated(bets, moved_most(bad), slack, budget=budget.at_least(MOMENT), shares=True))
+    if len(bets.panel.laws.side) or bets.conditional.any():
         broken = lawfully_minimal(bets, broken, budget)
     shown = {
-        relation.bets: contradiction_words(bets, relation, granted=granted is not None)
+        relation.forecasts: contradiction_words(bets, relation, granted=granted is not None)
         for relation in islice(broken, SHOWN)
     }
     if not shown and (proved := _proved(bets, bad, slack, budget)):

@@ -11,7 +11,7 @@ from coherently.explain.bets.distance import NOISE, Approach, nearest_of
 from coherently.explain.bets.market import Market
 from coherently.explain.bets.trading_terms import TradingTerms
 from coherently.explain.relations.broken import MOMENT, irreducible, moved_most, violated
-from coherently.explain.relations.literals import Literal, Relation
+from coherently.explain.relations.relation import Assertion, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ def minimal(bets: Bets, answer: NearestPrices, budget: Budget) -> Indices:
     """Bets of an incoherent cluster that contradict each other, but not if any one of them is left out."""
     simple = next(irreducible(violated(bets, moved_most([answer]), budget=budget.at_least(MOMENT))), None)
     if simple is not None:
-        return thinned(bets, np.array(simple.bets), budget)
+        return thinned(bets, np.array(simple.forecasts), budget)
     own = answer.cluster.bets
     stakes = answer.target - answer.value
     if len(stakes) > FEW:
@@ -55,22 +55,22 @@ def lawfully_minimal(bets: Bets, relations: Iterable[Relation], budget: Budget) 
     """The relations, or smaller parts that contradict themselves by laws about other events."""
     told = set()
     for relation in relations:
-        kept = tuple(thinned(bets, np.array(relation.bets), budget).tolist())
+        kept = tuple(thinned(bets, np.array(relation.forecasts), budget).tolist())
         if frozenset(kept) not in told:
             told.add(frozenset(kept))
-            yield relation if len(kept) == len(relation.bets) else _as_relation(bets, kept, budget)
+            yield relation if len(kept) == len(relation.forecasts) else _as_relation(bets, kept, budget)
 
 
 def _as_relation(bets: Bets, kept: tuple[int, ...], budget: Budget) -> Relation:
-    """Bets that contradict each other, as literals; a literal is negated if its price must rise."""
+    """Bets that contradict each other; the complement is meant where the price must rise."""
     own = bets.take(np.array(kept))
     value = own.price.copy()
     for answer in nearest_of(own, budget):
         value[answer.cluster.bets] = answer.value
     negated = value > own.bid
-    chances = np.where(negated, 1.0 - own.ask, own.bid).tolist()
-    literals = tuple(Literal(bet, turned) for bet, turned in zip(kept, negated.tolist(), strict=True))
-    return Relation("all" if len(kept) == 1 else "set", literals, tuple(chances))
+    prices = np.where(negated, own.ask, own.bid).tolist()
+    assertions = tuple(Assertion((bet,), price) for bet, price in zip(kept, prices, strict=True))
+    return Relation("all" if len(kept) == 1 else "set", assertions, tuple(negated.tolist()))
 
 
 def thinned(bets: Bets, subset: Indices, budget: Budget) -> Indices:

@@ -21,7 +21,9 @@ from coherently.explain.findings import NAME, TOLD_BOOK, VERDICT_FIELDS, Finding
 from coherently.explain.rounding_slack import half_units
 from coherently.explain.time_shares import nearest_in_time
 from coherently.explain.verdicts import CheckStatus, Court, together
+from coherently.note_log import notes_logged
 from coherently.panel import to_frame
+from coherently.panel.weights import with_weights
 from coherently.values import Value, alike
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from coherently.explain.bets.dutch import Book
     from coherently.explain.verdicts import Verdict
     from coherently.panel import Columns, Panel, Progress
+    from coherently.panel.weights import Weights
     from coherently.solve import Budget, Signal
 
 TIME_LIMIT = 20.0
@@ -324,9 +327,11 @@ class Check(Worked):
         return to_frame(self.columns(), None if self.is_retold else self.panel.library)
 
 
+@notes_logged(lambda found: found.notes)
 def check(
     panel: Panel,
     *,
+    weights: Weights | None = None,
     time_limit: float = TIME_LIMIT,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -340,12 +345,13 @@ def check(
     explain, if they are 3 or more, as rounding. If the panel has columns lower and upper, these are checked: they are
     coherent if some coherent forecasts lie within all of them.
 
-    `time_limit` is in seconds, for all judges, the panel's means, and the books and contradictions on request,
-    together. A judge for whom it is too short is `undecided`, or has a distance between two bounds; a distance counts
-    as known if it is proved to 0.1%. `threads` is the number of threads, by default one per processor; the answer is
-    the same. `progress` is called with the fraction of the judges' work that is done; `cancel`, a `threading.Event`
-    that another thread sets, ends the work as the time limit does. `engine` is where independent parts of judges are
-    worked on, other than conditional forecasts and quotes (see `co.aggregate`).
+    `weights` says how much each judge counts in the means (see `co.aggregate`). `time_limit` is in seconds, for all
+    judges, the panel's means, and the books and contradictions on request, together. A judge for whom it is too
+    short is `undecided`, or has a distance between two bounds; a distance counts as known if it is proved to 0.1%.
+    `threads` is the number of threads, by default one per processor; the answer is the same. `progress` is called
+    with the fraction of the judges' work that is done; `cancel`, a `threading.Event` that another thread sets, ends
+    the work as the time limit does. `engine` is where independent parts of judges are worked on, other than
+    conditional forecasts and quotes (see `co.aggregate`).
 
     >>> import coherently as co
     >>> rows = [("Bob", "p", 0.6), ("Bob", "p & q", 0.1), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)]
@@ -357,6 +363,7 @@ def check(
     >>> found.coherent, found.contradictions
     (False, ('P(p & q) = 0.35 is above P(q) = 0.00',))
     """
+    panel, said = with_weights(panel, weights)
     with opened(engine) as executor:
         panel, notes, allowance = _begun(panel, time_limit, threads, cancel, executor)
         # The means come first: they are one piece of work, and the judges, who are many, have all that it leaves.
@@ -365,7 +372,7 @@ def check(
         allowance.engine = None  # what is asked later is found here
     if means is None:  # the means of one judge are its forecasts, one by one
         means = judges[panel.judges[0]]
-    return Check(panel, judges, means, notes + _notes(judges))
+    return Check(panel, judges, means, said + notes + _notes(judges))
 
 
 def check_judges(panel: Panel, *, time_limit: float) -> Judges:

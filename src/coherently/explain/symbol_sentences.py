@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coherently.explain.bets.bets import Bets
-    from coherently.explain.relations.literals import Relation
+    from coherently.explain.relations.relation import Assertion, Relation
 
 
 class _NamedPrice(NamedTuple):
@@ -40,33 +40,37 @@ def contradiction_words(bets: Bets, relation: Relation, *, granted: bool = False
     if relation.kind == "sum":
         return _sums(bets, relation)
     if relation.kind == "set":
-        return set_words(bets, relation.bets)
-    plain = [_price(bets, literal.bet, sold=True) for literal in relation.literals if not literal.negated]
-    negated = [_price(bets, literal.bet, sold=False) for literal in relation.literals if literal.negated]
-    if len(relation.literals) == 1:
-        where = " wherever its condition holds" if granted or bets.settled[relation.bets[0]] else ""
+        return set_words(bets, relation.forecasts)
+    told = zip(relation.assertions, relation.negated, strict=True)
+    plain = [_price(bets, assertion, sold=True) for assertion, negated in told if not negated]
+    told = zip(relation.assertions, relation.negated, strict=True)
+    negated = [_price(bets, assertion, sold=False) for assertion, negated in told if negated]
+    if len(relation.assertions) == 1:
+        settled = granted or relation.granted or bets.settled[relation.forecasts[0]]
+        where = " wherever its condition holds" if settled else ""
         return f"{(plain or negated)[0]}, though that {'is certain' if negated else 'cannot happen'}{where}"
     if relation.kind == "one":
         return _at_most_one(plain, negated)
-    if len(relation.literals) == 2:
-        return _pair(bets, relation.bets, plain, negated)
+    if len(relation.assertions) == 2:
+        return _pair(bets, relation, plain, negated)
     return _several(plain, negated)
 
 
 def set_words(bets: Bets, found: Sequence[int]) -> str:
     """Say that some forecasts cannot hold together."""
-    return f"these {len(found)} forecasts cannot hold together: {listing([_claim(bets, bet) for bet in found])}"
+    return f"these {len(found)} forecasts cannot hold together: {listing([_assertion(bets, bet) for bet in found])}"
 
 
-def _pair(bets: Bets, pair: Sequence[int], plain: list[_NamedPrice], negated: list[_NamedPrice]) -> str:
-    first, second = bets.side[list(pair)].tolist()
+def _pair(bets: Bets, relation: Relation, plain: list[_NamedPrice], negated: list[_NamedPrice]) -> str:
+    pair = [assertion.forecasts[0] for assertion in relation.assertions]
+    first, second = bets.side[pair].tolist()
     if len(plain) == 1:
         high, low = apart(plain[0].value, negated[0].value)
         if first == second and plain[0].name == negated[0].name:
             return f"{plain[0]}, but elsewhere {low}"
         return f"{plain[0].name} = {high} is above {negated[0].name} = {low}"
     both = plain or negated
-    ends = first ^ 1 == second and not bets.quoted[list(pair)].any()
+    ends = first ^ 1 == second and not relation.has_shares and not bets.quoted[pair].any()
     why = "not 1" if ends else "though they exclude each other" if plain else "though one of them must happen"
     return f"{_listing(both)} sum to {number(_total(both))}, {why}"
 
@@ -97,25 +101,43 @@ def _at_most_one(plain: list[_NamedPrice], negated: list[_NamedPrice]) -> str:
 
 
 def _sums(bets: Bets, relation: Relation) -> str:
-    if any(literal.negated for literal in relation.literals):
-        return set_words(bets, relation.bets)
-    more = [_price(bets, bet, sold=True) for bet in relation.bets[:2]]
-    less = [_price(bets, bet, sold=False) for bet in relation.bets[2:]]
+    if any(relation.negated):
+        return set_words(bets, relation.forecasts)
+    more = [_price(bets, assertion, sold=True) for assertion in relation.assertions[:2]]
+    less = [_price(bets, assertion, sold=False) for assertion in relation.assertions[2:]]
     high, low = apart(_total(more), _total(less))
     return f"{_plus(more)} = {high}, but {_plus(less)} = {low}"
 
 
-def _price(bets: Bets, bet: int, *, sold: bool) -> _NamedPrice:
-    """The selling or the buying price of a bet."""
+def _price(bets: Bets, assertion: Assertion, *, sold: bool) -> _NamedPrice:
+    """What an assertion is at least, if `sold`, or else at most, with its name: a product if a conditional makes it.
+
+    >>> import coherently as co
+    >>> rows = [("Ann", "p", 0.3), ("Ann", "q given p", 0.45), ("Ann", "p & q", 0.25)]
+    >>> co.check(co.Panel.from_records(rows)).judges["Ann"].contradictions
+    ('P(p & q) = 0.25 is above P(q given p) * P(p) = 0.135',)
+    """
+    if not assertion.is_share:
+        return _bet_price(bets, assertion.forecasts[0], sold=sold)
+    factors = [
+        _bet_price(bets, bet, sold=sold != turned, complement=turned)
+        for bet, turned in zip(assertion.forecasts, (assertion.rest, assertion.turned), strict=True)
+    ]
+    return _NamedPrice(" * ".join(factor.name for factor in factors), factors[0].value * factors[1].value)
+
+
+def _bet_price(bets: Bets, bet: int, *, sold: bool, complement: bool = False) -> _NamedPrice:
+    """The selling or the buying price of a bet; or what it leaves of 1, in a product."""
     text = bets.text(bet)
     word = ("bid" if sold else "ask") if bets.quoted[bet] else "P"
-    return _NamedPrice(f"{word}({bets.panel.labels.get(text, text)})", float((bets.bid if sold else bets.ask)[bet]))
+    name, value = f"{word}({bets.panel.labels.get(text, text)})", float((bets.bid if sold else bets.ask)[bet])
+    return _NamedPrice(f"(1 - {name})", 1.0 - value) if complement else _NamedPrice(name, value)
 
 
-def _claim(bets: Bets, bet: int) -> str:
+def _assertion(bets: Bets, bet: int) -> str:
     """What is said of an event: its probability, or that it lies between a bid and an ask."""
     if not bets.quoted[bet]:
-        return str(_price(bets, bet, sold=True))
+        return str(_bet_price(bets, bet, sold=True))
     text = bets.text(bet)
     return (
         f"P({bets.panel.labels.get(text, text)}) from {number(float(bets.bid[bet]))} to {number(float(bets.ask[bet]))}"

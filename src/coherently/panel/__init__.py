@@ -6,7 +6,7 @@ from coherently.panel.cell_table import Columns, ProblemList, Table
 from coherently.panel.columnar.batch_writer import write_batches
 from coherently.panel.columnar.reduction import Reduction, can_reduce, count_rows, reduce_parquet
 from coherently.panel.frames import to_frame
-from coherently.panel.laws import NO_LAWS, Laws, Pins, read_laws
+from coherently.panel.laws import NO_LAWS, Laws, Pins, impossible_conditions, read_laws
 from coherently.panel.panel import Panel, WrittenEvents
 from coherently.panel.panel_record import CALLED_OFF, UNRESOLVED
 from coherently.panel.readers import Progress, read_lines, read_table
@@ -35,6 +35,7 @@ __all__ = [
     "check_output",
     "count_rows",
     "digest",
+    "impossible_conditions",
     "is_plain",
     "read_laws",
     "read_lines",

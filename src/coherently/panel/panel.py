@@ -12,6 +12,7 @@ import numpy as np
 from coherently.contract import Described
 from coherently.errors import PanelError, counted
 from coherently.events import PackedTexts
+from coherently.note_log import notes_logged
 from coherently.panel.canonical import is_plain
 from coherently.panel.cell_table import read_only
 from coherently.panel.frames import to_frame
@@ -105,6 +106,7 @@ class Panel(Value, Described):
         read_only(self, "judge_index", "event_index", "probability", "weight", "lower", "upper", "time")
 
     @staticmethod
+    @notes_logged(lambda panel: panel.notes)
     def from_frame(frame: object, **options: Unpack[Options]) -> Panel:
         """Read a pandas, polars or pyarrow frame, long or wide; the options are those of `read_panel`.
 
@@ -120,6 +122,7 @@ class Panel(Value, Described):
         return build(table_from_frame(frame, planner=planner), **options)
 
     @staticmethod
+    @notes_logged(lambda panel: panel.notes)
     def from_records(records: Iterable[Record], **options: Unpack[Options]) -> Panel:
         """Read (judge, event, probability[, weight]) tuples, or mappings with the columns' names.
 

@@ -1,30 +1,44 @@
-"""The interval that a coherent result implies for any event."""
+"""The interval that a coherent result implies for any event or conditional."""
 
 from __future__ import annotations
 
 import math
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from coherently.contract import FLAG, NUMBER, TEXT, Described, OrNull, Record, RecordField
-from coherently.errors import EventError, MethodError, ResultError, Where
+from coherently.errors import EventError, MethodError, ResultError
 from coherently.events import CERTAIN, NEVER, find_world, quote_name
-from coherently.problem import pose, settled, split, unit_of
+from coherently.panel import impossible_conditions
+from coherently.problem import ABSENT, pose, possible, settled, split, unit_of
 from coherently.result.answer_worlds import join
+from coherently.result.notes import condition_text
 from coherently.solve import Budget, Coherence
-from coherently.solve.implied import ENOUGH, absent, extremes
+from coherently.solve.implied.extremes import (
+    ENOUGH,
+    ConditionState,
+    KnownAnswer,
+    conditional_extremes,
+    extremes,
+)
+from coherently.solve.implied.fixed_rows import absent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from coherently.events import Events
     from coherently.panel import Panel
-    from coherently.problem import Loss, Merged
+    from coherently.problem import Merged
     from coherently.result.result import Result
-    from coherently.solve.implied import Extremes
+    from coherently.solve.implied.extremes import Extremes
+
+TIME_LIMIT = 10.0
+"""Seconds for the bounds of one event."""
 
 
 class _Enclosure(NamedTuple):
@@ -43,9 +57,9 @@ BOUNDS_RECORD = Record("bounds", 1, "What a coherent result implies for an event
 
 
 class Bounds(_Enclosure, Described):
-    """The least and the greatest probability of an event, a pair.
+    """The least and the greatest probability of an event or a conditional, a pair.
 
-    Every distribution that agrees with the result gives the event a probability between them (`Result.bounds` says
+    Every distribution that agrees with the result gives it a probability between them (`Result.bounds` says
     what that means). They are the tightest if `certified`; otherwise tighter ones may exist. `note` says what a reader
     should know, or is None, and `event` is what was asked for.
 
@@ -93,24 +107,39 @@ class Bounds(_Enclosure, Described):
         return cls(**values | {"low": float(values["low"]), "high": float(values["high"])})
 
 
-def read_event(event: str, events: Events) -> int:
-    """Give the side of an event that can have bounds, and add it to the table."""
+@dataclass(frozen=True, slots=True)
+class AskedEvent:
+    """The sides of a text: E, the certain event and ~E; for "E given H" they are E & H, H and ~E & H."""
+
+    text: str
+    joint: int
+    condition: int
+    rest: int
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether it has a condition that can fail."""
+        return self.condition != CERTAIN
+
+    def coordinates(self) -> list[int]:
+        """The sides to bound, the event last."""
+        return [self.condition, self.joint] if self.is_conditional else [self.joint]
+
+    def turned(self) -> tuple[bool, bool]:
+        """Whether the condition and the event are complements of coordinates."""
+        return self.condition % 2 == 1, self.joint % 2 == 1
+
+
+def read_event(event: str, events: Events) -> AskedEvent:
+    """Read an event, or a conditional, and add it to the table."""
     reading = events.add([event])
     if reading.faults:
         raise reading.faults[0].error(f"{event!r}: {reading.faults[0]}")
-    side, condition, _ = reading.sides[0].tolist()
-    if condition != CERTAIN:
-        raise EventError(
-            f"{event!r} is conditional, and bounds on it do not follow from a linear program; it is the ratio of two "
-            "events, the conjunction and the condition: ask for the bounds of these",
-            code="conditional-event",
-            where=Where(event=event),
-        )
-    return int(side)
+    return AskedEvent(event, *map(int, reading.sides[0]))
 
 
-def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
-    """Bound an event, whether it was forecast or not."""
+def find_bounds(result: Result, event: str, time_limit: float, budget: Budget) -> Bounds:
+    """Bound an event or a conditional, whether it was forecast or not."""
     if result.coherence is not Coherence.GLOBAL:
         raise ResultError(
             f"bounds need globally coherent forecasts, but the coherence of these is {result.coherence}: "
@@ -122,37 +151,67 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
     # A separate table, because the event may add variables, and thresholds and values of declared variables.
     panel = replace(result.panel, events=deepcopy(result.panel.events))
-    side = read_event(event, panel.events)
-    if side in (NEVER, CERTAIN):
-        return Bounds(float(side), float(side))
-    problem = pose(settled(panel), result.loss, unit_of(panel.weight), np.array([side], np.int32))
-    part = _touched(problem.merged, problem.coordinate_of(side))
-    weight, truth = _joint(result, panel, part)
-    found = _bounds(part, truth, weight, result.loss, Budget().within(time_limit), turned=side % 2 == 1)
-    return _noted(found, _note_unknown(result, panel.events, part))
+    asked = read_event(event, panel.events)
+    constant = _constant(panel, asked)
+    if constant is not None:
+        return Bounds(constant, constant)
+    sides = asked.coordinates()
+    problem = pose(settled(panel), result.loss, unit_of(panel.weight), np.array(sides, np.int32))
+    part = _touched(problem.merged, [problem.coordinate_of(side) for side in sides])
+    weight, worlds = _joint(result, panel, part)
+    bounds = _bounds(part, asked, KnownAnswer(worlds, weight, result.loss), budget.within(time_limit))
+    return _noted(bounds, _note_unknown(result, panel.events, part, len(sides)))
 
 
-def _bounds(
-    part: Merged, truth: NDArray[np.bool_], weight: NDArray[np.float64], loss: Loss, budget: Budget, *, turned: bool
-) -> Bounds:
-    """The bounds of a part's last coordinate, or of its complement if `turned`.
+def _constant(panel: Panel, asked: AskedEvent) -> float | None:
+    """The one probability that logic and laws leave to an event or, wherever its condition holds, to a conditional."""
+    if NEVER in (asked.joint, asked.rest):
+        return float(asked.rest == NEVER)
+    if not asked.is_conditional:
+        return None
+    for reason in impossible_conditions(panel.laws, panel.events, np.array([asked.condition], np.int32)).values():
+        raise EventError(f"{asked.text!r}: {reason}")
+    holds, fails = possible(panel, np.array([asked.joint, asked.rest], np.int32)).tolist()
+    return None if holds and fails else float(holds)
+
+
+def _bounds(part: Merged, asked: AskedEvent, answer: KnownAnswer, budget: Budget) -> Bounds:
+    """The bounds of what is asked, whose coordinates are the last of the part.
 
     They leave out forecasts conditional on events that are impossible in the answer, and are certified only if that
     makes no difference.
     """
-    some_absent = absent(part, truth, weight)
-    found = extremes(part, truth, weight, loss, budget.share(0.5) if some_absent else budget).turned(turned)
-    bounds = Bounds(found.low, found.high, found.certified, _reason(found))
+
+    def ends(budget: Budget, *, heed_absent: bool) -> Extremes:
+        if asked.is_conditional:
+            return conditional_extremes(part, asked.turned(), answer, budget, heed_absent=heed_absent)
+        return extremes(part, answer, budget, heed_absent=heed_absent).turned(asked.turned()[1])
+
+    some_absent = absent(part, answer.worlds, answer.weight)
+    found = ends(budget.share(0.5) if some_absent else budget, heed_absent=False)
+    bounds = _noted(Bounds(found.low, found.high, found.certified, _reason(found)), _note_condition(asked, found))
     if not some_absent:
         return bounds
-    strict = extremes(part, truth, weight, loss, budget, heed_absent=True).turned(turned)
-    if strict.certified and max(strict.low - found.low, found.high - strict.high) <= ENOUGH:
+    strict = ends(budget, heed_absent=True)
+    same = found.condition is strict.condition
+    if same and strict.certified and max(strict.low - found.low, found.high - strict.high) <= ENOUGH:
         return bounds
-    remark = (
-        "forecasts conditional on events that are impossible in the answer are left out; "
-        f"with them it is {strict.low:.4f} to {strict.high:.4f}"
-    )
+    impossible = strict.condition is ConditionState.IMPOSSIBLE
+    with_them = "its condition is impossible" if impossible else f"it is {strict.low:.4f} to {strict.high:.4f}"
+    remark = f"forecasts conditional on events that are impossible in the answer are left out; with them {with_them}"
     return _noted(Bounds(found.low, found.high, certified=False, note=bounds.note), remark)
+
+
+def _note_condition(asked: AskedEvent, found: Extremes) -> str | None:
+    """What the answer leaves of the condition, if that may be nothing."""
+    if found.condition is ConditionState.POSSIBLE:
+        return None
+    condition = condition_text(asked.text)
+    if found.condition is ConditionState.IMPOSSIBLE:
+        return (
+            f"in the answer the probability of {condition} is below {ABSENT:g}, so that nothing bounds what is given it"
+        )
+    return f"the answer allows that {condition} is impossible; the bounds are for where it is possible"
 
 
 def _noted(bounds: Bounds, remark: str | None) -> Bounds:
@@ -170,25 +229,32 @@ def _reason(found: Extremes) -> str | None:
     return "the events are too large for a proof; tighter bounds may exist"
 
 
-def _touched(merged: Merged, asked: int) -> Merged:
-    """Everything known that is connected to a coordinate, and that coordinate once more, as the last."""
+def _touched(merged: Merged, asked: Sequence[int]) -> Merged:
+    """Everything known that is connected to some coordinates, and these once more, as the last.
+
+    They are of one component: "A given H" is about A and H, and A implies H, which independent events do not.
+    """
     needed = merged.known()
     needed[asked] = True
     kept = merged.keep(needed)
-    place = int(np.cumsum(needed)[asked] - 1)
-    part = next(part for part in split(kept) if (part.coordinates == place).any())
-    own = int(np.flatnonzero(part.coordinates == place)[0])
+    places = (np.cumsum(needed) - 1)[list(asked)]
+    part = next(part for part in split(kept) if np.isin(places, part.coordinates).all())
+    asked_here = [int(np.flatnonzero(part.coordinates == place)[0]) for place in places]
     rest = np.ones(len(part.merged), np.bool_)
-    rest[own] = part.merged.known()[own]
-    found = part.merged.keep(rest).extend([part.merged.functions.of(own)], [part.merged.functions.words(own)])
-    return replace(found, origin=kept.origin[part.merged.origin])
+    rest[asked_here] = part.merged.known()[asked_here]
+    functions = part.merged.functions
+    touched = part.merged.keep(rest).extend(
+        [functions.of(place) for place in asked_here], [functions.words(place) for place in asked_here]
+    )
+    return replace(touched, origin=kept.origin[part.merged.origin])
 
 
-def _note_unknown(result: Result, events: Events, part: Merged) -> str | None:
-    """A note on the variables of the last coordinate that are not in the panel."""
+def _note_unknown(result: Result, events: Events, part: Merged, asked: int) -> str | None:
+    """A note on the variables of the last coordinates that are not in the panel."""
     known = set(_owners(result.panel.events))
     owners = _owners(events)
-    used = [owners[v] for v in part.origin[part.functions.of(len(part) - 1)].tolist()]
+    places = reversed(range(len(part) - asked, len(part)))
+    used = [owners[v] for place in places for v in part.origin[part.functions.of(place)].tolist()]
     unknown = [quote_name(name) for name in dict.fromkeys(used) if name not in known]
     return f"the panel says nothing about {', '.join(unknown)}" if unknown else None
 

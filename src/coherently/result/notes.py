@@ -141,11 +141,20 @@ def _standing_notes(panel: Panel, problem: Problem, standing: set[int]) -> list[
     return notes
 
 
+def condition_text(conditional: str) -> str:
+    """The condition of a conditional, as written.
+
+    >>> condition_text("flood given rain & wind")
+    'rain & wind'
+    """
+    return _GIVEN.split(conditional)[-1].strip()
+
+
 def _conditions(panel: Panel, problem: Problem, numbers: Iterable[int]) -> str:
     """The conditions of some conditionals, as first written."""
     wanted = set(numbers)
     texts = [
-        _GIVEN.split(panel.written.text[unit])[-1].strip()
+        condition_text(panel.written.text[unit])
         for unit in np.flatnonzero(problem.conditional).tolist()
         if int(problem.coordinate[unit]) in wanted
     ]

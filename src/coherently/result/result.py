@@ -9,14 +9,16 @@ import numpy as np
 
 from coherently.contract import Described
 from coherently.errors import EventError, Where, counted
-from coherently.events import CERTAIN, NEVER, PackedTexts
+from coherently.events import NEVER, PackedTexts
+from coherently.note_log import notes_logged
 from coherently.panel import ROWS, digest, text_table, to_frame
 from coherently.result.answer_worlds import Mixture
-from coherently.result.bounds import find_bounds
+from coherently.result.bounds import TIME_LIMIT, find_bounds
 from coherently.result.bounds_table import BoundsTable
 from coherently.result.record import RESULT, as_dict, read, write
 from coherently.result.shown import DIGITS, rounded_changes
 from coherently.solve import Global, Local
+from coherently.solve.budget import asked_budget
 from coherently.values import Value
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from coherently.result.bounds import Bounds
     from coherently.result.record import Claimed, Recorded
     from coherently.result.shown import ShownForecasts
-    from coherently.solve import Coherence, Component, Method, Solution, Status, Trace
+    from coherently.solve import Coherence, Component, Method, Signal, Solution, Status, Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -250,18 +252,27 @@ class Result(Value, Described):
             return float(side != NEVER)
         raise EventError(
             f"nobody forecast {event!r} or its complement; frame() lists the {len(written):,} forecast events"
-            + (f", and result.bounds({event!r}) gives what they imply for it" if condition == CERTAIN else ""),
+            f", and result.bounds({event!r}) gives what they imply for it",
             code="unknown-event",
             where=Where(event=event),
         )
 
-    def bounds(self, event: str, time_limit: float = 10.0) -> Bounds:
-        """The tightest interval that coherence with this result implies for any event, forecast or not.
+    @notes_logged(lambda found: [found.note])
+    def bounds(
+        self,
+        event: str,
+        time_limit: float = TIME_LIMIT,
+        *,
+        progress: Progress | None = None,
+        cancel: Signal | None = None,
+    ) -> Bounds:
+        """The tightest interval that coherence with this result implies for any event or conditional, forecast or not.
 
         The result must be globally coherent. The two numbers are the least and the greatest probability over all
         distributions over possible worlds that obey laws and pins and agree with the result on every forecast that has
         weight; where the result lies inside a judge's interval, any probability in this interval agrees. Forecasts
-        conditional on an event that is impossible in the answer (below 1e-6) are left out.
+        conditional on an event that is impossible in the answer (below 1e-6) are left out. The bounds of a conditional
+        are over those distributions that make its condition possible; `note` says if others do not, or if none does.
 
         If `certified`, both numbers are proved and reached, to within 1e-7. Otherwise they hold, but tighter ones may
         exist, and `note` says why: the proof took more than `time_limit` seconds, the events are too large for a proof,
@@ -272,16 +283,24 @@ class Result(Value, Described):
         >>> low, high = co.aggregate(panel, "exact").bounds("p & q")
         >>> round(low, 6), round(high, 6)
         (0.3, 0.6)
+        >>> low, high = co.aggregate(panel, "exact").bounds("q given p")
+        >>> round(low, 6), round(high, 6)
+        (0.428571, 0.857143)
         """
-        return find_bounds(self, event, time_limit).about(event)
+        return find_bounds(self, event, time_limit, asked_budget(progress, cancel)).about(event)
 
     def bounds_table(
-        self, events: Sequence[str], time_limit: float = 10.0, progress: Progress | None = None
+        self,
+        events: Sequence[str],
+        time_limit: float = TIME_LIMIT,
+        *,
+        progress: Progress | None = None,
+        cancel: Signal | None = None,
     ) -> BoundsTable:
         """The `bounds` of several events, each in `time_limit` seconds; `progress` gets the fraction that is done."""
         pairs: list[Bounds] = []
         for event in events:
-            pairs.append(self.bounds(event, time_limit))
+            pairs.append(self.bounds(event, time_limit, cancel=cancel))
             if progress is not None:
                 progress(len(pairs) / len(events))
         return BoundsTable(self.status, self.coherence, self.method.name, tuple(pairs))

@@ -31,8 +31,10 @@ from coherently.contract import (
 from coherently.engine import opened
 from coherently.engine.threads import count_threads
 from coherently.errors import MethodError, PanelError, counted
+from coherently.note_log import notes_logged
 from coherently.panel import Panel, records, to_frame
 from coherently.panel.texts import name_some
+from coherently.panel.weights import with_weights
 from coherently.scoring.candidates import Candidate, run_candidates
 from coherently.scoring.intervals import (
     LEAST_EFFECTIVE_UNITS,
@@ -49,7 +51,8 @@ from coherently.scoring.intervals import (
 )
 from coherently.scoring.scores import NO_OUTCOMES
 from coherently.scoring.scoring_rules import RULES, ScoringRule, rule_names
-from coherently.solve import Coherence, Status
+from coherently.solve import Coherence, Status, choose
+from coherently.solve.budget import asked_budget
 from coherently.values import Value
 
 if TYPE_CHECKING:
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
     from coherently.contract.description import ValueKind
     from coherently.engine import Engine
     from coherently.panel import Columns, Progress
+    from coherently.panel.weights import Weights
     from coherently.scoring.candidates import Asked, Ran
     from coherently.scoring.intervals import Units
     from coherently.solve import Signal
@@ -128,6 +132,9 @@ COMPARISON_RECORD = Record(
         RecordField("remade", FLAG, "whether the aggregates were made again for draws of the judges"),
         RecordField("resamples", WHOLE, "the number of these draws"),
         RecordField("interrupted", FLAG, "whether the work ended before it was done"),
+        RecordField(
+            "over", OneOf(lambda: OVERS), "what the intervals are over that are shown where nothing else is said"
+        ),
         RecordField("notes", ListOf(TEXT), "what a reader should know"),
         RecordField("methods", ListOf(METHOD_ROW), "what each row is"),
         RecordField(
@@ -231,7 +238,8 @@ class Comparison(Value, Described):
     events (those that laws tie together as one). With fewer than 5 `variables`, counted in this way, there are no
     intervals over events. Aggregates stay as they are, and intervals are about them; only with `remake` are they made
     again, for `resamples` draws of the judges. Dependence between variables that no law states is not in the intervals.
-    `variation` has the covariances of the scores; it is None if no intervals were asked for.
+    `variation` has the covariances of the scores; it is None if no intervals were asked for. The intervals that are
+    shown are over `over`, unless a call is told otherwise.
     """
 
     record: ClassVar[Record] = COMPARISON_RECORD
@@ -248,6 +256,7 @@ class Comparison(Value, Described):
     notes: tuple[str, ...]
     interrupted: bool
     library: str | None = field(default=None, compare=False)
+    over: str = "both"
 
     def __repr__(self) -> str:
         methods, judges = counted(len(self.rows), "method"), counted(self.judges, "judge")
@@ -258,7 +267,7 @@ class Comparison(Value, Described):
         """The names of the methods, one per row."""
         return tuple(row.name for row in self.rows)
 
-    def columns(self, over: str = "both") -> Columns:
+    def columns(self, over: str | None = None) -> Columns:
         """The columns of `frame`."""
         columns: dict[str, Any] = {"method": list(self.methods)}
         half = np.array([self._half(over, contrast) for contrast in np.eye(len(self.rows))])
@@ -271,20 +280,20 @@ class Comparison(Value, Described):
             }
         return columns
 
-    def frame(self, over: str = "both") -> Any:
+    def frame(self, over: str | None = None) -> Any:
         """One row per method: method, brier, log, slope, each score with _low and _high (missing without intervals)."""
         return to_frame(self.columns(over), self.library)
 
     @property
     def differences(self) -> tuple[Difference, ...]:
-        """The differences between every two methods, in every score, with intervals over judges and events."""
+        """The differences between every two methods, in every score, with the intervals that `frame` shows."""
         return tuple(
             self.difference(first, second, score)
             for first, second in combinations(self.methods, 2)
             for score in rule_names()
         )
 
-    def difference(self, method: str, other: str, score: str = "brier", over: str = "both") -> Difference:
+    def difference(self, method: str, other: str, score: str = "brier", over: str | None = None) -> Difference:
         """The score of one method minus that of another, by their names in `methods`."""
         first, second = self._place(method), self._place(other)
         names = rule_names()
@@ -297,9 +306,9 @@ class Comparison(Value, Described):
         contrast[second] -= 1
         half = float(self._half(over, contrast)[column])
         interval = None if np.isnan(value - half) else (value - half, value + half)
-        return Difference(method, other, score, value, interval, self.confidence, over)
+        return Difference(method, other, score, value, interval, self.confidence, over or self.over)
 
-    def difference_columns(self, over: str = "both") -> Columns:
+    def difference_columns(self, over: str | None = None) -> Columns:
         """One row per pair of methods and score: method, other, score, difference, low, high, excludes_zero."""
         found = [
             self.difference(first, second, score, over)
@@ -319,6 +328,7 @@ class Comparison(Value, Described):
                 "remade": self.remade,
                 "resamples": self.resamples,
                 "interrupted": self.interrupted,
+                "over": self.over,
                 "notes": self.notes,
                 "methods": [row.as_dict() for row in self.rows],
                 "scores": {over: records(self.columns(over)) for over in OVERS},
@@ -331,7 +341,7 @@ class Comparison(Value, Described):
     @classmethod
     def _from_plain(cls, values: dict[str, Any]) -> Comparison:
         rows = values["scores"]["both"]
-        told = ("judges", "variables", "scored", "resamples", "remade", "interrupted")
+        told = ("judges", "variables", "scored", "resamples", "remade", "interrupted", "over")
         return cls(
             rows=tuple(_candidate(row) for row in values["methods"]),
             value=numbers([[row.get(name) for name in rule_names()] for row in rows]).reshape(len(rows), -1),
@@ -346,12 +356,13 @@ class Comparison(Value, Described):
             raise MethodError(f"{name!r} is not in this comparison; the methods are {', '.join(self.methods)}")
         return self.methods.index(name)
 
-    def has_intervals(self, over: str = "both") -> bool:
+    def has_intervals(self, over: str | None = None) -> bool:
         """Whether any score has an interval."""
         return bool(np.any(~np.isnan(self._half(over, np.eye(len(self.rows))[0]))))
 
-    def _half(self, over: str, contrast: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _half(self, over: str | None, contrast: NDArray[np.float64]) -> NDArray[np.float64]:
         """Half the width of the interval of a sum of the methods' scores, one entry per rule."""
+        over = over or self.over
         if over not in OVERS:
             raise MethodError(f"over is {over!r}; it must be one of {', '.join(OVERS)}")
         if self.variation is None:
@@ -388,6 +399,7 @@ def _candidate(row: dict[str, Any]) -> Candidate:
     return Candidate(**row | {name: row[name] and kind(row[name]) for name, kind in words.items()})
 
 
+@notes_logged(lambda comparison: comparison.notes)
 def compare(
     panel: Panel,
     methods: Sequence[Asked] | Mapping[str, Asked] = (),
@@ -397,24 +409,29 @@ def compare(
     confidence: float = 0.95,
     remake: bool = False,
     clip: float = 1e-4,
+    over: str = "both",
+    weights: Weights | None = None,
     time_limit: float | None = None,
+    tolerance: float | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    cancel: Signal | None = None,
     engine: Engine | None = None,
 ) -> Comparison:
     """Score a panel's judges, and what methods make of them, as Tables 6 and 7 of the paper do, with intervals.
 
     The rows are Raw, Individual (each judge made coherent alone), Linear average, Aggregate (paper) and Aggregate
     (exact), then the `methods` asked for, in a list or by name in a mapping: names, method objects, pairs of one of
-    these and weights of the judges (see `co.aggregate`), results of this panel, or panels with other probabilities for
-    the same forecasts (such as `co.individual` gives); `co.baselines()` has the usual ones. With `remake` every method
-    runs again for each of `bootstrap` draws of the judges, which takes that many times as long; intervals over judges
-    then show how the aggregate depends on who made it. Results and panels that were given stay as they are, and so do
-    weights. `seed` is the seed of these draws; intervals without `remake` need none. `bootstrap=0`: no intervals.
-    `time_limit` is for each run of Aggregate (exact), in seconds. `threads` is the number of threads for these draws,
-    by default one per processor, and `engine` runs draws and components elsewhere (see `co.aggregate`); the answer is
-    the same. An interruption (Ctrl-C) leaves out what was not done, and
-    `notes` says so.
+    these and weights of the judges (see `co.aggregate`), results of this panel, or panels with other probabilities
+    for the same forecasts (such as `co.individual` gives); `co.baselines()` has the usual ones. With `remake` every
+    method runs again for each of `bootstrap` draws of the judges, which takes that many times as long; intervals
+    over judges then show how the aggregate depends on who made it. Results and panels that were given stay as they
+    are, and so do weights. `seed` is the seed of these draws; intervals without `remake` need none. `bootstrap=0`:
+    no intervals. `over` is what the intervals that `frame` and `difference` show are over, unless they are told
+    otherwise. `time_limit` (in seconds) and `tolerance` are those of each run of Aggregate (exact); `weights`,
+    `progress` and `cancel` are as in `co.aggregate`. `threads` is the number of threads for these draws, by default
+    one per processor, and `engine` runs draws and components elsewhere (see `co.aggregate`); the answer is the
+    same. An interruption (Ctrl-C) leaves out what was not done, and `notes` says so.
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=12, variables=6, compound=8, basic=4, seed=1)
@@ -425,15 +442,18 @@ def compare(
     >>> comparison.difference("Individual", "Raw").sentence
     '...'
     """
-    _check(bootstrap, seed, confidence, clip)
+    _check(bootstrap, seed, confidence, clip, over)
     if not isinstance(panel, Panel):
         raise PanelError(f"compare takes a Panel, not a {type(panel).__name__}; see Panel.from_frame")
     if not (panel.written.outcome[panel.event_index] >= 0).any():
         raise PanelError(NO_OUTCOMES)
+    panel, said = with_weights(panel, weights)
+    exact = choose("exact", time_limit=time_limit, tolerance=tolerance)
     tell = progress or (lambda _: None)
     share = _SHARE_REMADE if remake else _SHARE
     with opened(engine) as executor:
-        ran = run_candidates(panel, methods, time_limit, lambda done: tell(share * done), executor)
+        budget = asked_budget(lambda done: tell(share * done), cancel, executor)
+        ran = run_candidates(panel, methods, exact, budget)
         rows, left_out = _scored(panel, ran.candidates, ran.forecasts)
         scored = panel.select(rows)
         tally, units = _tally(scored, ran.forecasts[:, rows], clip), units_of(scored)
@@ -443,7 +463,7 @@ def compare(
         if spread is not None and remake:
             again = partial(_remade, panel, scored, rows, ran, clip)
             where = count_threads(threads) if executor is None else (executor, ran.seconds)
-            draws = redraw(len(scored.judges), bootstrap, seed, where, again, partial(_tell_rest, tell, share))
+            draws = redraw(len(scored.judges), bootstrap, seed, where, again, partial(_tell_rest, tell, share, cancel))
             spread = replace(spread, judges=covariances(draws, len(scored.judges)))
     cut_short = intervals and remake and len(draws) < bootstrap
     if not (ran.interrupted or cut_short):
@@ -459,9 +479,10 @@ def compare(
         resamples=len(draws),
         confidence=confidence,
         remade=remake,
-        notes=(*ran.notes, *left_out, *drawn, *_doubts(tally, units)),
+        notes=(*said, *ran.notes, *left_out, *drawn, *_doubts(tally, units)),
         interrupted=ran.interrupted or cut_short,
         library=panel.library,
+        over=over,
     )
 
 
@@ -488,8 +509,11 @@ def compare_forecasts(
     )
 
 
-def _tell_rest(tell: Progress, share: float, done: float) -> None:
+def _tell_rest(tell: Progress, share: float, cancel: Signal | None, done: float) -> None:
+    """Tell how far the draws are, and end them as Ctrl-C does once somebody wants that."""
     tell(share + (1 - share) * done)
+    if cancel is not None and cancel.is_set():
+        raise KeyboardInterrupt
 
 
 def _tally(scored: Panel, forecasts: NDArray[np.float64], clip: float) -> Tally:
@@ -514,8 +538,9 @@ def _remade(
     return _tally(scored, ran.remade(every, cancel)[:, rows], clip)
 
 
-def _check(bootstrap: int, seed: int, confidence: float, clip: float) -> None:
+def _check(bootstrap: int, seed: int, confidence: float, clip: float, over: str) -> None:
     problems = {
+        f"over is {over!r}; it must be one of {', '.join(OVERS)}": over not in OVERS,
         f"bootstrap is {bootstrap}; it must be a whole number of 0 or more": (
             isinstance(bootstrap, bool) or not isinstance(bootstrap, int) or bootstrap < 0
         ),

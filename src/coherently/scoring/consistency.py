@@ -37,7 +37,9 @@ from coherently.contract import (
 )
 from coherently.conversion import Tuple, check_answers, read_tuples, tuples_draft
 from coherently.conversion.tuples import CHECKS, Question
+from coherently.engine import opened
 from coherently.errors import PanelError, counted
+from coherently.note_log import notes_logged
 from coherently.panel import Panel, records, to_frame
 from coherently.problem import Log
 from coherently.result import aggregate
@@ -47,10 +49,13 @@ from coherently.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
+    from coherently.engine import Engine
     from coherently.panel import Columns, Progress
+    from coherently.solve import Signal
 
 TOLERANCE = 1e-9
 """The gap to which a tuple's distance is proved; tuples are small enough for it."""
@@ -201,6 +206,7 @@ def _read_tuple(row: dict[str, Any]) -> Tuple:
     return Tuple(row["judge"], row["check"], answers, row["tuple"], questions)
 
 
+@notes_logged(lambda scores: scores.notes)
 def consistency(
     source: Panel | str | os.PathLike[str] | Iterable[object],
     *,
@@ -209,13 +215,16 @@ def consistency(
     joint: bool = True,
     time_limit: float = 60.0,
     progress: Progress | None = None,
+    cancel: Signal | None = None,
+    engine: Engine | None = None,
 ) -> Consistency:
     """Score how inconsistent answers to related questions are, tuple by tuple and jointly for each judge.
 
     `source` is a file or folder of consistency tuples (or several), or tuples (judge, check, {role: probability}), or
     a panel, whose judges only get the joint score. The arbitrage metric clips probabilities to [`clip`, `1 - clip`];
     `beta` is the small variance that the frequentist metric adds. `joint=False` leaves the joint scores out;
-    `time_limit` is for each of them.
+    `time_limit` is for each score, in seconds; `progress`, `cancel` and `engine` are as in `co.aggregate`, and scores
+    that a stop leaves unfinished are upper bounds.
 
     >>> import coherently as co
     >>> scores = co.consistency([
@@ -248,19 +257,19 @@ def consistency(
     work = len(tuples) + len(panels)
     done = open_ = 0
     arbitrage = np.zeros(len(tuples))
-    for index, item in enumerate(tuples):
-        arbitrage[index], known = distance(_panel(item), loss, TOLERANCE, time_limit)
-        open_ += not known
-        done += 1
-        if progress is not None:
-            progress(done / work)
     judges = tuple(panels) or tuple(dict.fromkeys(item.judge for item in tuples))
     apart = np.full(len(judges), np.nan)
-    for index, panel in enumerate(panels.values()):
-        apart[index], known = distance(panel, loss, Exact().tolerance, time_limit)
-        open_ += not known
-        if progress is not None:
-            progress((done + index + 1) / work)
+    tell = progress or (lambda _: None)
+    with opened(engine) as executor:
+        for index, item in enumerate(tuples):
+            arbitrage[index], known = distance(_panel(item), loss, TOLERANCE, time_limit, cancel, executor)
+            open_ += not known
+            done += 1
+            tell(done / work)
+        for index, panel in enumerate(panels.values()):
+            apart[index], known = distance(panel, loss, Exact().tolerance, time_limit, cancel, executor)
+            open_ += not known
+            tell((done + index + 1) / work)
     given = source.probability if isinstance(source, Panel) else [p for item in tuples for p in item.answers.values()]
     beyond = int(np.sum((np.asarray(given) < clip) | (np.asarray(given) > 1 - clip)))
     if open_:
@@ -271,20 +280,27 @@ def consistency(
     return Consistency(tuple(tuples), arbitrage, scores, judges, apart, clip, beyond, tuple(notes))
 
 
-def distance(panel: Panel, loss: Log, tolerance: float, time_limit: float) -> tuple[float, bool]:
+def distance(
+    panel: Panel,
+    loss: Log,
+    tolerance: float,
+    time_limit: float,
+    cancel: Signal | None = None,
+    engine: Executor | None = None,
+) -> tuple[float, bool]:
     """The divergence of the nearest coherent forecasts from the forecasts as given; false if time was too short.
 
     It is the sum of the objective, which is about merged forecasts, and of what merging leaves out: the divergence of
     the merged forecasts from those that were merged. Conditionals are merged by definition, so theirs does not count.
     """
-    result = aggregate(panel, Exact(tolerance=tolerance, time_limit=time_limit), loss)
+    result = aggregate(panel, Exact(tolerance=tolerance, time_limit=time_limit), loss, cancel=cancel, engine=engine)
     problem = result.problem
     given, unit = problem.forecasts, problem.forecasts.unit
     told = (given.weight > 0) & ~problem.conditional[unit] & ~np.isnan(problem.mean[unit]) & ~given.interval
     merged = problem.merged.mean[problem.coordinate[unit[told]]]
     left_out = np.sum(given.weight[told] * loss.divergence(merged, loss.clipped(problem.turned()[told])))
     value = max(0.0, float(result.objective or 0.0) + float(left_out))
-    return value, result.status is not Status.TIME_LIMIT
+    return value, result.status not in (Status.TIME_LIMIT, Status.INTERRUPTED)
 
 
 def _means(owner: NDArray[np.int64], values: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:

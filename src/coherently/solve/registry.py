@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from coherently.errors import MethodError, unknown_word
@@ -33,22 +33,41 @@ METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
 
 
 def choose(method: str | Method, **options: object) -> Method:
-    """Return the method that a name stands for, with options (None means the default)."""
+    """Return the method that a name stands for, or the method itself, with options (None means the default).
+
+    An option that the method does not have, and the method that follows it has, is for that one.
+
+    >>> choose("exact", time_limit=5).time_limit, choose(Recipe(), time_limit=5).then.time_limit
+    (5, 5)
+    """
+    given = {name: value for name, value in options.items() if value is not None}
     if isinstance(method, type):
         raise MethodError(f"method is the class {method.__name__}; make an object of it: {method.__name__}()")
     if isinstance(method, Method):
-        return method
+        return _with(method, given, method.name)
     if method not in METHODS:
         raise unknown_word("method", method, METHODS)
     kind, fixed = METHODS[method]
-    given = {name: value for name, value in options.items() if value is not None}
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        raise MethodError(
-            f"the method {method} has no option {unknown[0]}; {_who_has(unknown[0])}", code="unknown-option"
-        )
-    return kind(**fixed, **given)
+    made = kind(**fixed, **{name: value for name, value in given.items() if name in known})
+    return _with(made, {name: value for name, value in given.items() if name not in known}, method)
+
+
+def _with(method: Method, options: dict[str, object], word: str) -> Method:
+    """The method with some options, its own or those of the method that follows it."""
+    if not options:
+        return method
+    known: set[str] = {field.name for field in fields(method)} if is_dataclass(method) else set()
+    own = {name: value for name, value in options.items() if name in known}
+    others = {name: value for name, value in options.items() if name not in known}
+    if others:
+        then = getattr(method, "then", None)
+        if then is None:
+            first = next(iter(others))
+            raise MethodError(f"the method {word} has no option {first}; {_who_has(first)}", code="unknown-option")
+        own["then"] = _with(then, others, then.name)
+    made: Method = replace(method, **own)  # type: ignore[type-var]
+    return made
 
 
 def method_of(values: dict[str, Any]) -> Method:

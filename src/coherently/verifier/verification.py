@@ -10,6 +10,7 @@ import numpy as np
 from coherently.contract import FLAG, NUMBER, TEXT, Described, ListOf, OrNull, Record, RecordField
 from coherently.errors import PanelError
 from coherently.panel import Panel
+from coherently.panel.weights import with_weights
 from coherently.problem import settled
 from coherently.verifier.claims import (
     check_bound,
@@ -37,6 +38,7 @@ from coherently.verifier.tied import check_digest, check_laws, check_reading, ch
 
 if TYPE_CHECKING:
     from coherently.arrays import Vector
+    from coherently.panel.weights import Weights
     from coherently.result import Result
     from coherently.verifier.distinct_events import Distinct
     from coherently.verifier.mixtures import Support
@@ -103,13 +105,14 @@ class Verification(Described):
         )
 
 
-def verify(panel: Panel, result: Result) -> Verification:
+def verify(panel: Panel, result: Result, *, weights: Weights | None = None) -> Verification:
     """Check a result of a panel by evaluation: no method is used, and nothing in the result is taken on trust.
 
     The forecasts are merged again, the worlds of a globally coherent result are evaluated under every law, declaration
     and pin, the groups of a locally coherent one are checked one by one, and distances and bounds are computed from
     that. If a component has at most 2^16 possible worlds, all of them are enumerated, and the least distance is found
     again, between two numbers that evaluation proves. Numbers must agree to 1e-9, relative to the largest weight.
+    `weights` are those that the result was made with.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
@@ -126,6 +129,7 @@ def verify(panel: Panel, result: Result) -> Verification:
     """
     if not isinstance(panel, Panel):
         raise PanelError(f"verify takes a Panel first, not a {type(panel).__name__}; see Panel.from_frame")
+    panel, _ = with_weights(panel, weights)
     columns = result.columns()
     rows, unmatched = match(panel, list(columns["event"]))
     problems, unchecked = check_digest(panel, result)

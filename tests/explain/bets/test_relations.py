@@ -23,8 +23,9 @@ def broken(panel):
 def test_a_relation_holds_in_every_world_and_is_broken_by_what_it_says(panel):
     rows = truth(panel, panel.written.event[panel.event_index])
     for relation in broken(panel):
-        columns = [1 - rows[:, bet] if negated else rows[:, bet] for bet, negated in relation.literals]
-        prices = [1 - panel.probability[b] if negated else panel.probability[b] for b, negated in relation.literals]
+        literals = list(zip(relation.forecasts, relation.negated, strict=True))
+        columns = [1 - rows[:, bet] if negated else rows[:, bet] for bet, negated in literals]
+        prices = [1 - panel.probability[b] if negated else panel.probability[b] for b, negated in literals]
         if relation.kind == "sum":
             assert np.all(columns[0] + columns[1] == columns[2] + columns[3])
             excess = prices[0] + prices[1] - prices[2] - prices[3]
@@ -46,9 +47,9 @@ def test_two_forecasts_break_a_relation_if_and_only_if_they_are_incoherent(case)
 @given(panels(most=2, n_variables=3, max_size=8))
 def test_irreducible_relations_of_one_or_two_bets_are_minimal_contradictions(panel):
     for relation in irreducible(broken(panel)):
-        assert incoherence(panel, relation.bets) > 0
-        if len(relation.bets) == 2:
-            assert all(incoherence(panel, [bet]) < CLOSE for bet in relation.bets)
+        assert incoherence(panel, relation.forecasts) > 0
+        if len(relation.forecasts) == 2:
+            assert all(incoherence(panel, [bet]) < CLOSE for bet in relation.forecasts)
 
 
 SENTENCES = {
@@ -59,7 +60,7 @@ SENTENCES = {
     "P(p | q) = 0.90 is above P(p) + P(q) = 0.30": {"p": 0.2, "q": 0.1, "p | q": 0.9},
     "P(p & q) + P(p | q) = 0.55, but P(p) + P(q) = 0.50": {"p": 0.2, "q": 0.3, "p & q": 0.1, "p | q": 0.45},
     "P(p & q) + P(p & ~q) = 0.90 is above P(p) = 0.50": {"p & q": 0.5, "p & ~q": 0.4, "p": 0.5},
-    "P(~p) = 0.50, P(p & q) = 0.50 and P(p & ~q) = 0.40 sum to 1.40, though they exclude each other": {
+    "P(p & q) = 0.50, P(p & ~q) = 0.40 and P(~p) = 0.50 sum to 1.40, though they exclude each other": {
         "p & q": 0.5,
         "p & ~q": 0.4,
         "~p": 0.5,

@@ -68,11 +68,12 @@ class Brute:
                 self.laws.append(text)
                 self.worlds = kept
         self.items, self.joint, self.given = [], [], []
-        texts = set()
+        texts, tries = set(), 0
         while len(self.items) < 7:
+            tries += 1
             text, truth = self.event()
             condition = np.ones(len(self.worlds), bool)
-            if len(self.items) >= 7 - conditionals:
+            if len(self.items) >= 7 - conditionals and tries < 200:  # few worlds may settle every conditional
                 other, condition = self.event()
                 text, truth = f"({text}) given ({other})", truth & condition
                 if len(set(truth[condition])) < 2:  # logic settles it
@@ -121,3 +122,11 @@ class Brute:
 
     def is_conditional(self, item):
         return not self.given[item].all()
+
+
+def answers_of(sheet, value, locked=()):
+    """The answers of a random sheet."""
+    return [
+        Answered(item.id, float(v), locked=i in locked)
+        for i, (item, v) in enumerate(zip(sheet.items, value, strict=True))
+    ]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from coherently.explain.judge_sheet import Answered, Item, SheetSetting, feedback, fit
-from tests.explain.judge_sheet.sheet_examples import ALICE, GRACE, NORVIK, Brute, answered
+from tests.explain.judge_sheet.sheet_examples import ALICE, GRACE, NORVIK, Brute, answered, answers_of
 
 SEEDS = range(40)
 PLENTY = 60.0
@@ -243,13 +243,6 @@ def test_bands_of_abstentions(seed):
     value[gone] = np.nan
     for i, band in enumerate(told.bands):
         assert (band.low, band.high) == pytest.approx(sheet.band(value, i), abs=1e-6)
-
-
-def answers_of(sheet, value, locked=()):
-    return [
-        Answered(item.id, float(v), locked=i in locked)
-        for i, (item, v) in enumerate(zip(sheet.items, value, strict=True))
-    ]
 
 
 def wrong(seed):

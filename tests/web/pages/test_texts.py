@@ -52,3 +52,9 @@ def test_scripts_get_their_texts_and_no_others():
     assert module.startswith("export default {")
     assert '"live.copied"' in module
     assert '"start.title"' not in module
+
+
+def test_pages_reach_the_store_only_by_operations():
+    """The import contract holds names; this holds what hangs on the workbench."""
+    pages = [path for path in (ROOT / "pages").rglob("*.py") if ".store" in path.read_text("utf-8")]
+    assert not pages

@@ -33,9 +33,11 @@ from coherently.explain.bets.stakes import Search, best_proof, free_proofs
 from coherently.explain.bets.trading_terms import TradingTerms
 from coherently.explain.minimal_sets import minimal
 from coherently.explain.phrases import amount, trades
+from coherently.note_log import notes_logged
 from coherently.panel import is_plain
+from coherently.panel.weights import with_weights
 from coherently.solve import Proof
-from coherently.solve.budget import Budget
+from coherently.solve.budget import Budget, asked_budget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +49,9 @@ if TYPE_CHECKING:
     from coherently.explain.bets.conditions import Alone
     from coherently.explain.bets.distance import NearestPrices
     from coherently.explain.bets.exact_stakes import ProvedStakes
-    from coherently.panel import Panel
+    from coherently.panel import Panel, Progress
+    from coherently.panel.weights import Weights
+    from coherently.solve import Signal
 
 TIME_LIMIT = 30.0
 
@@ -322,13 +326,17 @@ def _read_meanings(
     return events, reading.event, reading.condition
 
 
+@notes_logged(lambda book: book.notes)
 def dutch_book(
     panel: Panel,
     *,
     between_judges: bool = False,
     fee: float = 0.0,
     spread: float = 0.0,
+    weights: Weights | None = None,
     time_limit: float = TIME_LIMIT,
+    progress: Progress | None = None,
+    cancel: Signal | None = None,
 ) -> Book:
     """Find bets at the prices of the forecasts that win whatever happens, or show that there are none.
 
@@ -344,7 +352,8 @@ def dutch_book(
     stakes are rounded to decimal numbers and their profit in the worst world is computed in exact arithmetic, with each
     forecast as the decimal number that it is printed as; if dynamic programming is not possible, `proof` names the
     bound used instead. There is no book if forecasts are within 1e-9 of coherent ones, or if no stakes that add up to 1
-    win more than 1e-9 for sure. `time_limit` is in seconds.
+    win more than 1e-9 for sure. `time_limit` is in seconds; `weights` (of the judges, for the means), `progress` and
+    `cancel` are as in `co.aggregate`.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "rain", 0.6), ("Ann", "~rain", 0.6)])
@@ -356,13 +365,14 @@ def dutch_book(
     """
     if not 0 <= time_limit < math.inf:
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
+    panel, said = with_weights(panel, weights)
     panel, notes = usable(panel)
     bets = stated(panel, bets_at_forecasts if between_judges or len(panel.judges) <= 1 else bets_at_means)
-    terms, budget = TradingTerms(fee, spread), Budget().within(time_limit)
+    terms, budget = TradingTerms(fee, spread), asked_budget(progress, cancel).within(time_limit)
     # With costs or quotes there are two searches: for the distance, and for the best stakes.
     answers = nearest_of(bets, budget if terms.free(bets) else budget.share(0.5))
     alone = taken_alone(bets, answers, budget)
-    return make_book(bets, answers, alone, terms, budget, notes=notes, with_judges=between_judges)
+    return make_book(bets, answers, alone, terms, budget, notes=said + notes, with_judges=between_judges)
 
 
 def make_book(

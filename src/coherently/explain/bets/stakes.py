@@ -102,16 +102,16 @@ def _simple_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, budget:
     (sell, buy), bid, ask = terms.net(bets), bets.bid, bets.ask
     best, profit = None, 0.0
     for relation in violated(bets, moved_most([answer]), budget=budget.at_least(MOMENT)):
-        trades = zip(relation.bets, relation.signs, strict=True)
+        trades = zip(relation.forecasts, relation.signs, strict=True)
         cost = sum(bid[bet] - sell[bet] if sign > 0 else buy[bet] - ask[bet] for bet, sign in trades)
-        won = max(0.0, relation.violation - cost) ** 2 / len(relation.literals)
+        won = max(0.0, relation.violation - cost) ** 2 / len(relation.assertions)
         if won > profit:
             best, profit = relation, won
     if best is None:
         return None
     stakes = np.zeros(len(own))
-    stake = math.sqrt(profit / len(best.literals))
-    for bet, sign in zip(best.bets, best.signs, strict=True):
+    stake = math.sqrt(profit / len(best.assertions))
+    for bet, sign in zip(best.forecasts, best.signs, strict=True):
         stakes[own == bet] = sign * stake
     return Plan(answer.cluster, stakes, profit, answer.worlds[:0], _prices(bets, terms))
 

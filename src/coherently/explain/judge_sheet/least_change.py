@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from coherently.explain.judge_sheet.misfits import MisfitShape
 from coherently.explain.judge_sheet.sheet_parts.mixture_program import GRACE
 from coherently.explain.judge_sheet.sheet_values import AnswerChange
+from coherently.explain.relations.relation import RelationShape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from coherently.explain.judge_sheet.misfits import Misfit
     from coherently.explain.judge_sheet.piece_check import PieceCheck
+    from coherently.explain.relations.relation import Relation
 
     Vector = NDArray[np.float64]
     Mask = NDArray[np.bool_]
@@ -46,14 +46,14 @@ class Mend(NamedTuple):
     stuck: str | None = None
 
 
-def least_change(check: PieceCheck, misfit: Misfit) -> Mend:
+def least_change(check: PieceCheck, misfit: Relation) -> Mend:
     """The smallest change, in whole per cents, that resolves a misfit; locked answers stay, and what fits still fits.
 
     Answers are projected on what fits, all but those that other misfits can spare: these keep their own sentences. If
     that breaks something, all answers of the piece are made to fit.
     """
     locked = check.answers.locked[check.piece.items] & check.answered
-    if locked[list(misfit.items)].all():
+    if locked[list(misfit.forecasts)].all():
         return Mend(stuck=ALL_LOCKED)
     for active in _stages(check, misfit):
         if check.budget.is_over():
@@ -70,7 +70,7 @@ def least_change(check: PieceCheck, misfit: Misfit) -> Mend:
     return Mend(stuck=NOTHING)
 
 
-def _stages(check: PieceCheck, misfit: Misfit) -> Iterator[Mask]:
+def _stages(check: PieceCheck, misfit: Relation) -> Iterator[Mask]:
     """The answers that are to fit together: without those that other misfits can spare, then all."""
     kept = check.answered.copy()
     kept[list(_spared(check, misfit))] = False
@@ -79,15 +79,15 @@ def _stages(check: PieceCheck, misfit: Misfit) -> Iterator[Mask]:
         yield check.answered
 
 
-def _spared(check: PieceCheck, misfit: Misfit) -> set[int]:
+def _spared(check: PieceCheck, misfit: Relation) -> set[int]:
     """Answers without which no other misfit is left, the fewest that a greedy choice finds.
 
     What is not told, since a step of the same ladder explains it, goes with the step.
     """
     told = {id(one) for one in check.misfits}
     others = [one for one in check.misfits if one is not misfit]
-    others += [one for one in check.simple if id(one) not in told and one.items.isdisjoint(misfit.items)]
-    left = [one.items - misfit.items for one in others]
+    others += [one for one in check.simple if id(one) not in told and set(one.forecasts).isdisjoint(misfit.forecasts)]
+    left = [set(one.forecasts).difference(misfit.forecasts) for one in others]
     spared: set[int] = set()
     while left := [items for items in left if items and items.isdisjoint(spared)]:
         count = Counter(item for items in left for item in items)
@@ -118,9 +118,9 @@ def _whole(old: Vector, near: Vector, free: Mask) -> Iterator[Vector]:
         yield new
 
 
-def _fits_as_shown(check: PieceCheck, misfit: Misfit, new: Vector, active: Mask) -> bool:
+def _fits_as_shown(check: PieceCheck, misfit: Relation, new: Vector, active: Mask) -> bool:
     """Whether new answers resolve a misfit, and everything that fits now still fits."""
-    if misfit.amount_at(new) > GRACE:
+    if misfit.violation_at(new) > GRACE:
         return False
     after = check.at(new)
     if after.program.miss(active) > GRACE:
@@ -129,7 +129,7 @@ def _fits_as_shown(check: PieceCheck, misfit: Misfit, new: Vector, active: Mask)
     if check.key(misfit) in keys or not keys <= {check.key(one) for one in check.simple}:
         return False
     # Larger sets that are told now must not have fitted before.
-    sets = [sorted(one.items) for one in after.misfits if one.shape is MisfitShape.SET]
+    sets = [sorted(one.forecasts) for one in after.misfits if one.shape is RelationShape.SET]
     return all(check.program.miss(np.isin(np.arange(len(new)), own)) > GRACE for own in sets)
 
 

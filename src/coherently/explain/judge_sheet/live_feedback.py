@@ -14,9 +14,9 @@ from coherently.explain.judge_sheet.sheet_values import Answered, AnswerState, C
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
-    from coherently.explain.judge_sheet.misfits import Misfit
     from coherently.explain.judge_sheet.sheet_parts.answer_sheet import AnswerSheet
     from coherently.explain.judge_sheet.sheet_values import AnswerChange
+    from coherently.explain.relations.relation import Relation
     from coherently.solve.budget import Budget
 
 KEPT, KEPT_CLASHES = 500, 2_000
@@ -122,12 +122,12 @@ def _clashes(
     return ToldClashes(in_order, checked, finished=not budget.is_over())
 
 
-def _clash(check: PieceCheck, misfit: Misfit, *, with_change: bool = True) -> Clash:
+def _clash(check: PieceCheck, misfit: Relation, *, with_change: bool = True) -> Clash:
     """A misfit in words, with its least change unless the judge meant it."""
     key = check.key(misfit)
     meant = key in check.meant
     least = Mend() if meant or not with_change else least_change(check, misfit)
-    own = sorted(misfit.items)
+    own = sorted(misfit.forecasts)
     locked = check.answers.locked[check.piece.items]
     return Clash(
         key,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from coherently.explain.judge_sheet.misfits import MisfitShape
 from coherently.explain.phrases import listing
+from coherently.explain.relations.relation import RelationShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coherently.explain.judge_sheet.misfits import Assertion, Misfit
     from coherently.explain.judge_sheet.sheet_values import Item
+    from coherently.explain.relations.relation import Assertion, Relation
 
 SPACE = "\N{NO-BREAK SPACE}"
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -76,22 +76,22 @@ class Wording:
     ) -> None:
         self._items, self._value, self._other_half = items, value, other_half
 
-    def sentence(self, misfit: Misfit) -> str:
+    def sentence(self, misfit: Relation) -> str:
         """One sentence, with the numbers in it."""
-        if misfit.shape is MisfitShape.PARTITION:
+        if misfit.shape is RelationShape.PARTITION:
             return self._partition(misfit)
-        if any(len(assertion.items) > 1 for assertion in misfit.assertions):
+        if any(len(assertion.forecasts) > 1 for assertion in misfit.assertions):
             return self._share(misfit)
         write = {
-            MisfitShape.NEVER: self._never,
-            MisfitShape.SURE: self._sure,
-            MisfitShape.IMPLIES: self._implies,
-            MisfitShape.EXCLUDE: self._exclude,
-            MisfitShape.COVER: self._cover,
-            MisfitShape.OVERLAP: self._overlap,
-            MisfitShape.NEEDS: self._needs,
-            MisfitShape.ONE: self._exclude,
-            MisfitShape.PARTS: self._parts,
+            RelationShape.NEVER: self._never,
+            RelationShape.SURE: self._sure,
+            RelationShape.IMPLIES: self._implies,
+            RelationShape.EXCLUDE: self._exclude,
+            RelationShape.COVER: self._cover,
+            RelationShape.OVERLAP: self._overlap,
+            RelationShape.NEEDS: self._needs,
+            RelationShape.ONE: self._exclude,
+            RelationShape.PARTS: self._parts,
         }.get(misfit.shape, self._set)
         return opened(write(misfit.assertions))
 
@@ -106,9 +106,9 @@ class Wording:
         one, other = self._item(high), self._item(low)
         digits = _apart(high.chance, low.chance)
         more, less = percent(high.chance, digits), percent(low.chance, digits)
-        if high.bits == low.bits:
+        if high.worlds == low.worlds:
             return f"{phrase(one)} ({more}) and {phrase(other)} ({less}) mean the same."
-        if (half := self._other_half(high, low.items[0])) is not None:
+        if (half := self._other_half(high, low.forecasts[0])) is not None:
             names = [phrase(part) for part in sorted((half, other), key=lambda part: part.question)]
             return f"{' and '.join(names)} together ({more}) cannot be likelier than {phrase(other)} alone ({less})."
         if one.question == other.question:
@@ -123,7 +123,7 @@ class Wording:
 
     def _cover(self, assertions: Sequence[Assertion]) -> str:
         every = [self._told(assertion) for assertion in assertions]
-        if len(assertions) == 2 and not assertions[0].bits & assertions[1].bits:
+        if len(assertions) == 2 and not assertions[0].worlds & assertions[1].worlds:
             return f"{listing(every)} are opposites: they make {_total(assertions)}, not {percent(1.0)}."
         return f"one of {listing(every)} must come true, yet they make only {_total(assertions)}."
 
@@ -131,7 +131,7 @@ class Wording:
         first, second, third = assertions
         least = percent(first.chance + second.chance - 1.0)
         both = f"{self._told(first)} and {self._told(second)}"
-        if first.bits & second.bits == third.bits:
+        if first.worlds & second.worlds == third.worlds:
             return f"{both} overlap in at least {least}, not {percent(third.chance)}."
         return f"{both} overlap in at least {least}, and {self._told(third)} comes true with them."
 
@@ -147,7 +147,7 @@ class Wording:
         return f"{every} exclude each other and make {_total(parts)}, more than {self._told(whole)}."
 
     def _set(self, assertions: Sequence[Assertion]) -> str:
-        return self.set_sentence([(assertion.items[0], assertion.chance) for assertion in assertions])
+        return self.set_sentence([(assertion.forecasts[0], assertion.chance) for assertion in assertions])
 
     def set_sentence(self, members: Sequence[tuple[int, float]]) -> str:
         """The sentence on a set of items with their answers, of which no part fits better."""
@@ -156,7 +156,7 @@ class Wording:
             return opened(f"{every} does not fit with the laws.")
         return opened(f"these {number_word(len(members))} answers do not fit together: {every}.")
 
-    def _partition(self, misfit: Misfit) -> str:
+    def _partition(self, misfit: Relation) -> str:
         items = [self._item(assertion) for assertion in misfit.assertions]
         count, topic = number_word(len(items)), items[0].topic
         if _is_bare(topic) and not topic.startswith(ARTICLES):
@@ -168,20 +168,20 @@ class Wording:
         but = "not" if misfit.whole else "more than"
         return opened(f"{name} make {percent(total, _apart(total, 1.0))}, {but} {percent(1.0)}.")
 
-    def _share(self, misfit: Misfit) -> str:
+    def _share(self, misfit: Relation) -> str:
         """A (33 %) with B in 40 % of the cases makes both together 13 %, not 8 %."""
-        shares = [assertion for assertion in misfit.assertions if len(assertion.items) > 1]
-        others = [assertion for assertion in misfit.assertions if len(assertion.items) == 1]
-        if len(shares) != 1 or len(others) != 1 or misfit.shape not in (MisfitShape.IMPLIES, MisfitShape.EXCLUDE):
+        shares = [assertion for assertion in misfit.assertions if len(assertion.forecasts) > 1]
+        others = [assertion for assertion in misfit.assertions if len(assertion.forecasts) == 1]
+        if len(shares) != 1 or len(others) != 1 or misfit.shape not in (RelationShape.IMPLIES, RelationShape.EXCLUDE):
             return self.set_sentence(self._members(misfit))
         share, other = shares[0], others[0]
         beginning = self._beginning(share)
         digits = _apart(share.chance, other.chance)
         made, told = percent(share.chance, digits), percent(other.chance, digits)
-        if misfit.shape is MisfitShape.EXCLUDE:
+        if misfit.shape is RelationShape.EXCLUDE:
             most = percent(1.0 - share.chance, digits)
             return opened(f"{beginning} leaves at most {most} for {phrase(self._item(other))}, not {told}.")
-        if share.bits == other.bits:
+        if share.worlds == other.worlds:
             return opened(f"{beginning} makes {self._together(share)} {made}, not {told}.")
         if share is misfit.assertions[0]:
             return opened(f"{beginning} makes {phrase(self._item(other))} at least {made} likely, not {told}.")
@@ -189,7 +189,7 @@ class Wording:
 
     def _beginning(self, share: Assertion) -> str:
         """A (33 %) with B in 40 % of the cases."""
-        conditional, condition = share.items
+        conditional, condition = share.forecasts
         told = f"{phrase(self._items[condition])} ({percent(self._value[condition])})"
         event, answer = self._other_half(share, condition), percent(self._value[conditional])
         if event is None or share.turned or share.rest:
@@ -198,14 +198,14 @@ class Wording:
 
     def _together(self, share: Assertion) -> str:
         """What a share is called."""
-        half = not share.turned and not share.rest and self._other_half(share, share.items[1])
+        half = not share.turned and not share.rest and self._other_half(share, share.forecasts[1])
         return "both together" if half else "that together"
 
-    def _members(self, misfit: Misfit) -> list[tuple[int, float]]:
-        return [(i, self._value[i]) for i in sorted(misfit.items)]
+    def _members(self, misfit: Relation) -> list[tuple[int, float]]:
+        return [(i, self._value[i]) for i in sorted(misfit.forecasts)]
 
     def _item(self, assertion: Assertion) -> Item:
-        return self._items[assertion.items[0]]
+        return self._items[assertion.forecasts[0]]
 
     def _told(self, assertion: Assertion) -> str:
         """An assertion with its number."""

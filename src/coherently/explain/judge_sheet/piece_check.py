@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.explain.judge_sheet.misfits import Assertion, Misfit, MisfitShape, SimpleMisfits, misfits_of
 from coherently.explain.judge_sheet.people_sentences import Wording
 from coherently.explain.judge_sheet.sheet_parts.mixture_program import GRACE, Enclosed, MixtureProgram
 from coherently.explain.judge_sheet.sheet_parts.nearest_answers import mended, mended_where_granted
 from coherently.explain.judge_sheet.sheet_values import AnswerState, Band
+from coherently.explain.relations.relation import Assertion, Relation, RelationShape
+from coherently.explain.relations.scope_relations import SimpleRelations, broken_relations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Set
+    from collections.abc import Iterable, Iterator, Set
 
     from numpy.typing import NDArray
 
@@ -67,11 +67,12 @@ class PieceCheck:
         return MixtureProgram(self.piece, self.value)
 
     @cached_property
-    def _simple(self) -> SimpleMisfits:
-        return misfits_of(self.piece.scopes, self.value, self.answers.families(self.piece), self.budget)
+    def _simple(self) -> SimpleRelations:
+        families = self.answers.families(self.piece)
+        return broken_relations(self.piece.scopes, self.value, families, GRACE, self.budget)
 
     @property
-    def simple(self) -> list[Misfit]:
+    def simple(self) -> list[Relation]:
         """All simple misfits, the worst first."""
         return self._simple.found
 
@@ -82,19 +83,19 @@ class PieceCheck:
         return PieceCheck(replace(self.answers, value=every), self.piece, self.meant, self.budget)
 
     @cached_property
-    def _looked(self) -> tuple[list[Misfit], bool]:
+    def _looked(self) -> tuple[list[Relation], bool]:
         """The misfits to be told, and whether what is not told of fits."""
         told = [misfit for misfit in self.simple if not self._is_explained(misfit)]
         sets, rest = self._sets(told)
         is_checked = self._simple.finished and not self.budget.is_over() and self.program.miss(rest) <= GRACE
-        return sorted([*told, *sets], key=lambda misfit: (max(misfit.items), sorted(misfit.items))), is_checked
+        return sorted([*told, *sets], key=lambda misfit: (max(misfit.forecasts), sorted(misfit.forecasts))), is_checked
 
     def look(self) -> None:
         """Look for misfits now."""
         self._looked  # noqa: B018
 
     @property
-    def misfits(self) -> list[Misfit]:
+    def misfits(self) -> list[Relation]:
         """The misfits to be told, in the order of the sheet: the simple ones that no other explains, then sets."""
         return self._looked[0]
 
@@ -103,29 +104,33 @@ class PieceCheck:
         """Whether all misfits were looked for, so that answers that none is about fit."""
         return self._looked[1]
 
-    def _is_explained(self, misfit: Misfit) -> bool:
+    def _is_explained(self, misfit: Relation) -> bool:
         """Whether a pair on a ladder does not fit because of a step between, which is told."""
-        if misfit.shape is not MisfitShape.IMPLIES or len(misfit.items) != 2:
+        if misfit.shape is not RelationShape.IMPLIES or len(misfit.forecasts) != 2:
             return False
         more, less = misfit.assertions
         for other in self.simple:
-            alike = other.shape is MisfitShape.IMPLIES and len(other.items) == 2 and other.scope == misfit.scope
+            alike = other.shape is RelationShape.IMPLIES and len(other.forecasts) == 2 and other.scope == misfit.scope
             if not alike or other is misfit or self.key(other) in self.meant:
                 continue
             high, low = other.assertions
-            below = high.bits == more.bits and _is_between(low.bits, more.bits, less.bits)
-            above = low.bits == less.bits and _is_between(high.bits, more.bits, less.bits)
+            below = high.worlds == more.worlds and _is_between(low.worlds, more.worlds, less.worlds)
+            above = low.worlds == less.worlds and _is_between(high.worlds, more.worlds, less.worlds)
             if below or above:
                 return True
         return False
 
-    def _sets(self, told: list[Misfit]) -> tuple[list[Misfit], Mask]:
+    def _sets(self, told: list[Relation]) -> tuple[list[Relation], Mask]:
         """Larger sets of answers that contradict each other, among those that nothing is told of, and the rest."""
         rest = self.answered.copy()
         for misfit in told:
             meant = self.key(misfit) in self.meant
-            rest[[max(misfit.items)] if meant else list(misfit.items)] = False
-        found: list[Misfit] = []
+            rest[[max(misfit.forecasts)] if meant else list(misfit.forecasts)] = False
+        found: list[Relation] = []
+        for relation in self._simple.sums:
+            if len(found) < MOST_SETS and rest[list(relation.forecasts)].all():
+                found.append(self._set(relation.forecasts))
+                rest[max(relation.forecasts)] = False
         while len(found) < MOST_SETS and not self.budget.is_over() and self.program.miss(rest) > GRACE:
             members = rest.copy()
             for item in np.flatnonzero(rest).tolist():
@@ -133,33 +138,37 @@ class PieceCheck:
                 if self.program.miss(members) <= GRACE:
                     members[item] = True
             own = np.flatnonzero(members).tolist()
-            assertions = tuple(Assertion(0, float(self.value[i]), (i,)) for i in own)
-            found.append(Misfit(MisfitShape.SET, assertions, (False,) * len(own), math.inf))
+            found.append(self._set(own))
             rest[max(own)] = False
         return found, rest
 
+    def _set(self, items: Iterable[int]) -> Relation:
+        """Answers that contradict each other, in the order of the sheet."""
+        assertions = tuple(Assertion((i,), float(self.value[i])) for i in sorted(items))
+        return Relation("set", assertions, (False,) * len(assertions))
+
     def states(self) -> Iterator[tuple[str, AnswerState]]:
         """Each answer, and whether it fits; what a step of a ladder explains does not fit either."""
-        wrong = {item for misfit in (*self.misfits, *self.simple) for item in misfit.items}
+        wrong = {item for misfit in (*self.misfits, *self.simple) for item in misfit.forecasts}
         rest = AnswerState.FITS if self.is_checked else AnswerState.NOT_CHECKED
         for i in np.flatnonzero(self.answered).tolist():
             yield self.items[i].id, AnswerState.CONTRADICTS if i in wrong else rest
 
-    def key(self, misfit: Misfit) -> str:
+    def key(self, misfit: Relation) -> str:
         """A short text that stays the same while the same answers contradict each other in the same way."""
-        names = [" and ".join(self.items[i].id for i in assertion.items) for assertion in misfit.assertions]
+        names = [" and ".join(self.items[i].id for i in assertion.forecasts) for assertion in misfit.assertions]
         signs = zip(names, misfit.negated, (assertion.rest for assertion in misfit.assertions), strict=True)
         parts = sorted(f"{'not ' * turned}{'rest of ' * rest}{name}" for name, turned, rest in signs)
         text = "|".join([misfit.shape, str(misfit.granted), *parts])
         return f"k{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
-    def sentence(self, misfit: Misfit) -> str:
+    def sentence(self, misfit: Relation) -> str:
         """The misfit in words."""
         wording = Wording(self.items, self.value.tolist(), self._other_half)
         return wording.sentence(misfit)
 
     def _other_half(self, assertion: Assertion, one: int) -> Item | None:
-        event = self.answers.sheet.event[self.piece.items[assertion.items[0]]]
+        event = self.answers.sheet.event[self.piece.items[assertion.forecasts[0]]]
         return self.answers.other_half(int(event), int(self.piece.items[one]))
 
     @cached_property
@@ -168,12 +177,12 @@ class PieceCheck:
         standing = self.answered.copy()
         for misfit in self.misfits:
             if self.key(misfit) in self.meant:
-                standing[max(misfit.items)] = False
+                standing[max(misfit.forecasts)] = False
         return standing
 
     def bands(self) -> Iterator[Band]:
         """What the other answers allow for each item."""
-        blamed = {item for misfit in self.misfits for item in misfit.items}
+        blamed = {item for misfit in self.misfits for item in misfit.forecasts}
         base = self._fitting(self.standing)
         moved = np.zeros(len(self.piece), np.bool_)
         if base is not None:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, product, takewhile
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from coherently.explain.bets.distance import TOLERANCE
-from coherently.explain.relations.declared import relations_within
-from coherently.explain.relations.literals import (
-    Literal,
+from coherently.explain.relations.exclusions import Exclusions, disjoint, exclusions_of
+from coherently.explain.relations.priced_events import (
     PricedEvent,
-    Relation,
+    Stand,
     bits_of,
     expanded,
     over,
     relation_of,
     table_of,
 )
+from coherently.explain.relations.relation import Assertion, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from coherently.arrays import Indices, Vector
     from coherently.explain.bets.bets import Bets
     from coherently.explain.bets.distance import NearestPrices
-    from coherently.problem import Space
+    from coherently.explain.relations.relation import Relation
+    from coherently.problem import Sides, Space
     from coherently.solve.budget import Budget
 
 T = TypeVar("T")
@@ -42,8 +44,12 @@ MOST_PAIRS = 300_000
 """Maximum number of pairs that share a variable for comparing all; beyond, only those of nested variables."""
 MOST_BETS = 20_000
 """Maximum number of bets among which relations are looked for."""
+MOST_EVENTS = 3_000
+"""Maximum number of events about one declared variable that are compared pairwise."""
 MOST_MEMBERS = 24
 """Maximum number of events of a family that are compared three at a time."""
+FEW_VARIABLES = 10
+"""Maximum number of variables of events that hang together, so few that all are compared in all worlds."""
 FEW = 4
 """Maximum number of bets of a relation whose parts are listed."""
 
@@ -69,6 +75,18 @@ class Constraints:
         """The block that contains all variables of an event, if there is one."""
         homes = {self.block.get(v) for v in event.variables}
         return homes.pop() if len(homes) == 1 else None
+
+    def among(self, variables: set[int]) -> list[list[int]]:
+        """The variables of each rule that leads on from some variables, by other rules, too."""
+        found, todo = list[list[int]](), {rule for v in variables for rule in self.about.get(v, ())}
+        seen = set(todo)
+        while todo:
+            own = self._variables[todo.pop()].tolist()
+            found.append(own)
+            new = {rule for v in own for rule in self.about[v]} - seen
+            todo |= new
+            seen |= new
+        return found
 
     def states(self, block: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         """The variables of a block, and its states that the laws about only these variables allow."""
@@ -110,37 +128,47 @@ class Constraints:
 
 
 def violated(
-    bets: Bets, index: Indices, slack: Vector | None = None, rules: Constraints | None = None, *, budget: Budget
+    bets: Bets,
+    index: Indices,
+    slack: Vector | None = None,
+    rules: Constraints | None = None,
+    *,
+    budget: Budget,
+    shares: bool = False,
 ) -> list[Relation]:
     """The relations that some of the bets break, the worst first; each bet may be off by its `slack` either way.
 
+    With `shares`, what conditionals make of their conditions counts, and they are compared where one condition holds.
     `rules` are those of the bets, if the caller has them already. At the end of the budget, those found by then.
     """
-    events, constants = _events(bets, index, slack)
-    rules = rules or Constraints(bets.merged.space)
-    found = [*constants, *_repeats(events), *_ruled_out(_in_time(events, budget), rules)]
-    found += _pairs(_in_time(_candidates(events, rules), budget), rules)
-    found += _in_blocks(events, rules, budget)
-    for family in _in_time(_families(events), budget):
+    prices, rules = _PriceBook(bets, slack), rules or Constraints(bets.merged.space)
+    events, constants = prices.events(index[~bets.conditional[index]])
+    given = list(prices.conditionals(index[bets.conditional[index]])) if shares else []
+    found = [*constants, *_repeats(events), *_ruled_out(_in_time(events.values(), budget), rules)]
+    small, rest, left = _grouped(list(events.values()), given, rules)
+    for group in _in_time(small, budget):
+        found += group.relations(prices, rules)
+    large = [*rest, *(one for each in left for one in prices.shares_of(each, events))]
+    found += _pairs(_in_time(_candidates(large, rules), budget), rules)
+    found += _in_blocks(large, rules, budget)
+    for family in _in_time(_families(large), budget):
         if len(family) <= MOST_MEMBERS:
-            variables = tuple(sorted({v for event in family for v in event.variables}))
-            tables = [over(event, variables) for event in family]
-            found += _triples(family, tables, rules.allowed(variables))
-            found += _sums(family, tables, (1 << (1 << len(variables))) - 1)
+            found += _in_family(family, rules)
+    found += _granted(prices, left, rules, budget)
     best: dict[frozenset[int], Relation] = {}
     broken = (relation for relation in found if relation.violation > TOLERANCE)
     for relation in sorted(broken, key=lambda relation: (-round(relation.violation, 9), relation.complements)):
-        best.setdefault(frozenset(relation.bets), relation)
+        best.setdefault(frozenset(relation.forecasts), relation)
     return list(best.values())
 
 
 def irreducible(relations: Sequence[Relation]) -> Iterator[Relation]:
     """The relations of which no part is broken by itself; long sums are cut to the fewest members that break them."""
-    broken = {frozenset(relation.bets) for relation in relations}
+    broken = {frozenset(relation.forecasts) for relation in relations}
     told = set()
     for relation in relations:
         few = relation.reduced(TOLERANCE)
-        own = frozenset(few.bets)
+        own = frozenset(few.forecasts)
         if own not in told and not _has_part(own, broken):
             told.add(own)
             yield few
@@ -158,14 +186,15 @@ def proved_square(relations: Iterable[Relation]) -> float:
     """A lower bound on the squared distance of bets that break relations from coherent prices.
 
     If n prices exceed the bound on their sum by v, they are at least v / sqrt(n) from all that do not; the squares of
-    relations without a common bet add up.
+    relations without a common bet add up. Assertions of conditionals and their conditions are not sums of prices.
     """
     used: set[int] = set()
     square = 0.0
-    for relation in sorted(relations, key=lambda relation: -(relation.violation**2) / len(relation.bets)):
-        if used.isdisjoint(relation.bets):
-            used.update(relation.bets)
-            square += relation.violation**2 / len(relation.bets)
+    plain = [relation for relation in relations if not relation.has_shares]
+    for relation in sorted(plain, key=lambda relation: -(relation.violation**2) / len(relation.forecasts)):
+        if used.isdisjoint(relation.forecasts):
+            used.update(relation.forecasts)
+            square += relation.violation**2 / len(relation.forecasts)
     return square
 
 
@@ -183,66 +212,255 @@ def _in_time(every: Iterable[T], budget: Budget) -> Iterator[T]:
     return takewhile(lambda _: not budget.is_over(), every)
 
 
-def _events(bets: Bets, index: Indices, slack: Vector | None) -> tuple[list[PricedEvent], list[Relation]]:
-    merged, constants = bets.merged, []
-    off = 0.0 if slack is None else slack
-    bid, ask = bets.bid - off, bets.ask + off
-    sold, bought = np.where(bets.complemented, 1.0 - ask, bid), np.where(bets.complemented, 1.0 - bid, ask)
-    given: dict[int, list[int]] = defaultdict(list)
-    for bet in index[~bets.conditional[index]].tolist():
-        given[int(bets.coordinate[bet])].append(bet)
-    events = []
-    for coordinate, own in given.items():
-        variables = tuple(merged.functions.of(coordinate).tolist())
-        if not variables:
-            # The coordinate never happens, so no literal of it is considered.
-            constants += [
-                Relation("all", (Literal(bet, bool(bets.complemented[bet])),), (float(sold[bet]),)) for bet in own
-            ]
-        elif len(variables) <= MOST_VARIABLES:
-            table = table_of(merged.functions.words(coordinate))
-            high, low = own[int(np.argmax(sold[own]))], own[int(np.argmin(bought[own]))]
-            top, bottom = (Literal(bet, bool(bets.complemented[bet])) for bet in (high, low))
-            events.append(PricedEvent(variables, table, float(sold[high]), top, float(bought[low]), bottom))
-    return events, constants
+class _PriceBook:
+    """What bets assertion: each may be off by its `slack` either way."""
+
+    def __init__(self, bets: Bets, slack: Vector | None) -> None:
+        self._bets, off = bets, 0.0 if slack is None else slack
+        bid, ask = bets.bid - off, bets.ask + off
+        self._sold = np.where(bets.complemented, 1.0 - ask, bid)
+        self._bought = np.where(bets.complemented, 1.0 - bid, ask)
+
+    def events(self, index: Indices) -> tuple[dict[int, PricedEvent], list[Relation]]:
+        """The events of bets, by coordinate, and what is claimed of events that never or always happen."""
+        functions, constants, events = self._bets.merged.functions, list[PricedEvent](), {}
+        given: dict[int, list[int]] = defaultdict(list)
+        for bet in index.tolist():
+            given[int(self._bets.coordinate[bet])].append(bet)
+        for coordinate, own in given.items():
+            variables = tuple(functions.of(coordinate).tolist())
+            if not variables:
+                constants += [self._event((), 0, [bet]) for bet in own]
+            elif len(variables) <= MOST_VARIABLES:
+                events[coordinate] = self._event(variables, table_of(functions.words(coordinate)), own)
+        # A coordinate without variables never happens, so no literal of it is considered.
+        return events, [relation_of("all", (event,), (0,)) for event in constants]
+
+    def _event(self, variables: tuple[int, ...], table: int, own: list[int]) -> PricedEvent:
+        """An event with the best prices of some bets on it."""
+        high, low = own[int(np.argmax(self._sold[own]))], own[int(np.argmin(self._bought[own]))]
+        ends = []
+        for bet, price in ((high, float(self._sold[high])), (low, float(self._bought[low]))):
+            turned = bool(self._bets.complemented[bet])
+            ends.append((price, Stand(Assertion((bet,), 1.0 - price if turned else price), turned)))
+        return PricedEvent(variables, table, *ends[0], *ends[1])
+
+    def conditionals(self, index: Indices) -> Iterator[_GivenBet]:
+        """Conditional bets as truth tables, those of not too many variables."""
+        terms = self._bets.merged.terms.conditionals
+        for bet in index.tolist():
+            given = int(self._bets.coordinate[bet])
+            sides = [self._side(terms.joint, given), self._side(terms.condition, given)]
+            variables = tuple(sorted({v for own, _, _ in sides for v in own}))
+            if len(variables) > MOST_VARIABLES:
+                continue
+            every = (1 << (1 << len(variables))) - 1
+            joint, condition = (
+                expanded(table, tuple(variables.index(v) for v in own), len(variables)) ^ (every if turned else 0)
+                for own, table, turned in sides
+            )
+            yield _GivenBet(bet, variables, joint, condition)
+
+    def _side(self, sides: Sides, given: int) -> tuple[tuple[int, ...], int, bool]:
+        functions, coordinate = self._bets.merged.functions, int(sides.coordinate[given])
+        table = table_of(functions.words(coordinate))
+        return tuple(functions.of(coordinate).tolist()), table, bool(sides.turned[given])
+
+    def alone(self, given: _GivenBet) -> PricedEvent:
+        """The event of a conditional where its condition holds."""
+        return self._event(given.variables, given.joint, [given.bet])
+
+    def shares_of(self, given: _GivenBet, events: dict[int, PricedEvent]) -> Iterator[PricedEvent]:
+        """What a conditional makes of its condition, if that is among the events, by coordinate."""
+        side = self._bets.merged.terms.conditionals.condition
+        number = int(self._bets.coordinate[given.bet])
+        condition = events.get(int(side.coordinate[number]))
+        if condition is not None:
+            yield from self.shares(given, condition, bool(side.turned[number]))
+
+    def shares(self, given: _GivenBet, condition: PricedEvent, turned: bool) -> Iterator[PricedEvent]:
+        """What a conditional and the forecasts of its condition make together, and the rest of the condition.
+
+        The condition is the complement of the event if `turned`.
+        """
+        ends = condition.most(turned), condition.least(turned)
+        for table, rest in ((given.joint, False), (given.condition & ~given.joint, True)):
+            high, low = (self._share(given.bet, *end, rest=rest, least=i == 0) for i, end in enumerate(ends))
+            yield PricedEvent(given.variables, table, high.assertion.chance, high, low.assertion.chance, low)
+
+    def _share(self, bet: int, chance: float, condition: Stand, *, rest: bool, least: bool) -> Stand:
+        """The assertion of a conditional and its condition: that the event is at least, or at most, so likely."""
+        price = float((self._sold if least != rest else self._bought)[bet])
+        made = share(min(max(price, 0.0), 1.0), min(max(chance, 0.0), 1.0), rest=rest, turned=False)
+        written = rest != bool(self._bets.complemented[bet])
+        both = (bet, *condition.assertion.forecasts)
+        return Stand(Assertion(both, made, rest=written, turned=condition.negated), False)
 
 
-def _repeats(events: Iterable[PricedEvent]) -> Iterator[Relation]:
+class _GivenBet(NamedTuple):
+    """A conditional bet: the tables of its event with its condition, and of the condition."""
+
+    bet: int
+    variables: tuple[int, ...]
+    joint: int
+    condition: int
+
+    def within(self, variables: tuple[int, ...]) -> _GivenBet:
+        """The same over more variables."""
+        places = tuple(variables.index(v) for v in self.variables)
+        joint, condition = (expanded(table, places, len(variables)) for table in (self.joint, self.condition))
+        return _GivenBet(self.bet, variables, joint, condition)
+
+
+@dataclass(frozen=True, slots=True)
+class _SmallGroup:
+    """A few events and conditionals that hang together, with all of their few variables."""
+
+    events: list[PricedEvent]
+    given: list[_GivenBet]
+    variables: tuple[int, ...]
+
+    def relations(self, prices: _PriceBook, rules: Constraints) -> Iterator[Relation]:
+        """All that they break, in all worlds of their variables."""
+        allowed = rules.allowed(self.variables)
+        given = [one.within(self.variables) for one in self.given]
+        every = [*self.events, *(prices.alone(one) for one in given if one.condition & allowed == allowed)]
+        known: dict[int, tuple[PricedEvent, bool]] = {}
+        for turned in (False, True):
+            for event in every:
+                table = over(event, self.variables) & allowed
+                known.setdefault(allowed ^ table if turned else table, (event, turned))
+        by_condition: dict[int, list[_GivenBet]] = defaultdict(list)
+        for one in given:
+            condition = one.condition & allowed
+            if condition != allowed:
+                by_condition[condition].append(one)
+                every += prices.shares(one, *known[condition]) if condition in known else ()
+        yield from _within(every, self.variables, allowed)
+        for condition, own in by_condition.items():
+            for relation in _within([prices.alone(one) for one in own], self.variables, condition):
+                yield replace(relation, granted=True)
+
+
+def _repeats(events: dict[int, PricedEvent]) -> Iterator[Relation]:
     """An event and its complement, or two forecasts of one event."""
-    for event in events:
-        (high, first), (low, second) = event.most(False), event.most(True)
-        if first.bet != second.bet:
-            yield Relation("all", (first, second), (high, low))
+    for event in events.values():
+        if event.high_stand.assertion.forecasts != event.low_stand.assertion.forecasts:
+            yield relation_of("all", (event,), (0, 1))
 
 
 def _ruled_out(events: Iterable[PricedEvent], rules: Constraints) -> Iterator[Relation]:
     """Events that the laws make impossible, or certain."""
     for event in events:
         allowed = rules.allowed(event.variables)
-        for negated in (False, True):
-            if not (~event.table if negated else event.table) & allowed:
-                yield relation_of("all", (event,), (negated,))
+        for literal in (0, 1):
+            if not (~event.table if literal else event.table) & allowed:
+                yield relation_of("all", (event,), (literal,))
+
+
+def _granted(prices: _PriceBook, given: Iterable[_GivenBet], rules: Constraints, budget: Budget) -> Iterator[Relation]:
+    """What conditionals break where one condition holds."""
+    groups: dict[tuple[tuple[int, ...], int], list[_GivenBet]] = defaultdict(list)
+    for one in given:
+        groups[_reduced(one.variables, one.condition)].append(one)
+    for own in _in_time(groups.values(), budget):
+        variables = tuple(sorted({v for one in own for v in one.variables}))
+        if 1 < len(own) <= MOST_MEMBERS and len(variables) <= MOST_VARIABLES:
+            wider = [one.within(variables) for one in own]
+            allowed = rules.allowed(variables) & wider[0].condition
+            for relation in _within([prices.alone(one) for one in wider], variables, allowed):
+                yield replace(relation, granted=True)
+
+
+def _reduced(variables: tuple[int, ...], table: int) -> tuple[tuple[int, ...], int]:
+    """A truth table over the variables that it depends on."""
+    bits, rows = bits_of(table, len(variables)), np.arange(1 << len(variables))
+    needed = [i for i in range(len(variables)) if (bits != bits[rows ^ (1 << i)]).any()]
+    least = rows[np.all([rows >> i & 1 == 0 for i in range(len(variables)) if i not in needed], axis=0)]
+    kept = bits if len(needed) == len(variables) else bits[least]
+    return tuple(variables[i] for i in needed), int.from_bytes(np.packbits(kept, bitorder="little").tobytes(), "little")
+
+
+def _grouped(
+    events: list[PricedEvent], given: list[_GivenBet], rules: Constraints
+) -> tuple[list[_SmallGroup], list[PricedEvent], list[_GivenBet]]:
+    """What hangs together by variables and rules: groups of few with few variables, and all others."""
+    group: dict[int, set[int]] = {}
+    every = [*(event.variables for event in events), *(one.variables for one in given)]
+    for own in [*every, *rules.among({v for variables in every for v in variables})]:
+        joined = set(own).union(*(group[v] for v in own if v in group))
+        group.update(dict.fromkeys(joined, joined))
+    members: dict[int, tuple[list[PricedEvent], list[_GivenBet]]] = defaultdict(lambda: ([], []))
+    for event in events:
+        members[min(group[event.variables[0]])][0].append(event)
+    for one in given:
+        members[min(group[one.variables[0]])][1].append(one)
+    small, rest, left = list[_SmallGroup](), list[PricedEvent](), list[_GivenBet]()
+    for first, (plain, conditional) in members.items():
+        if len(plain) + 2 * len(conditional) <= MOST_MEMBERS and len(group[first]) <= FEW_VARIABLES:
+            small.append(_SmallGroup(plain, conditional, tuple(sorted(group[first]))))
+        else:
+            rest += plain
+            left += conditional
+    return small, rest, left
+
+
+def _in_family(family: list[PricedEvent], rules: Constraints) -> Iterator[Relation]:
+    """Threes and sums among the events over some variables."""
+    variables = tuple(sorted({v for event in family for v in event.variables}))
+    return _within(family, variables, rules.allowed(variables))
+
+
+def _within(events: list[PricedEvent], variables: tuple[int, ...], allowed: int) -> Iterator[Relation]:
+    """What a few events break in the worlds that are allowed."""
+    tables = tuple(over(event, variables) & allowed for event in events)
+    high, low = np.array([event.high for event in events]), np.array([event.low for event in events])
+    for kind, literals in exclusions_of(tables, allowed, 1 << len(variables)).broken(high, low, TOLERANCE):
+        yield relation_of(kind, events, literals)
 
 
 def _in_blocks(events: Iterable[PricedEvent], rules: Constraints, budget: Budget) -> Iterator[Relation]:
-    """The relations that events about one declared variable break."""
+    """The relations that events about one declared variable break, by its states: any number of values."""
     inside: dict[int, list[PricedEvent]] = defaultdict(list)
     for event in events:
         if (home := rules.home(event)) is not None:
             inside[home].append(event)
     for block, own in _in_time(inside.items(), budget):
         if len(own) > 1:
-            yield from relations_within(own, *rules.states(block), TOLERANCE)
+            yield from _in_block(own[:MOST_EVENTS], *rules.states(block))
+
+
+def _in_block(events: list[PricedEvent], variables: NDArray[np.int32], states: NDArray[np.uint8]) -> Iterator[Relation]:
+    """Pairs, and events of which no two can happen."""
+    place = {variable: i for i, variable in enumerate(variables.tolist())}
+    truth = np.array([_truth(event, place, states) for event in events], np.bool_)
+    high, low = np.array([event.high for event in events]), np.array([event.low for event in events])
+    for kind, literals in Exclusions(truth).broken(high, low, TOLERANCE, few=True):
+        yield relation_of(kind, events, literals)
+    chosen, whole = disjoint(truth, high, low)
+    if len(chosen) > 2:
+        yield relation_of("one", events, chosen)
+        if whole:
+            n = len(events)
+            yield relation_of("all", events, [(literal + n) % (2 * n) for literal in chosen])
+
+
+def _truth(event: PricedEvent, place: dict[int, int], states: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """In which states the event holds."""
+    own = states[:, [place[v] for v in event.variables]].astype(np.int64)
+    return bits_of(event.table, len(event.variables))[own @ (1 << np.arange(len(event.variables)))]
 
 
 def _pairs(candidates: Iterable[tuple[PricedEvent, PricedEvent]], rules: Constraints) -> Iterator[Relation]:
     """Two events of which one implies the other, or that exclude each other."""
     for first, second in candidates:
         variables = tuple(sorted({*first.variables, *second.variables}))
-        a, b, allowed = over(first, variables), over(second, variables), rules.allowed(variables)
-        for signs in product((False, True), repeat=2):
-            if not (~a if signs[0] else a) & (~b if signs[1] else b) & allowed:
-                yield relation_of("all", (first, second), signs)
+        allowed = rules.allowed(variables)
+        tables = (over(first, variables) & allowed, over(second, variables) & allowed)
+        likely = first.high, second.high, 1.0 - first.low, 1.0 - second.low
+        for a, b in exclusions_of(tables, allowed, 1 << len(variables)).pair_list:
+            if likely[a] + likely[b] > 1.0 + TOLERANCE:
+                yield relation_of("all", (first, second), (a, b))
 
 
 def _candidates(events: list[PricedEvent], rules: Constraints) -> Iterator[tuple[PricedEvent, PricedEvent]]:
@@ -285,37 +503,3 @@ def _families(events: list[PricedEvent]) -> Iterator[list[PricedEvent]]:
         else:
             family = [event for own in over if set(own) <= set(variables) for event in over[own]]
         yield family
-
-
-def _triples(family: list[PricedEvent], tables: list[int], allowed: int) -> Iterator[Relation]:
-    """Three events that cannot all happen though any two can, or of which no two can."""
-    held = [table & allowed for table in tables]
-    for chosen in combinations(range(len(family)), 3):
-        members = tuple(family[i] for i in chosen)
-        for signs in product((False, True), repeat=3):
-            a, b, c = (held[i] ^ (allowed if negated else 0) for i, negated in zip(chosen, signs, strict=True))
-            pairs = bool(a & b) + bool(a & c) + bool(b & c)
-            if pairs == 3 and not a & b & c:
-                yield relation_of("all", members, signs)
-            elif pairs == 0:
-                yield relation_of("one", members, signs)
-
-
-def _sums(family: list[PricedEvent], tables: list[int], everything: int) -> Iterator[Relation]:
-    """P(A) + P(B) = P(A & B) + P(A | B), where all four are forecast."""
-    by_table = {}
-    for event, table in zip(family, tables, strict=True):
-        by_table[table], by_table[everything ^ table] = (event, False), (event, True)
-    for (a, first), (b, second) in combinations(by_table.items(), 2):
-        both, either = by_table.get(a & b), by_table.get(a | b)
-        if both is None or either is None or both[0] in (first[0], second[0]):
-            continue
-        left, right = (first, second), (both, either)
-        for more, less in ((left, right), (right, left)):
-            ends = [
-                *(event.most(negated) for event, negated in more),
-                *(event.least(negated) for event, negated in less),
-            ]
-            literals = tuple(literal for _, literal in ends)
-            if len({literal.bet for literal in literals}) == 4:
-                yield Relation("sum", literals, tuple(chance for chance, _ in ends))

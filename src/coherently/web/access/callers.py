@@ -39,6 +39,11 @@ class AccountCaller:
         """What keeps keys of one caller apart from those of another."""
         return self.account
 
+    @property
+    def is_local(self) -> bool:
+        """Whether this is whoever uses the browser of this machine, without a login."""
+        return self.name == LOCAL
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeCaller:

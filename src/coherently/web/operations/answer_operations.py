@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coherently.web.access.request_keys import only_once
@@ -25,6 +25,17 @@ if TYPE_CHECKING:
     from coherently.web.access.workbench import Workbench
     from coherently.web.shapes.judging_shapes import CommentDraft, ForecastBatch, OutcomeDraft
     from coherently.web.store.store_records import CommentRecord, ForecastRecord, OutcomeRecord
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMark:
+    """That a judge answered or abstained, why and when; the number is not in it."""
+
+    judge: str
+    event: str
+    is_abstention: bool
+    reason: str
+    time: str
 
 
 def list_forecasts(
@@ -50,6 +61,23 @@ def list_forecasts(
     privacy = privacy_of(bench, panel)
     shown = [replace(record, probability=None) if privacy.covers(record) else record for record in found]
     return ForecastPage(forecasts=[view_forecast(record) for record in shown], after=more)
+
+
+def is_answered(bench: Workbench, caller: AccountCaller, panel: str) -> bool:
+    """Whether anybody ever answered."""
+    own_panel(bench, caller, panel)
+    return bench.store.forecasts.count(panel) > 0
+
+
+def list_marks(bench: Workbench, caller: AccountCaller, panel: str) -> list[AnswerMark]:
+    """The answers that stand to questions that are asked, without their numbers."""
+    own_panel(bench, caller, panel)
+    asked = {event.id for question in bench.store.questions.list(panel) for event in question.events}
+    return [
+        AnswerMark(each.judge, each.event, each.state == "abstained", each.reason, each.time)
+        for each in bench.store.forecasts.latest(panel)
+        if each.event in asked
+    ]
 
 
 def record_forecasts(

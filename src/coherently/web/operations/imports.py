@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coherently.web import sizes
-from coherently.web.operations.panel_operations import view_panel
+from coherently.web.operations.panel_operations import own_panel, view_panel
 from coherently.web.operations.privacy import refuse_while_private
+from coherently.web.operations.questions import check_meaning, setting_of
 from coherently.web.refusals import RefusedError, too_many
 
 if TYPE_CHECKING:
@@ -86,6 +87,34 @@ def import_table(bench: Workbench, caller: AccountCaller, table: ReadTable, titl
     return store.write(action)
 
 
+def add_table(bench: Workbench, caller: AccountCaller, panel: str, table: ReadTable) -> tuple[int, int]:
+    """Ask what a table asks and is not asked yet, add its judges and numbers: how many questions and numbers."""
+    from coherently.web.store import AnswerGiven
+
+    own_panel(bench, caller, panel)
+    setting = setting_of(bench, panel)
+    events = {item.event: item.id for item in setting.items}
+    new = [text for text in table.events if text not in events]
+    most = bench.settings.limits.questions
+    if len(setting.items) + len(new) > most:
+        raise too_many("questions", most, "Import a part of the table.")
+    check_meaning([*events, *new], setting.laws)
+    store = bench.store
+
+    def action() -> tuple[int, int]:
+        events.update({text: _add_question(bench, panel, text) for text in new})
+        known = {each.name: each.id for each in store.judges.list(panel)}
+        given: dict[int, list[AnswerGiven]] = {}
+        for judge, event, value in table.rows:
+            given.setdefault(judge, []).append(AnswerGiven(events[table.events[event]], value))
+        for judge, answers in given.items():
+            name = table.judges[judge]
+            store.forecasts.record(known.get(name) or store.judges.add(panel, name).id, answers, phases=None)
+        return len(new), len(table.rows)
+
+    return store.write(action)
+
+
 def _add_question(bench: Workbench, panel: str, text: str) -> str:
     kind = "conditional" if " given " in text else "yes-no"
     title = text if len(text) <= sizes.TITLE else text[: sizes.TITLE - 1] + "…"
@@ -114,8 +143,6 @@ def import_archive(bench: Workbench, caller: AccountCaller, data: bytes) -> Pane
 
 def export_archive(bench: Workbench, caller: AccountCaller, panel: str) -> bytes:
     """The whole panel as one archive, once no judge's numbers are private."""
-    from coherently.web.operations.panel_operations import own_panel
-
     own_panel(bench, caller, panel)
     refuse_while_private(bench, panel)
     return bench.store.archive.export(panel)

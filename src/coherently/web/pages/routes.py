@@ -55,7 +55,7 @@ SENT: dict[str, Callable[[Visit], Response]] = {
     f"{PANEL}/laws": law_forms.add_law,
     f"{PANEL}/laws/text": law_forms.save_laws,
     f"{PANEL}/laws/{{law}}/drop": law_forms.drop_law,
-    f"{PANEL}/laws/{{law}}/keep": board_page.keep_law,
+    f"{PANEL}/laws/{{law}}/keep": board_page.keep,
     f"{PANEL}/judges": law_forms.invite,
     f"{PANEL}/judges/{{judge}}/link": law_forms.renew_or_revoke,
     f"{PANEL}/rounds": board_page.advance,

@@ -20,7 +20,6 @@ from coherently.web.catalogue import plain
 from coherently.web.pages import formats
 from coherently.web.pages.rendered import page
 from coherently.web.refusals import RefusedError
-from coherently.web.store.people.account_resource import LOCAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -82,7 +81,7 @@ class Visit:
         values.setdefault("note", self.notice())
         if "panel" in values:
             values["base"] = f"/panels/{values['panel'].id}"
-        local = self.caller.name == LOCAL
+        local = self.caller.is_local
         who = plain("facilitator") if local else self.caller.name
         return page(template, status, csrf=self.caller.csrf, who=who, can_log_out=not local, **values)
 

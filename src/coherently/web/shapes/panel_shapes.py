@@ -63,7 +63,7 @@ class PanelView(Shape):
     questions: int
     laws: int
     judges: int
-    round: RoundView | None
+    round: RoundView
 
 
 class PanelList(Shape):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
+from coherently.explain.relations.scope_relations import Scope
 from coherently.problem.groups.junction import eliminate, graph_of, junction_tree
 from coherently.problem.spaces.enumerated import possible_worlds
 from coherently.problem.spaces.states import MAX_STATES, States
@@ -56,15 +57,6 @@ class CliqueStates:
 
     def __len__(self) -> int:
         return len(self.joint)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scope:
-    """Some items of a piece, by number, and their truth in the worlds that differ in them: one row per world."""
-
-    items: NDArray[np.int64]
-    joint: Truths
-    given: Truths
 
 
 @dataclass(frozen=True, slots=True, eq=False)

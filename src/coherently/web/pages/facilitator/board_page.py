@@ -11,8 +11,9 @@ from coherently.web.catalogue import plain
 from coherently.web.operations import invitations, questions
 from coherently.web.operations import panel_operations as panels
 from coherently.web.operations.aggregation_operations import request_aggregation
+from coherently.web.operations.answer_operations import list_marks
 from coherently.web.operations.boards import get_board
-from coherently.web.pages.facilitator.doubts import keep, laws_in_doubt
+from coherently.web.operations.doubted_laws import keep_law, laws_in_doubt
 from coherently.web.pages.facilitator.judge_groups import grouped, lead_of, missing_names
 from coherently.web.pages.facilitator.titles import about, name_events
 from coherently.web.pages.formats import listed, local_field, moment, read_time
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
+    from coherently.web.operations.doubted_laws import DoubtedLaw
     from coherently.web.pages.facilitator.titles import NamedEvent
     from coherently.web.pages.visits import Notice, Visit
     from coherently.web.shapes.board_shapes import BoardView
@@ -46,8 +48,8 @@ def show_board(visit: Visit, note: Notice | None = None) -> Response:
     asked = questions.list_questions(bench, caller, panel).questions
     board = get_board(bench, caller, panel)
     events = name_events(asked)
-    records = [each for each in bench.store.forecasts.latest(panel) if each.event in events]
-    people = grouped(board, asked, records)
+    marks = list_marks(bench, caller, panel)
+    people = grouped(board, asked, marks)
     wide, rest = spreads(board, events)
     missing = missing_names(people)
     return visit.show(
@@ -62,8 +64,8 @@ def show_board(visit: Visit, note: Notice | None = None) -> Response:
         closes_local=local_field(board.round.closes_at),
         missing=len(missing),
         reminder=reminder(found.title, missing, board.round.closes_at),
-        last_answer=max((each.time for each in records), default=None),
-        answered=bool(records),
+        last_answer=max((each.time for each in marks), default=None),
+        answered=bool(marks),
         widest=wide,
         narrower=rest,
         narrower_than=round(100 * wide[-1].width) + 1 if wide else 0,
@@ -71,7 +73,7 @@ def show_board(visit: Visit, note: Notice | None = None) -> Response:
         checked=board.overview["checked"],
         unchecked=unchecked_names(board),
         hidden=bool(board.hidden),
-        doubts=laws_in_doubt(visit, panel, board, events),
+        doubts=[_doubt(each, events) for each in laws_in_doubt(bench, caller, panel, board)],
         people=people,
         suggestions=[SimpleNamespace(**each) for each in board.ask_next],
         may_ask=board.round.phase != "closed",
@@ -179,8 +181,19 @@ def in_utc(text: str) -> str:
         return text
 
 
-def keep_law(visit: Visit) -> Response:
+def _doubt(doubt: DoubtedLaw, events: Mapping[str, NamedEvent]) -> SimpleNamespace:
+    sentence = doubt.sentence or about(doubt.events, events)
+    law = doubt.law
+    return SimpleNamespace(
+        law=law.id if law else None,
+        title=(law.title if law else "") or sentence,
+        statement=law.statement if law else "",
+        voices=doubt.voices,
+    )
+
+
+def keep(visit: Visit) -> Response:
     """Let a law hold although somebody meant otherwise."""
     panel = visit.part("panel")
-    keep(visit, panel, visit.part("law"))
+    keep_law(visit.bench, visit.caller, panel, visit.part("law"))
     return visit.go(f"/panels/{panel}/board", "laws.kept")

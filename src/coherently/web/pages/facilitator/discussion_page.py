@@ -76,7 +76,7 @@ def _reasons(visit: Visit, panel: str, names: dict[str, str], home: dict[str, st
     """The reasons beside the answers that stand, by question; the same words are said once."""
     found: dict[str, list[SimpleNamespace]] = {}
     seen = set()
-    for record in visit.bench.store.forecasts.latest(panel):
+    for record in answers.list_marks(visit.bench, visit.caller, panel):
         question = home.get(record.event)
         if not record.reason or question is None or (record.judge, question, record.reason) in seen:
             continue

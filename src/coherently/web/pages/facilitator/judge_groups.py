@@ -12,23 +12,20 @@ from coherently.web.pages.rendered import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from coherently.web.operations.answer_operations import AnswerMark
     from coherently.web.shapes.board_shapes import BoardView
     from coherently.web.shapes.judging_shapes import JudgeView
     from coherently.web.shapes.panel_shapes import QuestionView
-    from coherently.web.store import ForecastRecord
 
 STATES = ("unopened", "at-it", "handed-in", "revoked")
 """The states of judges, in the order in which the board shows them."""
 
 
-def grouped(
-    board: BoardView, questions: Sequence[QuestionView], records: Sequence[ForecastRecord]
-) -> list[SimpleNamespace]:
+def grouped(board: BoardView, questions: Sequence[QuestionView], marks: Sequence[AnswerMark]) -> list[SimpleNamespace]:
     """The judges by state, with one cell for each question: answered, abstained or open."""
-    by_judge: dict[str, dict[str, ForecastRecord]] = {}
-    for record in records:
-        if record.state != "withdrawn":
-            by_judge.setdefault(record.judge, {})[record.event] = record
+    by_judge: dict[str, dict[str, AnswerMark]] = {}
+    for mark in marks:
+        by_judge.setdefault(mark.judge, {})[mark.event] = mark
     rows: dict[str, list[SimpleNamespace]] = {state: [] for state in STATES}
     for judge in board.judges:
         own = by_judge.get(judge.id, {})
@@ -46,7 +43,7 @@ def state_of(judge: JudgeView, *, answered: bool) -> str:
 
 
 def _row(
-    judge: JudgeView, board: BoardView, questions: Sequence[QuestionView], own: dict[str, ForecastRecord]
+    judge: JudgeView, board: BoardView, questions: Sequence[QuestionView], own: dict[str, AnswerMark]
 ) -> SimpleNamespace:
     cells = [_cell([own[event.id] for event in each.events if event.id in own], len(each.events)) for each in questions]
     clashes = board.overview["contradictions"].get(judge.id, [])
@@ -66,10 +63,10 @@ def _row(
     )
 
 
-def _cell(given: list[ForecastRecord], events: int) -> str:
+def _cell(given: list[AnswerMark], events: int) -> str:
     if not given or len(given) < events:
         return "open"
-    return "answered" if any(each.probability is not None for each in given) else "abstained"
+    return "abstained" if all(each.is_abstention for each in given) else "answered"
 
 
 def missing_names(people: Sequence[SimpleNamespace]) -> list[str]:

@@ -71,7 +71,7 @@ def show_results(visit: Visit, note: Notice | None = None) -> Response:
         accuracy=accuracy,
         outcomes=outcome_rows(events, known, rows),
         outcomes_open=visit.asked("outcomes") == "1",
-        answered=bool(bench.store.forecasts.count(panel)),
+        answered=answers.is_answered(bench, caller, panel),
         methods=METHODS,
     )
 

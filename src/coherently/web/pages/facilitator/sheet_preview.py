@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 def preview(visit: Visit) -> Response:
     """An empty sheet; nothing that is typed there is kept."""
     bench, caller, panel = visit.bench, visit.caller, visit.part("panel")
-    record = panels.own_panel(bench, caller, panel)
+    record = panels.get_panel(bench, caller, panel)
     sheet = SheetView(
         panel=SheetName(id=panel, title=record.title),
         judge=JudgeName(name=plain("preview.name")),
-        round=panels.view_round(bench.store.rounds.current(panel)),
+        round=record.round,
         questions=questions.list_questions(bench, caller, panel).questions,
         answers=[],
         others=None,

@@ -102,6 +102,6 @@ def open_demo(visit: Visit) -> Response:
 def open_panel(visit: Visit) -> Response:
     """The page of a panel on which most happens now."""
     found = panels.get_panel(visit.bench, visit.caller, visit.part("panel"))
-    phase = found.round.phase if found.round else "private"
+    phase = found.round.phase
     tab = "results" if phase == "closed" else "board" if found.judges else "questions"
     return visit.go(f"/panels/{found.id}/{tab}")

@@ -1,0 +1,251 @@
+"""What some events make impossible together, by their truth in the worlds that differ in them.
+
+A literal is an event, by its number i among n, or its complement, n + i. Everything here is about worlds and not about
+probabilities, so that it is found once for the same events, however often their forecasts change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.arrays import Vector
+
+    Truths = NDArray[np.bool_]
+    Numbers = NDArray[np.int64]
+
+MOST_IN_THREES = 150
+"""Maximum number of events that are compared three at a time."""
+WORST = 1_000
+"""Maximum number of pairs of each kind among more events than that; those that are broken most are kept."""
+KNOWN = 50_000
+"""Number of small sets of truth tables whose exclusions are kept."""
+
+
+class Excess(NamedTuple):
+    """Literals that are claimed to be likelier than is possible: `kind` is that of `Relation`."""
+
+    kind: str
+    literals: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Exclusions:
+    """Literals of events that cannot all happen, and sums that must agree; `truth` has one row per event.
+
+    `pairs` cannot both happen; `threes` cannot all happen though any two can; of `ones` no two can. A row a, b, c, d of
+    `sums` says that c is "a and b" and d "a or b".
+    """
+
+    truth: Truths
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    @property
+    def has_threes(self) -> bool:
+        """Whether events are compared three at a time: they are not if they are too many."""
+        return len(self) <= MOST_IN_THREES
+
+    @cached_property
+    def _open(self) -> Numbers:
+        """The events that worlds do not settle."""
+        return np.flatnonzero(self.truth.any(axis=1) & ~self.truth.all(axis=1))
+
+    @cached_property
+    def singles(self) -> Numbers:
+        """The literals that cannot happen."""
+        n = len(self)
+        never, sure = np.flatnonzero(~self.truth.any(axis=1)), np.flatnonzero(self.truth.all(axis=1))
+        return np.concatenate([never, n + sure])
+
+    @cached_property
+    def _counts(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """In how many worlds each open event happens, and each two of them; exact, since they are less than 2^24."""
+        rows = self.truth[self._open].astype(np.float32)
+        return rows.sum(axis=1), rows @ rows.T
+
+    @cached_property
+    def _meets(self) -> Truths:
+        """Whether two literals of open events can both happen."""
+        size, both = self._counts
+        only = size[:, None] - both
+        neither = self.truth.shape[1] - size[:, None] - size[None] + both
+        return np.block([[both, only], [only.T, neither]]) > 0.5
+
+    def _numbered(self, literals: Numbers) -> Numbers:
+        """Literals of open events as those of all."""
+        m = len(self._open)
+        return self._open[literals % m] + len(self) * (literals // m) if m else literals
+
+    @cached_property
+    def pairs(self) -> Numbers:
+        """Two literals of different events, in their order, that cannot both happen."""
+        m = len(self._open)
+        never = ~self._meets.reshape(2, m, 2, m).transpose(1, 3, 0, 2)
+        never[np.tril_indices(m)] = False
+        i, j, first, second = np.nonzero(never)
+        return self._numbered(np.stack([i + m * first, j + m * second], axis=1))
+
+    @cached_property
+    def pair_list(self) -> list[tuple[int, int]]:
+        """The pairs as plain numbers."""
+        return [(a, b) for a, b in self.pairs.tolist()]
+
+    @cached_property
+    def _triples(self) -> tuple[Numbers, Numbers]:
+        m = len(self._open)
+        none = np.zeros((0, 3), np.int64)
+        if m < 3 or not self.has_threes:
+            return none, none
+        meets, found, single = self._meets, [], []
+        for every, joint in self._joint_counts():
+            for turn in np.ndindex(2, 2, 2):
+                own = every + m * np.array(turn)
+                a, b, c = own.T
+                meeting = meets[a, b].astype(np.int8) + meets[a, c] + meets[b, c]
+                found.append(own[(meeting == 3) & (joint[turn] < 0.5)])
+                single.append(own[meeting == 0])
+        return self._numbered(np.vstack([none, *found])), self._numbered(np.vstack([none, *single]))
+
+    def _joint_counts(self) -> Iterator[tuple[Numbers, NDArray[np.float32]]]:
+        """Three open events each, by the first: in how many worlds each combination of them and complements happens."""
+        rows = self.truth[self._open].astype(np.float32)
+        size, both = self._counts
+        worlds, m = float(self.truth.shape[1]), len(rows)
+        for i in range(m - 2):
+            j, k = np.triu_indices(m - i - 1, 1)
+            j, k = j + i + 1, k + i + 1
+            own = rows[i + 1 :, self.truth[self._open[i]]]
+            every = (own @ own.T)[j - i - 1, k - i - 1]
+            # Inclusion and exclusion: from all three to those with complements.
+            count = np.empty((2, 2, 2, len(j)), np.float32)
+            count[0, 0, 0] = every
+            count[0, 0, 1], count[0, 1, 0], count[1, 0, 0] = both[i, j] - every, both[i, k] - every, both[j, k] - every
+            count[0, 1, 1] = size[i] - both[i, j] - both[i, k] + every
+            count[1, 0, 1] = size[j] - both[i, j] - both[j, k] + every
+            count[1, 1, 0] = size[k] - both[i, k] - both[j, k] + every
+            count[1, 1, 1] = worlds - size[i] - size[j] - size[k] + both[i, j] + both[i, k] + both[j, k] - every
+            yield np.stack([np.full(len(j), i), j, k], axis=1), count
+
+    @property
+    def threes(self) -> Numbers:
+        """Three literals that cannot all happen though any two can."""
+        return self._triples[0]
+
+    @property
+    def ones(self) -> Numbers:
+        """Three literals of which no two can happen."""
+        return self._triples[1]
+
+    @cached_property
+    def sums(self) -> Numbers:
+        """Literals a, b, c and d of four events: c is a and b, d is a or b."""
+        m = len(self._open)
+        if m < 4 or not self.has_threes:
+            return np.zeros((0, 4), np.int64)
+        bits = bits_of_rows(self.truth[self._open])
+        every = (1 << self.truth.shape[1]) - 1
+        bits += [every ^ one for one in bits]
+        known: dict[int, list[int]] = {}
+        for literal, one in enumerate(bits):
+            known.setdefault(one, []).append(literal)
+        found, seen = [], set()
+        for a, b in zip(*(side.tolist() for side in np.nonzero(np.triu(self._meets, 1))), strict=True):
+            both = known.get(bits[a] & bits[b])
+            for c, d in product(both, known.get(bits[a] | bits[b], ())) if both else ():
+                events = frozenset(literal % m for literal in (a, b, c, d))
+                if len(events) == 4 and events not in seen:
+                    seen.add(events)
+                    found.append((a, b, c, d))
+        return self._numbered(np.array(found, np.int64).reshape(-1, 4))
+
+    def broken(self, high: Vector, low: Vector, tolerance: float, *, few: bool = False) -> Iterator[Excess]:
+        """What probabilities break by more than the tolerance, if events are at least `high` and at most `low` likely.
+
+        NaN stands for events of which nothing is said. With `few`, only what is about one or two events.
+        """
+        likely = np.concatenate([high, 1.0 - low])
+        for literal in self.singles[likely[self.singles] > tolerance].tolist():
+            yield Excess("all", (literal,))
+        if len(self) > MOST_IN_THREES:
+            yield from self._broken_among_many(high, low, tolerance)
+            return
+        groups = [("all", self.pairs, 1.0)]
+        if not few:
+            groups += [("all", self.threes, 2.0), ("one", self.ones, 1.0)]
+        for kind, rows, most in groups:
+            for row in rows[likely[rows].sum(axis=1) > most + tolerance].tolist():
+                yield Excess(kind, tuple(row))
+        if not few:
+            yield from self._broken_sums(high, low, likely, tolerance)
+
+    def _broken_among_many(self, high: Vector, low: Vector, tolerance: float) -> Iterator[Excess]:
+        """Pairs among many events, the worst of each kind, without a list of all that cannot happen."""
+        n, holds = len(self), self.truth.astype(np.float32)
+        fails = 1.0 - holds
+        settled = np.setdiff1d(np.arange(n), self._open)
+        for first, second, turns in ((holds, holds, (0, 0)), (holds, fails, (0, 1)), (fails, fails, (1, 1))):
+            ends = [1.0 - low if turn else high for turn in turns]
+            excess = np.where(first @ second.T < 0.5, np.add.outer(*ends) - 1.0, 0.0)
+            np.fill_diagonal(excess, 0.0)
+            excess[settled] = excess[:, settled] = 0.0
+            if turns[0] == turns[1]:
+                excess = np.triu(excess)
+            rows, columns = np.nonzero(excess > tolerance)
+            worst = np.argsort(-excess[rows, columns], kind="stable")[:WORST]
+            for i, j in zip(rows[worst].tolist(), columns[worst].tolist(), strict=True):
+                yield Excess("all", (i + n * turns[0], j + n * turns[1]))
+
+    def _broken_sums(self, high: Vector, low: Vector, likely: Vector, tolerance: float) -> Iterator[Excess]:
+        least = np.concatenate([low, 1.0 - high])
+        for more, less in (([0, 1], [2, 3]), ([2, 3], [0, 1])):
+            over = likely[self.sums[:, more]].sum(axis=1) - least[self.sums[:, less]].sum(axis=1)
+            for row in self.sums[over > tolerance][:, [*more, *less]].tolist():
+                yield Excess("sum", tuple(row))
+
+
+def disjoint(truth: Truths, high: Vector, low: Vector) -> tuple[tuple[int, ...], bool]:
+    """Literals of which no two can happen, the narrowest first, and whether one of them must.
+
+    An event may be replaced by its complement if that is narrower.
+    """
+    n, count = truth.shape
+    turned = 2 * truth.sum(axis=1) > count
+    narrow = np.where(turned[:, None], ~truth, truth)
+    likely = np.where(turned, 1.0 - low, high)
+    covered, chosen = np.zeros(count, np.bool_), []
+    for i in np.lexsort((-likely, narrow.sum(axis=1))).tolist():
+        if narrow[i].any() and not (covered & narrow[i]).any():
+            covered |= narrow[i]
+            chosen.append(i + n * int(turned[i]))
+    return tuple(chosen), bool(covered.all())
+
+
+@lru_cache(maxsize=KNOWN)
+def exclusions_of(tables: tuple[int, ...], allowed: int, size: int) -> Exclusions:
+    """The exclusions of events by truth tables of so many rows, of which some are allowed."""
+    rows = rows_of_bits((*tables, allowed), size)
+    return Exclusions(rows[:-1, rows[-1]])
+
+
+def bits_of_rows(truth: Truths) -> list[int]:
+    """Rows of truths as numbers: bit i is the truth in world i."""
+    packed = np.packbits(truth, axis=1, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in packed]
+
+
+def rows_of_bits(bits: Sequence[int], size: int) -> Truths:
+    """The same back."""
+    raw = np.frombuffer(b"".join(one.to_bytes((size + 7) // 8, "little") for one in bits), np.uint8)
+    rows: Truths = np.unpackbits(raw.reshape(len(bits), -1), axis=1, count=size, bitorder="little").view(np.bool_)
+    return rows

@@ -1,0 +1,210 @@
+"""Relations that answers break in the worlds of a scope: pairs, threes, sums, partitions, and shares of a condition.
+
+All assertions of a scope, of plain answers and of conditionals together with their conditions, are compared by their
+truth in its worlds, so that laws and declared variables count. What cannot happen together depends only on which
+questions are answered, and is kept: other numbers take no new look at worlds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from coherently.explain.relations.exclusions import Exclusions, bits_of_rows
+from coherently.explain.relations.relation import Assertion, Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from coherently.arrays import Mask, Vector
+    from coherently.explain.relations.exclusions import Excess
+    from coherently.solve.budget import Budget
+
+    Truths = NDArray[np.bool_]
+
+SCOPES = 2_048
+"""Number of scopes, each with some answers, whose exclusions are kept."""
+FEW = 8
+"""Maximum number of forecasts of a relation whose parts are listed, to see whether one is broken by itself."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """Some items of a piece, by number, and their truth in the worlds that differ in them: one row per world."""
+
+    items: NDArray[np.int64]
+    joint: Truths
+    given: Truths
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AssertionTable:
+    """Assertions without numbers, and what they exclude: `first` and `second` are items, the second -1 if plain."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    rest: Mask
+    turned: Mask
+    exclusions: Exclusions
+    worlds: list[int]
+    granted: bool = False
+
+    def chances(self, value: Vector) -> Vector:
+        """The probabilities that answers give to the assertions."""
+        own, condition = value[self.first], value[self.second]
+        made = np.where(self.rest, 1.0 - own, own) * np.where(self.turned, 1.0 - condition, condition)
+        chances: Vector = np.where(self.second < 0, own, made)
+        return chances
+
+    def assertion(self, i: int, chance: float) -> Assertion:
+        """One of them, with its number."""
+        one, condition = int(self.first[i]), int(self.second[i])
+        items = (one,) if condition < 0 else (one, condition)
+        return Assertion(items, chance, self.worlds[i], bool(self.rest[i]), bool(self.turned[i]))
+
+
+@lru_cache(maxsize=SCOPES)
+def assertion_tables(scope: Scope, answered: bytes) -> tuple[AssertionTable, ...]:
+    """The assertions that answers on some items of the scope make, and those where one condition is granted."""
+    known, number = np.frombuffer(answered, np.bool_), scope.items.tolist()
+    plain = scope.given.all(axis=0)
+    told = np.flatnonzero(known & plain).tolist()
+    rows = [_AssertionRow(scope.joint[:, i], number[i]) for i in told]
+    condition_of = {(~row.truth).tobytes(): (row.first, True) for row in reversed(rows)}
+    condition_of |= {row.truth.tobytes(): (row.first, False) for row in reversed(rows)}
+    for i in np.flatnonzero(known & ~plain).tolist():
+        condition, turned = condition_of.get(scope.given[:, i].tobytes(), (-1, False))
+        if condition >= 0:
+            joint = scope.joint[:, i]
+            rows.append(_AssertionRow(joint, number[i], condition, turned=turned))
+            rows.append(_AssertionRow(scope.given[:, i] & ~joint, number[i], condition, rest=True, turned=turned))
+    return (_table_of(rows, len(scope.joint)), *_granted(scope, known & ~plain))
+
+
+class _AssertionRow(NamedTuple):
+    """An assertion with its truth in each world."""
+
+    truth: Truths
+    first: int
+    second: int = -1
+    rest: bool = False
+    turned: bool = False
+
+
+def _table_of(rows: Sequence[_AssertionRow], worlds: int, *, granted: bool = False) -> AssertionTable:
+    truth = np.array([row.truth for row in rows], np.bool_).reshape(len(rows), worlds)
+    return AssertionTable(
+        np.array([row.first for row in rows], np.int64),
+        np.array([row.second for row in rows], np.int64),
+        np.array([row.rest for row in rows], np.bool_),
+        np.array([row.turned for row in rows], np.bool_),
+        Exclusions(truth),
+        bits_of_rows(truth),
+        granted,
+    )
+
+
+def _granted(scope: Scope, conditional: Mask) -> Iterator[AssertionTable]:
+    """Conditional answers with one condition in common, in its worlds."""
+    by_condition: dict[bytes, list[int]] = {}
+    for i in np.flatnonzero(conditional).tolist():
+        by_condition.setdefault(scope.given[:, i].tobytes(), []).append(i)
+    for own in by_condition.values():
+        where = scope.given[:, own[0]]
+        rows = [_AssertionRow(scope.joint[where, i], int(scope.items[i])) for i in own]
+        yield _table_of(rows, int(where.sum()), granted=True)
+
+
+class SimpleRelations(NamedTuple):
+    """Broken relations, the worst first; `finished` is false if time ran out before all were looked for.
+
+    `sums` are those of four answers, which are told only where nothing else is.
+    """
+
+    found: list[Relation]
+    sums: list[Relation]
+    finished: bool
+
+
+def broken_relations(
+    scopes: Sequence[Scope], value: Vector, families: Sequence[frozenset[int]], tolerance: float, budget: Budget
+) -> SimpleRelations:
+    """All simple relations that answers break by more than the tolerance; `families` are items of one question each.
+
+    `value` has one entry per item, NaN where there is no answer. Items are compared within scopes, the simplest
+    relations of all scopes first. Relations of which a part is broken by itself are left out.
+    """
+    partitions = [list(_partitions(scope, value, families, tolerance)) for scope in scopes]
+    found = [replace(one, scope=number) for number, own in enumerate(partitions) for one in own]
+    sums: list[Relation] = []
+    for few in (True, False):
+        for number, scope in enumerate(scopes):
+            if budget.is_over():
+                return SimpleRelations(irreducible_relations(found), [], finished=False)
+            for relation in _within(scope, value, tolerance, few=few):
+                if any(set(relation.forecasts) <= set(whole.forecasts) for whole in partitions[number]):
+                    continue
+                (sums if relation.kind == "sum" else found).append(replace(relation, scope=number))
+    return SimpleRelations(irreducible_relations(found), irreducible_relations([*found, *sums], "sum"), finished=True)
+
+
+def _within(scope: Scope, value: Vector, tolerance: float, *, few: bool) -> Iterator[Relation]:
+    """The relations of one or two assertions of a scope that are broken, or those of more."""
+    answered = ~np.isnan(value[scope.items])
+    for table in assertion_tables(scope, answered.tobytes()):
+        chance = table.chances(value)
+        for excess in table.exclusions.broken(chance, chance, tolerance, few=few):
+            if few or len(excess.literals) > 2:
+                yield _relation(table, chance, excess)
+
+
+def _relation(table: AssertionTable, chance: Vector, excess: Excess) -> Relation:
+    """The relation of literals of a table; what is too likely comes first, but for sums."""
+    n, literals = len(table.first), excess.literals
+    if excess.kind != "sum":
+        literals = tuple(sorted(literals, key=lambda literal: literal >= n))
+    assertions = tuple(table.assertion(literal % n, float(chance[literal % n])) for literal in literals)
+    return Relation(excess.kind, assertions, tuple(literal >= n for literal in literals), granted=table.granted)
+
+
+def irreducible_relations(found: Iterable[Relation], kind: str | None = None) -> list[Relation]:
+    """One relation for each set of forecasts, the worst, and none that contains another's set; of one kind, if told."""
+    best: dict[frozenset[int], Relation] = {}
+    for relation in sorted(found, key=lambda one: -round(one.violation, 9)):
+        best.setdefault(frozenset(relation.forecasts), relation)
+    return [one for own, one in best.items() if kind in (None, one.kind) and not _has_part(own, best.keys())]
+
+
+def _has_part(own: frozenset[int], broken: Iterable[frozenset[int]]) -> bool:
+    """Whether a smaller set is among the broken ones."""
+    if len(own) > FEW:
+        return any(part < own for part in broken)
+    return any(frozenset(part) in broken for size in range(1, len(own)) for part in combinations(own, size))
+
+
+def _partitions(
+    scope: Scope, value: Vector, families: Sequence[frozenset[int]], tolerance: float
+) -> Iterator[Relation]:
+    """Questions whose events exclude each other: their answers make more than 100 %, or not 100 % if all are given."""
+    place = {item: i for i, item in enumerate(scope.items.tolist())}
+    for family in families:
+        if len(family) < 2 or not family <= place.keys():
+            continue
+        own = sorted(family)
+        columns = [place[i] for i in own]
+        truth = scope.joint[:, columns]
+        if not scope.given[:, columns].all() or (truth.sum(axis=1) > 1).any():
+            continue
+        told = zip(bits_of_rows(truth.T), own, strict=True)
+        assertions = tuple(Assertion((i,), float(value[i]), worlds) for worlds, i in told if not np.isnan(value[i]))
+        over = sum(assertion.chance for assertion in assertions) - 1.0
+        whole = len(assertions) == len(own) and bool(truth.any(axis=1).all())
+        if over > tolerance or (whole and -over > tolerance):
+            negated = (over < 0,) * len(assertions)
+            yield Relation("one" if over > 0 else "all", assertions, negated, partition=True, whole=whole)

@@ -1,0 +1,1 @@
+"""What an answer leaves open about another event or conditional."""
