@@ -19,7 +19,7 @@ class Value:
 
     Fields with `compare=False` are not compared. Values cannot be hashed. A pickled or copied value is made by its
     class, so that arrays which the class makes read-only stay read-only, and it keeps what the value has worked out
-    (cached properties): working it out again could take other time, and end elsewhere.
+    (public cached properties): working it out again could take other time, and end elsewhere.
     """
 
     __slots__ = ()
@@ -33,7 +33,8 @@ class Value:
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[type, dict[str, object], dict[str, object]]]:
         values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        known = {name: value for name, value in getattr(self, "__dict__", {}).items() if name not in values}
+        told = (item for item in getattr(self, "__dict__", {}).items() if not item[0].startswith("_"))
+        known = {name: value for name, value in told if name not in values}
         return _make, (type(self), values, known)
 
 

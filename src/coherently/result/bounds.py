@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from coherently.contract import FLAG, NUMBER, TEXT, Described, OrNull, Record, RecordField
-from coherently.errors import EventError, MethodError, ResultError
+from coherently.errors import EventError, MethodError, ResultError, Where
 from coherently.events import CERTAIN, NEVER, find_world, quote_name
 from coherently.panel import impossible_conditions
 from coherently.problem import ABSENT, pose, possible, settled, split, unit_of
@@ -170,7 +170,7 @@ def _constant(panel: Panel, asked: AskedEvent) -> float | None:
     if not asked.is_conditional:
         return None
     for reason in impossible_conditions(panel.laws, panel.events, np.array([asked.condition], np.int32)).values():
-        raise EventError(f"{asked.text!r}: {reason}")
+        raise EventError(f"{asked.text!r}: {reason}", code="impossible-condition", where=Where(event=asked.text))
     holds, fails = possible(panel, np.array([asked.joint, asked.rest], np.int32)).tolist()
     return None if holds and fails else float(holds)
 

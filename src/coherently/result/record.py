@@ -295,10 +295,22 @@ def _stand_in(
             message = f"{place} is {texts[i]!r}, the same event as forecasts[{first[sides]}]"
             raise ResultError(message, code="repeated-event", where=Where(event=texts[i], field=place))
     outcome = np.full(len(texts), UNRESOLVED, np.int8)
-    written = WrittenEvents(tuple(texts), reading.event, reading.condition, reading.rest, outcome)
+    written = WrittenEvents(
+        text=tuple(texts), event=reading.event, condition=reading.condition, rest=reading.rest, outcome=outcome
+    )
     index = np.arange(len(texts), dtype=np.int32)
     probability = np.clip(np.nan_to_num(raw), 0.0, 1.0)
-    return Panel(events, ("panel",), written, np.zeros_like(index), index, probability, weight, laws=laws, reduced=True)
+    return Panel(
+        events=events,
+        judges=("panel",),
+        written=written,
+        judge_index=np.zeros_like(index),
+        event_index=index,
+        probability=probability,
+        weight=weight,
+        laws=laws,
+        reduced=True,
+    )
 
 
 def _with_rows(panel: Panel, forecasts: Sequence[dict[str, Any]]) -> Panel:
@@ -384,14 +396,14 @@ def _component(values: dict[str, Any], place: str) -> Component:
     except ValueError:
         _refuse(values, "route", "a route that ends with a number", place)
     return Component(
-        values["variables"],
-        values["events"],
-        Coherence(values["coherence"]),
-        Route(word),
-        Proof(values["proof"]),
-        number_or_nan(values["objective"]),
-        number_or_nan(values["lower_bound"]),
-        conflict,
+        variables=values["variables"],
+        events=values["events"],
+        coherence=Coherence(values["coherence"]),
+        route=Route(word),
+        proof=Proof(values["proof"]),
+        objective=number_or_nan(values["objective"]),
+        lower_bound=number_or_nan(values["lower_bound"]),
+        conflict=conflict,
     )
 
 

@@ -103,7 +103,7 @@ class Result(Value, Described):
 
         They are rounded coherently: what adds up, adds up as shown (see `coherently.result.shown`).
         """
-        return rounded_changes(self.problem, self.solution.value, self.problem.mean, digits, units)
+        return rounded_changes(self.problem, self.solution.value, self.problem.mean, digits, units=units)
 
     @property
     def panel_sha256(self) -> str | None:

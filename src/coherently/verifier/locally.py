@@ -186,6 +186,14 @@ def _program(merged: Merged, loss: Loss, groups: Groups, sizes: list[int]) -> Co
     none = np.empty((len(simplex), 0))
     joint = np.column_stack([home[i] for i in told]) if told else none
     given = np.repeat((simplex == 0)[:, None], len(told), axis=1).astype(np.float64)
-    costs = Costs(loss, merged.weight[told], merged.mean[told], merged.mean[told], np.zeros(len(told), np.bool_))
+    costs = Costs(
+        loss=loss,
+        weight=merged.weight[told],
+        low=merged.mean[told],
+        high=merged.mean[told],
+        linear=np.zeros(len(told), np.bool_),
+    )
     limits = np.column_stack(ties) if ties else none
-    return ConvexProgram(costs, joint, given, limits, np.ones(len(ties), np.bool_), simplex)
+    return ConvexProgram(
+        costs=costs, joint=joint, given=given, limits=limits, equal=np.ones(len(ties), np.bool_), simplex=simplex
+    )

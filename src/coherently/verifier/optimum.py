@@ -35,7 +35,7 @@ ROUNDS, FEWEST = 40, 256
 """Maximum number of rounds in which columns join, if there are more, and the number of first columns."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ConvexProgram:
     """One row per column z_i: what it adds to each u and h, to each limit, and its simplex (all are used, from 0)."""
 
@@ -54,7 +54,12 @@ class ConvexProgram:
     def take(self, rows: Indices) -> ConvexProgram:
         """Only some of the columns."""
         return ConvexProgram(
-            self.costs, self.joint[rows], self.given[rows], self.limits[rows], self.equal, self.simplex[rows]
+            costs=self.costs,
+            joint=self.joint[rows],
+            given=self.given[rows],
+            limits=self.limits[rows],
+            equal=self.equal,
+            simplex=self.simplex[rows],
         )
 
     def events(self, z: Vector) -> tuple[Vector, Vector]:

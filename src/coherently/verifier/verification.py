@@ -150,7 +150,7 @@ def verify(panel: Panel, result: Result, *, weights: Weights | None = None) -> V
         return _verification(begun, PartialCheck(wrong, [], more))
     support, coherent = _check_coherence(panel, result, distinct, stated["probability"])
     x = distinct.at_home(stated["probability"])
-    near = _check_nearness(panel, result, distinct, x, support, called_off=called_off(given, panel))
+    near = _check_nearness(panel, result, distinct, x, support=support, called_off=called_off(given, panel))
     return _verification(begun, coherent, near, tolerance=tolerance_of(result) if result.status == "optimal" else None)
 
 
@@ -166,11 +166,11 @@ class PartialCheck:
 def _verification(*found: PartialCheck, tolerance: float | None = None) -> Verification:
     unchecked = [one for some in found for one in some.unchecked]
     return Verification(
-        [problem for some in found for problem in some.problems],
-        [proof for some in found for proof in some.rests_on],
-        list(dict.fromkeys(one.words for one in unchecked)),
-        tolerance,
-        list(dict.fromkeys(name for one in unchecked for name in one.fields)),
+        problems=[problem for some in found for problem in some.problems],
+        bound_rests_on=[proof for some in found for proof in some.rests_on],
+        unchecked=list(dict.fromkeys(one.words for one in unchecked)),
+        tolerance=tolerance,
+        unchecked_fields=list(dict.fromkeys(name for one in unchecked for name in one.fields)),
     )
 
 
@@ -206,10 +206,20 @@ def _check_nearness(
         hidden = "the objective and the lower bound: the probabilities of conditions are not known without worlds"
         fields = ("objective", "lower_bound", "gap", "conditionals", "loss", "clip")
         return PartialCheck([] if result.guaranteed_improvement is None else stated, [], [Unchecked(fields, hidden)])
-    near = measure(panel, Stated(distinct, result.loss, x, joint, condition, result.conditionals or "called_off"))
+    near = measure(
+        panel,
+        Stated(
+            distinct=distinct,
+            loss=result.loss,
+            x=x,
+            joint=joint,
+            condition=condition,
+            form=result.conditionals or "called_off",
+        ),
+    )
     problems = check_objective(result, distinct, near)
     check = check_bound if result.coherence == "global" else check_local_bound
     bound = check(result, distinct, near)
-    wrong, unchecked = check_improvement(result, distinct, near, bound.believed, called_off)
+    wrong, unchecked = check_improvement(result, distinct, near, bound.believed, called_off=called_off)
     left = [*bound.unchecked, *unchecked, *indistinct(result, near)]
     return PartialCheck([*problems, *bound.problems, *wrong], bound.rests_on, left)

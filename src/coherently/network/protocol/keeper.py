@@ -107,7 +107,16 @@ class EventKeeper:
         own, number = self.events[group], self.done[group] + 1
         values = tuple([self.value[event] for event in own])
         weights = tuple([self.weight[event] for event in own]) if number == 1 else ()
-        return Message(MessageKind.VALUE, self._node, self._host[group], group, number, (), values, weights)
+        return Message(
+            kind=MessageKind.VALUE,
+            sender=self._node,
+            receiver=self._host[group],
+            group=group,
+            round=number,
+            events=(),
+            values=values,
+            weights=weights,
+        )
 
     def state(self) -> dict[str, Any]:
         """What must outlive a restart, in plain values."""
