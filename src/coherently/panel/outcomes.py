@@ -19,7 +19,7 @@ from coherently.panel.columnar.coded import CodedCells
 from coherently.panel.frames import table_from_frame
 from coherently.panel.laws import NO_LAWS, Laws, shorten, touching
 from coherently.panel.layout import ROLES, pick
-from coherently.panel.panel import CALLED_OFF, UNRESOLVED
+from coherently.panel.panel_record import CALLED_OFF, UNRESOLVED
 from coherently.panel.readers import read_table
 from coherently.panel.texts import encode, name_some, number_texts, suggest
 from coherently.panel.value_outcomes import declared_rows, value_facts

@@ -147,9 +147,10 @@ def verify_result(draft: VerifyDraft, _: float) -> VerifyAnswer:
 
 def timed_method(asked: str | RecipeBody, seconds: float, **options: object) -> Method:
     """The method that a word or a recipe stands for, with options, and with a time limit where it has one."""
-    from coherently.solve.registry import choose, recipe_of, takes
+    from coherently.solve import Recipe
+    from coherently.solve.registry import choose, takes
 
-    method = choose(asked) if isinstance(asked, str) else recipe_of(_recipe(asked))
+    method = choose(asked) if isinstance(asked, str) else Recipe.from_dict(_recipe(asked))
     limit = seconds if takes(method, "time_limit") else None
     return choose(method, time_limit=limit, **options)
 
@@ -157,7 +158,7 @@ def timed_method(asked: str | RecipeBody, seconds: float, **options: object) -> 
 def _recipe(body: RecipeBody) -> dict[str, Any]:
     """The plain values of a recipe, without options that were left open."""
     then = None if body.then is None else body.then.model_dump(exclude_none=True)
-    return body.model_dump() | {"then": then}
+    return body.model_dump(exclude={"recipe"}) | {"then": then}
 
 
 def _aggregated(draft: AggregateDraft, seconds: float) -> Result:

@@ -72,7 +72,9 @@ class NextMethod(Shape):
 class RecipeBody(Shape):
     """A recipe as `coherently tune`, `/tune` and `co.Recipe.as_dict()` write it."""
 
-    recipe: Literal[1]
+    format: Literal["coherently-recipe"] = "coherently-recipe"
+    version: Literal[2] = 2
+    recipe: Annotated[Literal[1] | None, Field(description="In place of format and version, in version 1.")] = None
     pool: RecipePool = "trimmed"
     exponent: Annotated[float, Field(gt=0)] = 1.0
     shift: float = 0.0
