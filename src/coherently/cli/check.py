@@ -18,7 +18,7 @@ from coherently.cli.options import (
 )
 from coherently.cli.panel_source import PanelSource
 from coherently.cli.report_files import check_report, write_report
-from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.cli.terminal import progress_bar, say, show, show_record
 from coherently.errors import counted
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def check(
         say(f"{output}: {counted(len(found.judges), 'row')} written", quiet=source.quiet or as_json)
     write_report(dossier, report, source.panel_file, quiet=source.quiet or as_json)
     if as_json:
-        show_json(found.as_dict())
+        show_record(found)
     elif output is None:
         _show(found, panel)
     if found.incoherent:

@@ -20,7 +20,7 @@ from coherently.cli.options import (
     WeightsFile,
 )
 from coherently.cli.panel_source import PanelSource
-from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.cli.terminal import progress_bar, say, show, show_record
 from coherently.errors import counted
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class ComparisonOutput:
             write_table(comparison.columns(over), self.output)
             say(f"{self.output}: {counted(len(comparison.rows), 'row')} written", quiet=quiet or self.as_json)
         if self.as_json:
-            show_json(comparison.as_dict())
+            show_record(comparison)
         elif self.output is None:
             _show(comparison, over, quiet=quiet)
 
@@ -109,7 +109,9 @@ def compare(
     *,
     methods: Annotated[
         list[str] | None,
-        typer.Option("--method", metavar="METHOD", help="One more method to compare; may be given several times."),
+        typer.Option(
+            "--method", metavar="METHOD", help="One more method to compare, of <methods>; may be given several times."
+        ),
     ] = None,
     baselines: Annotated[
         bool,

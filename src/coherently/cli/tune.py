@@ -10,7 +10,7 @@ import typer
 from coherently.cli.option_groups import gathered
 from coherently.cli.options import AsJson, EngineWord, OutcomesFile, WeightsFile
 from coherently.cli.panel_source import PanelSource
-from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.cli.terminal import progress_bar, say, show, show_record
 
 
 @gathered
@@ -24,7 +24,7 @@ def tune(
         ),
     ] = None,
     over: Annotated[
-        str, typer.Option("--over", metavar="WHAT", help="Fold by components, or by time: learn from the past only.")
+        str, typer.Option("--over", metavar="WHAT", help="How to fold: <folds>. By time, only the past teaches.")
     ] = "components",
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="Time limit of each recipe that is tried.")
@@ -58,7 +58,7 @@ def tune(
         output.write_text(tuned.recipe.to_json() + "\n", "utf-8")
         say(f"{output}: recipe written", quiet=source.quiet or as_json)
     if as_json:
-        show_json(tuned.as_dict())
+        show_record(tuned)
         return
     show(comparison_table(tuned.scores, "both"))
     show(tuned.sentence)

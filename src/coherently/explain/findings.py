@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from coherently.explain.bets.dutch import make_book
+from coherently.contract import (
+    FLAG,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    ListOf,
+    OneOf,
+    OrNull,
+    Record,
+    RecordField,
+    RecordOf,
+    Worked,
+)
+from coherently.errors import MethodError
+from coherently.explain.bets.dutch import Book, make_book
 from coherently.explain.bets.trading_terms import TradingTerms
+from coherently.explain.explanation import Explanation, Repair, exact_changes, quote_sentence, sheet_of
 from coherently.explain.minimal_sets import lawfully_minimal, minimal
 from coherently.explain.relations.broken import MOMENT, irreducible, moved_most, violated
 from coherently.explain.rounding_slack import is_within_slack
 from coherently.explain.symbol_sentences import contradiction_words, set_words
 from coherently.explain.verdicts import CheckStatus, Verdict
-from coherently.values import Told, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +40,11 @@ if TYPE_CHECKING:
     from coherently.explain.bets.bets import Bets
     from coherently.explain.bets.conditions import Alone
     from coherently.explain.bets.distance import NearestPrices
-    from coherently.explain.bets.dutch import Book
+    from coherently.explain.fit.answer_sheet import AnswerSheet
+    from coherently.explain.fit.sheet_values import Band
     from coherently.solve.budget import Budget
 
+Voice: TypeAlias = Literal["symbols", "people"]
 SHOWN = 5
 """Maximum number of contradictions that are put into words."""
 SHARE = 0.5
@@ -42,8 +58,59 @@ class Contradiction(NamedTuple):
     sentence: str
 
 
+VERDICT_FIELDS = (
+    RecordField("forecasts", WHOLE, "the number of forecasts"),
+    RecordField("status", OneOf(lambda: CheckStatus), "what is known of the forecasts"),
+    RecordField("coherent", OrNull(FLAG), "whether they are coherent, but for rounding", derived=True),
+    RecordField("distance", NUMBER, "the distance from the nearest coherent forecasts that were found", derived=True),
+    RecordField("distance_low", NUMBER, "a proved lower bound on the distance"),
+    RecordField("distance_high", NUMBER, "an upper bound on the distance"),
+    RecordField("proved", FLAG, "whether the distance is known, and not only its bounds", derived=True),
+    RecordField("proofs", ListOf(TEXT), "on what the distances rest"),
+    RecordField("cut", FLAG, "whether more time would tell more"),
+    RecordField("tolerance", NUMBER, "how far the decimals of the numbers may be off"),
+    RecordField(
+        "guaranteed_improvement",
+        OrNull(NUMBER),
+        "the summed Brier penalty that the nearest coherent forecasts save whatever happens; null if it is not known",
+    ),
+    RecordField("contradictions", OrNull(ListOf(TEXT)), "the worst ones, in symbols; null if not looked for in time"),
+)
+"""What is told of the forecasts of one judge, or of the panel's means."""
+NAME = RecordField("name", TEXT, "the name of the judge, or panel")
+TOLD_BOOK = RecordField("book", RecordOf(lambda: Book.record), "bets at the forecasts' own prices that surely win")
+FINDING = Record(
+    "finding",
+    1,
+    "Whether the forecasts of one judge, or the panel's means, are coherent (`co.check(...).judges[name]`).",
+    (NAME, *VERDICT_FIELDS, TOLD_BOOK),
+)
+
+
+def verdict_of(finding: Verdict) -> Verdict:
+    """The verdict alone."""
+    return Verdict(*(getattr(finding, each.name) for each in fields(Verdict)))
+
+
+def verdict_values(verdict: Verdict, forecasts: int, tolerance: float) -> dict[str, Any]:
+    """The values of `VERDICT_FIELDS`, without contradictions."""
+    return {
+        "forecasts": forecasts,
+        "status": str(verdict.status),
+        "coherent": verdict.coherent,
+        "distance": verdict.distance,
+        "distance_low": verdict.distance_low,
+        "distance_high": verdict.distance_high,
+        "proved": verdict.proved,
+        "proofs": list(verdict.proofs),
+        "cut": verdict.cut,
+        "tolerance": tolerance,
+        "guaranteed_improvement": verdict.guaranteed_improvement,
+    }
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Finding(Verdict, Value, Told):
+class Finding(Worked, Verdict):
     """Whether the forecasts of one judge, or the panel's means, are coherent.
 
     `status` is "coherent", "incoherent", "rounding" (incoherent by no more than the decimals of the numbers explain:
@@ -51,6 +118,8 @@ class Finding(Verdict, Value, Told):
     squared differences from the nearest coherent forecasts, over the forecasts as given, each counted once: repeats and
     complements are not merged. With bids and asks it is the distance between those and the nearest coherent prices.
     """
+
+    record: ClassVar[Record] = FINDING
 
     name: str
     forecasts: int
@@ -81,27 +150,114 @@ class Finding(Verdict, Value, Told):
                 shown += _contradictions(alone.bets, alone.answers, slack, budget, granted=alone.source)
         return tuple(shown[:SHOWN])
 
+    def sentences(self, voice: Voice = "symbols") -> tuple[str, ...]:
+        r"""The contradictions in sentences: in "symbols", which are the `contradictions`, or for "people".
+
+        Symbols are exact and name the worst contradictions first, up to five. People's sentences have labels and whole
+        per cents, in the order of the forecasts, and are those of a judge's sheet in the workbench: they are about what
+        people can notice, more than half a per cent.
+
+        >>> import coherently as co
+        >>> rows = [("Ann", "p", 0.3), ("Ann", "q given p", 0.45), ("Ann", "p & q", 0.25), ("Ann", "q", 0.5)]
+        >>> labels = {"p": "a recession", "q": "a rate cut", "q given p": "a rate cut in a recession"}
+        >>> found = co.check(co.Panel.from_records(rows, labels=labels)).judges["Ann"]
+        >>> [sentence.replace("\xa0", " ") for sentence in found.sentences("people")]
+        ['A recession (30 %) with a rate cut in 45 % of the cases makes both together 14 %, not 25 %.']
+        """
+        if voice == "symbols":
+            return self.contradictions
+        if voice != "people":
+            raise MethodError(f"unknown voice {voice!r}; write 'symbols' or 'people'")
+        if self.status is CheckStatus.COHERENT:
+            return ()
+        if self._bets.quoted.any():
+            return tuple(quote_sentence(self._bets, found.forecasts) for found in self.contradictory)
+        return self._people_sentences
+
+    @cached_property
+    def bands(self) -> tuple[Band, ...]:
+        """For each forecast: what the others allow for it, and whether it fits, to half a per cent.
+
+        A band is `mended` if the others contradict each other: then it is that of their nearest coherent version.
+        Quotes have none, and what was not looked at in time is missing; see `unchecked`.
+
+        >>> import coherently as co
+        >>> rows = [("Ann", "p", 0.3), ("Ann", "q given p", 0.5), ("Ann", "p & q", 0.15)]
+        >>> [(band.event, round(band.low, 4), round(band.high, 4)) for band in co.check(
+        ...     co.Panel.from_records(rows)).judges["Ann"].bands]
+        [('p', 0.3, 0.3), ('q given p', 0.5, 0.5), ('p & q', 0.15, 0.15)]
+        """
+        with self._allowance.spend(SHARE) as budget:
+            return Explanation(self._bets, self._sheet, budget).bands
+
+    @cached_property
+    def repair(self) -> Repair:
+        """The least change that makes the forecasts coherent, exactly and in whole per cents.
+
+        >>> import coherently as co
+        >>> found = co.check(co.Panel.from_records([("Ann", "p", 0.3), ("Ann", "p & q", 0.36)])).judges["Ann"]
+        >>> [(change.event, change.old, round(change.new, 6)) for change in found.repair.changes]
+        [('p', 0.3, 0.33), ('p & q', 0.36, 0.33)]
+        """
+        changes = tuple(exact_changes(self._bets, self._answers, self._alone))
+        with self._allowance.spend(SHARE) as budget:
+            return Repair(changes, *Explanation(self._bets, self._sheet, budget).whole())
+
+    @cached_property
+    def unchecked(self) -> tuple[str, ...]:
+        """The forecasts that the people's sentences may leave out: too many, quotes, or no time."""
+        with self._allowance.spend(SHARE) as budget:
+            return Explanation(self._bets, self._sheet, budget).unchecked
+
+    @cached_property
+    def _people_sentences(self) -> tuple[str, ...]:
+        with self._allowance.spend(SHARE) as budget:
+            return Explanation(self._bets, self._sheet, budget).sentences
+
+    @cached_property
+    def _sheet(self) -> AnswerSheet | None:
+        return sheet_of(self._bets)
+
     @cached_property
     def book(self) -> Book:
         """Bets at the forecasts' own prices that win whatever happens; false if there are none."""
         with self._allowance.spend(SHARE) as budget:
             return make_book(self._bets, self._answers, self._alone, TradingTerms(), budget)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The finding in plain values."""
+    @property
+    def is_explained(self) -> bool:
+        """Whether the contradictions are known already; without any there is nothing to look for."""
+        return self.status is not CheckStatus.INCOHERENT or "contradictory" in vars(self)
+
+    def _plain(self) -> dict[str, Any]:
+        told = self.contradictions if self.is_explained or not self.is_retold else None
         return {
             "name": self.name,
-            "forecasts": self.forecasts,
-            "status": str(self.status),
-            "coherent": self.coherent,
-            "distance": self.distance,
-            "distance_low": self.distance_low,
-            "distance_high": self.distance_high,
-            "proved": self.proved,
-            "tolerance": self.tolerance,
-            "guaranteed_improvement": self.guaranteed_improvement,
-            "contradictions": list(self.contradictions),
+            **verdict_values(self, self.forecasts, self.tolerance),
+            "contradictions": None if told is None else list(told),
+            "book": self.book.as_dict(),
         }
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Finding:
+        """The finding that was told; that of a judge in a check has no book."""
+        said, book = values["contradictions"], values.get("book")
+        known: dict[str, Any] = {} if said is None else {"contradictory": tuple(Contradiction((), s) for s in said)}
+        if book is not None:
+            known["book"] = Book.from_dict(book)
+        saved = values["guaranteed_improvement"]
+        return cls._retold(
+            name=values["name"],
+            forecasts=values["forecasts"],
+            tolerance=float(values["tolerance"]),
+            status=CheckStatus(values["status"]),
+            least=float(values["distance_low"]) ** 2,
+            most=float(values["distance_high"]) ** 2,
+            guaranteed_improvement=None if saved is None else float(saved),
+            proofs=tuple(values["proofs"]),
+            cut=values["cut"],
+            **known,
+        )
 
 
 def _contradictions(

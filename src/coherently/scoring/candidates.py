@@ -44,7 +44,7 @@ class Candidate:
     gap: float | None = None
     objective: float | None = None
     note: str | None = None
-    seconds: float = 0.0
+    seconds: float = field(default=0.0, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything that is the same in every run: all except the time."""

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from coherently.contract import (
+    FLAG,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    Described,
+    KnownText,
+    ListOf,
+    MapOf,
+    ObjectOf,
+    OneOf,
+    OrNull,
+    OtherFields,
+    Record,
+    RecordField,
+    number_or_nan,
+    numbers,
+    plain,
+)
 from coherently.engine import opened
 from coherently.engine.threads import count_threads
 from coherently.errors import MethodError, PanelError, counted
@@ -23,6 +42,7 @@ from coherently.scoring.intervals import (
     LEAST_UNITS,
     OVERS,
     Tally,
+    Variation,
     covariances,
     effective_units,
     redraw,
@@ -30,21 +50,22 @@ from coherently.scoring.intervals import (
     variation,
 )
 from coherently.scoring.scores import NO_OUTCOMES
-from coherently.scoring.scoring_rules import RULES
-from coherently.solve import choose
+from coherently.scoring.scoring_rules import RULES, ScoringRule, rule_names
+from coherently.solve import Coherence, Status, choose
 from coherently.solve.budget import asked_budget
-from coherently.values import Told
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from coherently.contract.description import ValueKind
     from coherently.engine import Engine
     from coherently.panel import Columns, Progress
     from coherently.panel.weights import Weights
     from coherently.scoring.candidates import Asked, Ran
-    from coherently.scoring.intervals import Units, Variation
+    from coherently.scoring.intervals import Units
     from coherently.solve import Signal
 
 DRAWN = {
@@ -53,8 +74,99 @@ DRAWN = {
     "events": "events",
 }
 """What intervals are over, in words."""
-SCORES = {rule.name: rule for rule in RULES}
-"""The rules by their names."""
+CELL = OrNull(NUMBER)
+"""A number, or null where there is none."""
+
+
+def _score_columns() -> list[str]:
+    """The names of the columns of all scores and of the ends of their intervals."""
+    return [f"{name}{end}" for name in rule_names() for end in ("", "_low", "_high")]
+
+
+def _over(noun: str, kind: ValueKind) -> ObjectOf:
+    """The same with intervals over each of what they may be over."""
+    return ObjectOf(noun, tuple(RecordField(over, kind, f"with intervals over {DRAWN[over]}") for over in OVERS))
+
+
+METHOD_ROW = ObjectOf(
+    "a method",
+    (
+        RecordField("name", TEXT, "its name in this comparison"),
+        RecordField("meaning", TEXT, "what it is"),
+        RecordField("status", OrNull(OneOf(lambda: Status)), "how it ended; null without a result"),
+        RecordField("coherence", OrNull(OneOf(lambda: Coherence)), "how far it is coherent; null without a result"),
+        RecordField("gap", CELL, "the gap of the result"),
+        RecordField("objective", CELL, "the objective of the result"),
+        RecordField("note", OrNull(TEXT), "what a reader should know"),
+    ),
+)
+SCORE_ROW = ObjectOf(
+    "a row",
+    (RecordField("method", TEXT, "the name of the method"),),
+    OtherFields(_score_columns, CELL, "the mean score over judges, and the ends of its interval"),
+)
+DIFFERENCE_ROW = ObjectOf(
+    "a difference",
+    (
+        RecordField("method", TEXT, "the name of the first method"),
+        RecordField("other", TEXT, "the name of the second"),
+        RecordField("score", KnownText(rule_names), "the scoring rule"),
+        RecordField("difference", CELL, "the score of the first less that of the second"),
+        RecordField("low", CELL, "the lower end of the interval"),
+        RecordField("high", CELL, "the upper end of the interval"),
+        RecordField("excludes_zero", OrNull(FLAG), "whether the interval excludes 0"),
+    ),
+)
+MATRIX = ListOf(ListOf(CELL))
+COVARIANCES = ("judges", "units", "unit_sets", "sets", "cells", "cell_sets")
+"""The covariances that a variation has for each rule."""
+COMPARISON_RECORD = Record(
+    "comparison",
+    1,
+    "Methods side by side, scored, with intervals (`co.compare`, `coherently compare --json`).",
+    (
+        RecordField("judges", WHOLE, "the number of scored judges"),
+        RecordField("variables", WHOLE, "the number of independent variables that the scored events depend on"),
+        RecordField("scored", WHOLE, "the number of scored forecasts"),
+        RecordField("confidence", NUMBER, "the confidence level of the intervals"),
+        RecordField("remade", FLAG, "whether the aggregates were made again for draws of the judges"),
+        RecordField("resamples", WHOLE, "the number of these draws"),
+        RecordField("interrupted", FLAG, "whether the work ended before it was done"),
+        RecordField(
+            "over", OneOf(lambda: OVERS), "what the intervals are over that are shown where nothing else is said"
+        ),
+        RecordField("notes", ListOf(TEXT), "what a reader should know"),
+        RecordField("methods", ListOf(METHOD_ROW), "what each row is"),
+        RecordField(
+            "scores", _over("the scores", ListOf(SCORE_ROW)), "one row per method; the ends of intervals are derived"
+        ),
+        RecordField(
+            "differences",
+            _over("the differences", ListOf(DIFFERENCE_ROW)),
+            "one row per pair of methods and score",
+            derived=True,
+        ),
+        RecordField(
+            "variation",
+            OrNull(
+                MapOf(
+                    ObjectOf(
+                        "a variation",
+                        (
+                            *(
+                                RecordField(name, MATRIX, f"the covariances over {name}: one row per method")
+                                for name in COVARIANCES
+                            ),
+                            RecordField("judge_freedom", NUMBER, "the degrees of freedom over judges"),
+                        ),
+                    )
+                )
+            ),
+            "for each scoring rule, what intervals are made of (see coherently.scoring.intervals); null without any",
+        ),
+        RecordField("event_freedom", CELL, "the degrees of freedom over events; null without intervals"),
+    ),
+)
 ROUGH_UNITS = 4.0
 """Intervals over events are noted as rough below this number of units of the same weight."""
 _SHARE, _SHARE_REMADE = 0.9, 0.02  # the first run of the methods, as a fraction of the work
@@ -93,7 +205,8 @@ class Difference:
     @property
     def sentence(self) -> str:
         """What the difference shows, and what it does not."""
-        word = SCORES[self.score].word
+        rule = _rules()[self.score]
+        word = rule.word
         if np.isnan(self.difference):
             return f"{self.method} and {self.other} cannot be compared by {word}: at least one of them has none."
         if self.difference == 0 and not self.excludes_zero:
@@ -106,12 +219,12 @@ class Difference:
         interval = f"{self.confidence:.0%} interval over {DRAWN[self.over]} {low:+.4f} to {high:+.4f}"
         if not self.excludes_zero:
             return f"{said} ({interval}): the interval contains 0, so no difference is shown."
-        better = (self.difference < 0) != SCORES[self.score].higher_is_better
+        better = (self.difference < 0) != rule.higher_is_better
         return f"{said} ({interval}): the interval excludes 0, {self.method} is {'better' if better else 'worse'}."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Comparison(Told):
+class Comparison(Value, Described):
     """Methods side by side: mean scores over judges, each with an interval, and their differences.
 
     Each judge is scored on the resolved events that the judge forecast, with the method's probabilities in place of the
@@ -129,6 +242,8 @@ class Comparison(Told):
     shown are over `over`, unless a call is told otherwise.
     """
 
+    record: ClassVar[Record] = COMPARISON_RECORD
+
     rows: tuple[Candidate, ...]
     judges: int
     variables: int
@@ -140,7 +255,7 @@ class Comparison(Told):
     remade: bool
     notes: tuple[str, ...]
     interrupted: bool
-    library: str | None
+    library: str | None = field(default=None, compare=False)
     over: str = "both"
 
     def __repr__(self) -> str:
@@ -173,15 +288,18 @@ class Comparison(Told):
     def differences(self) -> tuple[Difference, ...]:
         """The differences between every two methods, in every score, with the intervals that `frame` shows."""
         return tuple(
-            self.difference(first, second, score) for first, second in combinations(self.methods, 2) for score in SCORES
+            self.difference(first, second, score)
+            for first, second in combinations(self.methods, 2)
+            for score in rule_names()
         )
 
     def difference(self, method: str, other: str, score: str = "brier", over: str | None = None) -> Difference:
         """The score of one method minus that of another, by their names in `methods`."""
         first, second = self._place(method), self._place(other)
-        if score not in SCORES:
-            raise MethodError(f"unknown score {score!r}; the scores are {', '.join(SCORES)}")
-        column = list(SCORES).index(score)
+        names = rule_names()
+        if score not in names:
+            raise MethodError(f"unknown score {score!r}; the scores are {', '.join(names)}")
+        column = names.index(score)
         value = float(self.value[first, column] - self.value[second, column])
         contrast = np.zeros(len(self.rows))
         contrast[first] += 1
@@ -195,25 +313,43 @@ class Comparison(Told):
         found = [
             self.difference(first, second, score, over)
             for first, second in combinations(self.methods, 2)
-            for score in SCORES
+            for score in rule_names()
         ]
         names = ("method", "other", "score", "difference", "low", "high", "excludes_zero")
         return {name: [getattr(item, name) for item in found] for name in names}
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, in plain lists and numbers."""
-        return {
-            "judges": self.judges,
-            "variables": self.variables,
-            "scored": self.scored,
-            "confidence": self.confidence,
-            "remade": self.remade,
-            "resamples": self.resamples,
-            "notes": list(self.notes),
-            "methods": [row.as_dict() for row in self.rows],
-            "scores": {over: records(self.columns(over)) for over in OVERS},
-            "differences": {over: records(self.difference_columns(over)) for over in OVERS},
-        }
+    def _plain(self) -> dict[str, Any]:
+        return plain(  # type: ignore[no-any-return]
+            {
+                "judges": self.judges,
+                "variables": self.variables,
+                "scored": self.scored,
+                "confidence": float(self.confidence),
+                "remade": self.remade,
+                "resamples": self.resamples,
+                "interrupted": self.interrupted,
+                "over": self.over,
+                "notes": self.notes,
+                "methods": [row.as_dict() for row in self.rows],
+                "scores": {over: records(self.columns(over)) for over in OVERS},
+                "differences": {over: records(self.difference_columns(over)) for over in OVERS},
+                "variation": None if self.variation is None else _variation_values(self.variation),
+                "event_freedom": None if self.variation is None else self.variation.event_freedom,
+            }
+        )
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Comparison:
+        rows = values["scores"]["both"]
+        told = ("judges", "variables", "scored", "resamples", "remade", "interrupted", "over")
+        return cls(
+            rows=tuple(_candidate(row) for row in values["methods"]),
+            value=numbers([[row.get(name) for name in rule_names()] for row in rows]).reshape(len(rows), -1),
+            variation=None if values["variation"] is None else _read_variation(values),
+            confidence=float(values["confidence"]),
+            notes=tuple(values["notes"]),
+            **{name: values[name] for name in told},
+        )
 
     def _place(self, name: str) -> int:
         if name not in self.methods:
@@ -232,6 +368,35 @@ class Comparison(Told):
         if self.variation is None:
             return np.full(len(RULES), np.nan)
         return self.variation.half_width(contrast, over, self.confidence)
+
+
+def _rules() -> dict[str, ScoringRule]:
+    return {rule.name: rule for rule in RULES}
+
+
+def _variation_values(variation: Variation) -> dict[str, Any]:
+    """The covariances by the names of rules."""
+    return {
+        name: {part: getattr(variation, part)[i] for part in COVARIANCES}
+        | {"judge_freedom": variation.judge_freedom[i]}
+        for i, name in enumerate(rule_names())
+    }
+
+
+def _read_variation(values: dict[str, Any]) -> Variation:
+    told, size = values["variation"], len(values["methods"])
+    nothing = np.full((size, size), np.nan)  # of a rule that the record does not have
+    every = [told.get(name, {}) for name in rule_names()]
+    return Variation(
+        **{part: np.stack([numbers(one.get(part, nothing)) for one in every]) for part in COVARIANCES},
+        judge_freedom=numbers([one.get("judge_freedom") for one in every]),
+        event_freedom=number_or_nan(values["event_freedom"]),
+    )
+
+
+def _candidate(row: dict[str, Any]) -> Candidate:
+    words = {"status": Status, "coherence": Coherence}
+    return Candidate(**row | {name: row[name] and kind(row[name]) for name, kind in words.items()})
 
 
 @notes_logged(lambda comparison: comparison.notes)

@@ -14,20 +14,38 @@ coherence under the log loss.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from coherently.contract import (
+    FLAG,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    Described,
+    KnownText,
+    ListOf,
+    MapOf,
+    ObjectOf,
+    OrNull,
+    Record,
+    RecordField,
+    numbers,
+    plain,
+)
 from coherently.conversion import Tuple, check_answers, read_tuples, tuples_draft
+from coherently.conversion.tuples import CHECKS, Question
 from coherently.engine import opened
 from coherently.errors import PanelError, counted
 from coherently.note_log import notes_logged
-from coherently.panel import Panel, to_frame
+from coherently.panel import Panel, records, to_frame
 from coherently.problem import Log
 from coherently.result import aggregate
 from coherently.scoring.frequentist import BETA, frequentist
 from coherently.solve import Exact, Status
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -43,14 +61,70 @@ TOLERANCE = 1e-9
 """The gap to which a tuple's distance is proved; tuples are small enough for it."""
 
 
+TUPLE = ObjectOf(
+    "a tuple",
+    (
+        RecordField("judge", TEXT, "who answered"),
+        RecordField("tuple", TEXT, "the name of the tuple"),
+        RecordField("check", KnownText(lambda: CHECKS), "the check"),
+        RecordField("answers", MapOf(NUMBER), "the probability of each role of the check"),
+        RecordField(
+            "questions",
+            MapOf(
+                ObjectOf(
+                    "a question",
+                    (
+                        RecordField("title", TEXT, "the question"),
+                        RecordField("body", TEXT, "its details; may be empty"),
+                        RecordField("resolution", OrNull(FLAG), "whether it came true; null if that is not known"),
+                    ),
+                )
+            ),
+            "the questions behind roles and variables, where they are known",
+        ),
+        RecordField("arbitrage", NUMBER, "the arbitrage metric"),
+        RecordField("frequentist", NUMBER, "the frequentist metric"),
+    ),
+)
+CONSISTENCY_RECORD = Record(
+    "consistency",
+    1,
+    "How inconsistent answers are, tuple by tuple and judge by judge (`co.consistency`).",
+    (
+        RecordField("tuples", ListOf(TUPLE), "one object per tuple; empty for a panel"),
+        RecordField(
+            "judges",
+            ListOf(
+                ObjectOf(
+                    "a judge",
+                    (
+                        RecordField("judge", TEXT, "the name"),
+                        RecordField("tuples", WHOLE, "the number of tuples", derived=True),
+                        RecordField("arbitrage", OrNull(NUMBER), "the mean over tuples", derived=True),
+                        RecordField("frequentist", OrNull(NUMBER), "the mean over tuples", derived=True),
+                        RecordField("joint", OrNull(NUMBER), "the arbitrage metric of all forecasts together"),
+                    ),
+                )
+            ),
+            "one object per judge",
+        ),
+        RecordField("clip", NUMBER, "answers were moved to [clip, 1 - clip]"),
+        RecordField("clipped", WHOLE, "the number of answers that were moved"),
+        RecordField("notes", ListOf(TEXT), "what a reader should know"),
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Consistency:
+class Consistency(Value, Described):
     """Scores of tuples, one entry per tuple, and of judges; 0 is consistent.
 
     `arbitrage` and `frequentist` have one entry per tuple; `joint`, one entry per judge of `judges`, is the arbitrage
     metric of all forecasts of the judge together (NaN if it was not asked for). Answers below `clip` or above
     `1 - clip` were moved there; `clipped` counts them. A panel has no tuples, and its judges only have joint scores.
     """
+
+    record: ClassVar[Record] = CONSISTENCY_RECORD
 
     tuples: tuple[Tuple, ...]
     arbitrage: NDArray[np.float64]
@@ -87,6 +161,36 @@ class Consistency:
             "joint": self.joint,
         }
 
+    def _plain(self) -> dict[str, Any]:
+        asked = [
+            {"answers": dict(each.answers), "questions": {role: asdict(one) for role, one in each.questions.items()}}
+            for each in self.tuples
+        ]
+        tuples = zip(records(self.columns()), asked, strict=True)
+        return plain(  # type: ignore[no-any-return]
+            {
+                "tuples": [row | more for row, more in tuples],
+                "judges": records(self.judge_columns()),
+                "clip": float(self.clip),
+                "clipped": self.clipped,
+                "notes": self.notes,
+            }
+        )
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Consistency:
+        rows, judges = values["tuples"], values["judges"]
+        return cls(
+            tuples=tuple(_read_tuple(row) for row in rows),
+            arbitrage=numbers([row["arbitrage"] for row in rows]),
+            frequentist=numbers([row["frequentist"] for row in rows]),
+            judges=tuple(row["judge"] for row in judges),
+            joint=numbers([row["joint"] for row in judges]),
+            clip=float(values["clip"]),
+            clipped=values["clipped"],
+            notes=tuple(values["notes"]),
+        )
+
     def frame(self) -> Any:
         """One row per tuple: judge, tuple, check, arbitrage, frequentist."""
         return to_frame(self.columns(), None)
@@ -94,6 +198,12 @@ class Consistency:
     def judge_frame(self) -> Any:
         """One row per judge: judge, tuples, mean arbitrage, mean frequentist, joint."""
         return to_frame(self.judge_columns(), None)
+
+
+def _read_tuple(row: dict[str, Any]) -> Tuple:
+    questions = {role: Question(**each) for role, each in row["questions"].items()}
+    answers = {role: float(p) for role, p in row["answers"].items()}
+    return Tuple(row["judge"], row["check"], answers, row["tuple"], questions)
 
 
 @notes_logged(lambda scores: scores.notes)

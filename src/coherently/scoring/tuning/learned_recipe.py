@@ -27,6 +27,7 @@ from coherently.scoring.tuning.past import what_is_shared, where_scored
 from coherently.scoring.tuning.tuned import Tuned, how_scored
 from coherently.solve import Exact, Pool, Recipe
 from coherently.solve.budget import asked_budget
+from coherently.solve.methods.recipe import POOLS
 
 if TYPE_CHECKING:
     from coherently.arrays import Indices, Vector
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from coherently.problem import Problem
     from coherently.solve import Budget, Signal
 
-POOLS = ("linear", "trimmed", "median", "log")
-"""The pools that are tried."""
 MOST_FOR_LOG = 2_000
 """Maximum number of components of a panel for which the log loss is tried, too: it takes ten times as long."""
 LEAST = 30

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from coherently.web.access.request_keys import only_once
 from coherently.web.operations.panel_operations import own_panel, view_round
 from coherently.web.refusals import RefusedError, not_found, too_many
 from coherently.web.shapes.judging_shapes import InvitedJudge, JudgeList, JudgeView, RoundList
@@ -57,9 +58,19 @@ def invite_judges(
     return bench.store.write(action)
 
 
-def invite_judge(bench: Workbench, caller: AccountCaller, panel: str, draft: JudgeDraft) -> InvitedJudge:
-    """Add a judge with a link, whose secret is answered this once."""
-    return invite_judges(bench, caller, panel, [draft])[0]
+def invite_judge(
+    bench: Workbench, caller: AccountCaller, panel: str, draft: JudgeDraft, key: str | None = None
+) -> InvitedJudge:
+    """Add a judge with a link, whose secret is answered this once, also to a request that is sent again."""
+    return only_once(
+        bench,
+        caller,
+        f"judges {panel}",
+        key,
+        draft,
+        lambda: invite_judges(bench, caller, panel, [draft])[0],
+        kept=lambda invited: invited.model_copy(update={"secret": None, "link": None}),
+    )
 
 
 def renew_link(bench: Workbench, caller: AccountCaller, panel: str, judge: str) -> InvitedJudge:
