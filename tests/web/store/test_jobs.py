@@ -8,6 +8,12 @@ import pytest
 from coherently.web.store import ConflictError, NotFoundError, open_store
 
 
+def test_jobs_asked_for_in_one_millisecond_are_claimed_in_their_order(store, panel, monkeypatch):
+    monkeypatch.setattr("coherently.web.store.resources.aggregation_resource.now", lambda: "2026-01-01T00:00:00.000Z")
+    asked = [store.aggregations.request(panel.id).version for _ in range(8)]
+    assert [store.aggregations.claim("w", 60).version for _ in asked] == asked
+
+
 def test_a_job_from_its_request_to_its_result(store, panel):
     asked = store.aggregations.request(panel.id, {"method": "auto"}, {"seconds": 60}, "first", {"forecasts": [1, 0.5]})
     assert (asked.version, asked.status, asked.options, asked.limits) == (

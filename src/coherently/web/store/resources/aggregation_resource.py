@@ -119,7 +119,8 @@ class AggregationResource(Resource):
         """
         lost = and_(aggregation.c.status == "running", aggregation.c.lease_until < now())
         ready = or_(aggregation.c.status == "queued", lost)
-        query = SELECTED.where(ready).order_by(aggregation.c.requested_at, aggregation.c.id)
+        # Within a millisecond the versions of a panel tell which was asked for first; ids are random.
+        query = SELECTED.where(ready).order_by(aggregation.c.requested_at, aggregation.c.version, aggregation.c.id)
         if self._read(lambda connection: connection.execute(query.limit(1)).first()) is None:
             return None
 
