@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 from tests.events import checks
-from tests.explain import check_checks, relation_checks
+from tests.explain import check_checks, explanation_checks, relation_checks
 from tests.explain.bets import book_checks
 from tests.live import live_checks, log_checks
 from tests.network import network_checks
@@ -54,6 +54,10 @@ def laws_agree(part):
 def relations_agree(part):
     relation_checks.check_relations(100 + part, 2_000 // PARTS)
     relation_checks.check_violated(100 + part, 2_000 // PARTS)
+
+
+def explanations_agree(part):
+    explanation_checks.check_explanations(100 + part, 500 // PARTS)
 
 
 def time_limits(part):
@@ -165,6 +169,7 @@ CAMPAIGNS = {
     "2,000 panels with bids, asks, fees and spreads: the best book against a linear program": books_agree,
     "2,000 panels, judge by judge: statuses, distances and least contradictions": checks_agree,
     "2,000 sheets and 2,000 panels with laws, conditionals and quotes: broken relations against loops": relations_agree,
+    "500 random sheets: what a check and the workbench tell people, bands and repairs": explanations_agree,
     "4,000 panels in each of 16 settings: coverage of 95% intervals (percent away from 95)": intervals_cover,
     "10,000 random revisions of each of 20 live panels against scratch (largest difference)": live_revisions,
     "250 revisions of each of 20 live panels with conditionals, intervals and pins against scratch": live_terms,

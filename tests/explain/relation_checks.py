@@ -7,6 +7,7 @@ import numpy as np
 
 import coherently as co
 from coherently.explain.bets.bets import bets_at_forecasts
+from coherently.explain.judge_sheet import SheetSetting
 from coherently.explain.judge_sheet.live_feedback import on_sheet
 from coherently.explain.relations.broken import violated
 from coherently.explain.relations.scope_relations import broken_relations
@@ -34,6 +35,7 @@ def distinct(sheet, value):
             seen |= {tuple(joint) + tuple(given), tuple(given - joint) + tuple(given)}
             kept.append(i)
     sheet.joint, sheet.given, sheet.items = sheet.joint[kept], sheet.given[kept], [sheet.items[i] for i in kept]
+    sheet.setting = SheetSetting(tuple(sheet.items), tuple(sheet.laws))
     return sheet, value[kept]
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from coherently.errors import MethodError
 from coherently.explain.bets.dutch import make_book
 from coherently.explain.bets.trading_terms import TradingTerms
+from coherently.explain.explanation import Explanation, Repair, exact_changes, quote_sentence, sheet_of
 from coherently.explain.minimal_sets import lawfully_minimal, minimal
 from coherently.explain.relations.broken import MOMENT, irreducible, moved_most, violated
 from coherently.explain.rounding_slack import is_within_slack
@@ -27,8 +29,11 @@ if TYPE_CHECKING:
     from coherently.explain.bets.conditions import Alone
     from coherently.explain.bets.distance import NearestPrices
     from coherently.explain.bets.dutch import Book
+    from coherently.explain.fit.answer_sheet import AnswerSheet
+    from coherently.explain.fit.sheet_values import Band
     from coherently.solve.budget import Budget
 
+Voice: TypeAlias = Literal["symbols", "people"]
 SHOWN = 5
 """Maximum number of contradictions that are put into words."""
 SHARE = 0.5
@@ -80,6 +85,74 @@ class Finding(Verdict, Value, Told):
                 slack = self._slack[alone.source]
                 shown += _contradictions(alone.bets, alone.answers, slack, budget, granted=alone.source)
         return tuple(shown[:SHOWN])
+
+    def sentences(self, voice: Voice = "symbols") -> tuple[str, ...]:
+        r"""The contradictions in sentences: in "symbols", which are the `contradictions`, or for "people".
+
+        Symbols are exact and name the worst contradictions first, up to five. People's sentences have labels and whole
+        per cents, in the order of the forecasts, and are those of a judge's sheet in the workbench: they are about what
+        people can notice, more than half a per cent.
+
+        >>> import coherently as co
+        >>> rows = [("Ann", "p", 0.3), ("Ann", "q given p", 0.45), ("Ann", "p & q", 0.25), ("Ann", "q", 0.5)]
+        >>> labels = {"p": "a recession", "q": "a rate cut", "q given p": "a rate cut in a recession"}
+        >>> found = co.check(co.Panel.from_records(rows, labels=labels)).judges["Ann"]
+        >>> [sentence.replace("\xa0", " ") for sentence in found.sentences("people")]
+        ['A recession (30 %) with a rate cut in 45 % of the cases makes both together 14 %, not 25 %.']
+        """
+        if voice == "symbols":
+            return self.contradictions
+        if voice != "people":
+            raise MethodError(f"unknown voice {voice!r}; write 'symbols' or 'people'")
+        if self.status is CheckStatus.COHERENT:
+            return ()
+        if self._bets.quoted.any():
+            return tuple(quote_sentence(self._bets, found.forecasts) for found in self.contradictory)
+        return self._people_sentences
+
+    @cached_property
+    def bands(self) -> tuple[Band, ...]:
+        """For each forecast: what the others allow for it, and whether it fits, to half a per cent.
+
+        A band is `mended` if the others contradict each other: then it is that of their nearest coherent version.
+        Quotes have none, and what was not looked at in time is missing; see `unchecked`.
+
+        >>> import coherently as co
+        >>> rows = [("Ann", "p", 0.3), ("Ann", "q given p", 0.5), ("Ann", "p & q", 0.15)]
+        >>> [(band.event, round(band.low, 4), round(band.high, 4)) for band in co.check(
+        ...     co.Panel.from_records(rows)).judges["Ann"].bands]
+        [('p', 0.3, 0.3), ('q given p', 0.5, 0.5), ('p & q', 0.15, 0.15)]
+        """
+        with self._allowance.spend(SHARE) as budget:
+            return Explanation(self._bets, self._sheet, budget).bands
+
+    @cached_property
+    def repair(self) -> Repair:
+        """The least change that makes the forecasts coherent, exactly and in whole per cents.
+
+        >>> import coherently as co
+        >>> found = co.check(co.Panel.from_records([("Ann", "p", 0.3), ("Ann", "p & q", 0.36)])).judges["Ann"]
+        >>> [(change.event, change.old, round(change.new, 6)) for change in found.repair.changes]
+        [('p', 0.3, 0.33), ('p & q', 0.36, 0.33)]
+        """
+        changes = tuple(exact_changes(self._bets, self._answers, self._alone))
+        with self._allowance.spend(SHARE) as budget:
+            return Repair(changes, *Explanation(self._bets, self._sheet, budget).whole())
+
+    @cached_property
+    def unchecked(self) -> tuple[str, ...]:
+        """The forecasts that the people's sentences may leave out: too many, quotes, or no time."""
+        with self._allowance.spend(SHARE) as budget:
+            return Explanation(self._bets, self._sheet, budget).unchecked
+
+    @cached_property
+    def _people_sentences(self) -> tuple[str, ...]:
+        with self._allowance.spend(SHARE) as budget:
+            return Explanation(self._bets, self._sheet, budget).sentences
+
+    @cached_property
+    def _sheet(self) -> AnswerSheet | None:
+        return sheet_of(self._bets)
 
     @cached_property
     def book(self) -> Book:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coherently.engine import opened, opened_keep
-from coherently.errors import ContradictionError, PanelError
+from coherently.errors import PanelError
 from coherently.note_log import notes_logged
 from coherently.panel import Panel
 from coherently.panel.weights import with_weights
@@ -92,7 +92,7 @@ def _aggregated(panel: Panel, notes: tuple[str, ...], chosen: Method, measure: L
             solution = chosen.solve(problem, budget).in_weights(unit)
         answered, solution = with_idle(panel, problem.in_weights(), solution)
     except InfeasiblePinsError as error:
-        raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
+        raise pins_in_conflict(panel, error.pins) from None
     solution = with_notes(panel, problem, with_settled(panel, plain, solution))
     said = [*notes, *filter(None, [clipped(panel, measure), solution.note])]
     return Result(panel, chosen, answered, replace(solution, note=" ".join(said) or None))

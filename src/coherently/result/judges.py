@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.engine import opened
-from coherently.errors import ContradictionError
 from coherently.note_log import log_notes
 from coherently.problem import KERNELS, find_loss, pose_individually, settled, unit_of
 from coherently.result.notes import pins_in_conflict
@@ -66,7 +65,7 @@ def individual(
         with opened(engine) as executor:
             solution = chosen.solve(problem, asked_budget(progress, cancel, executor))
     except InfeasiblePinsError as error:
-        raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
+        raise pins_in_conflict(panel, error.pins) from None
     label = problem.merged.components()
     known, value = _known(solution, label), solution.value
     far = known[label] == FAR

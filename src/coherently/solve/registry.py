@@ -57,7 +57,7 @@ def _with(method: Method, options: dict[str, object], word: str) -> Method:
     """The method with some options, its own or those of the method that follows it."""
     if not options:
         return method
-    known: set[str] = {field.name for field in fields(method)} if is_dataclass(method) else set()
+    known = _options_of(method)
     own = {name: value for name, value in options.items() if name in known}
     others = {name: value for name, value in options.items() if name not in known}
     if others:
@@ -68,6 +68,23 @@ def _with(method: Method, options: dict[str, object], word: str) -> Method:
         own["then"] = _with(then, others, then.name)
     made: Method = replace(method, **own)  # type: ignore[type-var]
     return made
+
+
+def takes(method: Method, option: str) -> bool:
+    """Whether a method has an option, or the method that follows it has.
+
+    >>> takes(Exact(), "time_limit"), takes(Recipe(), "time_limit"), takes(Recipe(then=None), "time_limit")
+    (True, True, False)
+    """
+    if option in _options_of(method):
+        return True
+    then = getattr(method, "then", None)
+    return then is not None and takes(then, option)
+
+
+def _options_of(method: object) -> set[str]:
+    """The names of the options of a method; those of a user's own may be any object."""
+    return {field.name for field in fields(method)} if is_dataclass(method) else set()
 
 
 def recipe_of(values: object) -> Recipe:

@@ -65,7 +65,7 @@ def test_what_cannot_be_read_is_not_said_to_fit():
 
 
 def test_more_sets_than_are_looked_for_are_not_said_to_fit(monkeypatch):
-    monkeypatch.setattr("coherently.explain.judge_sheet.piece_check.MOST_SETS", 0)
+    monkeypatch.setattr("coherently.explain.fit.piece_check.MOST_SETS", 0)
     events = ("a", "b", "c", "d", "exactly(1; a, b, c, d)")
     setting = SheetSetting(tuple(Item(event[:1] + str(i), event, event, i) for i, event in enumerate(events)))
     values = (0.1, 0.1, 0.1, 0.1, 0.9)

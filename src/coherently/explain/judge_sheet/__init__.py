@@ -5,11 +5,7 @@ Pure functions on values; nothing here knows of a store or of the web.
 
 from __future__ import annotations
 
-from coherently.explain.judge_sheet.attempts import Attempts
-from coherently.explain.judge_sheet.live_feedback import feedback, fit, warm_up
-from coherently.explain.judge_sheet.panel_overview import ask_next, averages, follows, overview, rises
-from coherently.explain.judge_sheet.question_drafts import read_draft
-from coherently.explain.judge_sheet.sheet_values import (
+from coherently.explain.fit.sheet_values import (
     AnswerChange,
     Answered,
     AnswerState,
@@ -23,6 +19,10 @@ from coherently.explain.judge_sheet.sheet_values import (
     Spread,
     Suggestion,
 )
+from coherently.explain.judge_sheet.attempts import Attempts
+from coherently.explain.judge_sheet.live_feedback import feedback, fit, warm_up
+from coherently.explain.judge_sheet.panel_overview import ask_next, averages, follows, overview, rises
+from coherently.explain.judge_sheet.question_drafts import read_draft
 
 __all__ = [
     "AnswerChange",

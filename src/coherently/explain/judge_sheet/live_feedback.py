@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from coherently.explain.fit.answer_sheet import on_sheet
+from coherently.explain.fit.least_change import Mend, least_change
+from coherently.explain.fit.piece_check import in_sheet_order, looked_at
+from coherently.explain.fit.sheet_values import Answered, AnswerState, Clash, Feedback, SheetSetting
 from coherently.explain.judge_sheet.attempts import Attempts, Lately, processor_budget
-from coherently.explain.judge_sheet.least_change import Mend, least_change
-from coherently.explain.judge_sheet.piece_check import PieceCheck
-from coherently.explain.judge_sheet.sheet_parts.answer_sheet import on_sheet
-from coherently.explain.judge_sheet.sheet_values import Answered, AnswerState, Clash, Feedback, SheetSetting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
-    from coherently.explain.judge_sheet.sheet_parts.answer_sheet import AnswerSheet
-    from coherently.explain.judge_sheet.sheet_values import AnswerChange
+    from coherently.explain.fit.piece_check import PieceCheck
+    from coherently.explain.fit.sheet_values import AnswerChange
     from coherently.explain.relations.relation import Relation
     from coherently.solve.budget import Budget
 
@@ -63,23 +63,13 @@ def _feedback(setting: SheetSetting, answers: tuple[Answered, ...], meant: froze
     sheet = on_sheet(setting, answers)
     if sheet is None:
         return Feedback(states=_states(answers, []))
-    checks = _checks(sheet, meant, budget)
+    checks = looked_at(sheet, meant, budget)
     states = _states(answers, checks)
     bands = {band.event: band for check in checks for band in check.bands()}
-    clashes = [_clash(check, misfit) for check in checks for misfit in check.misfits]
-    place = {item.id: i for i, item in enumerate(sheet.sheet.items)}
-    clashes.sort(key=lambda clash: (clash.question, max(place[event] for event in clash.events)))
+    clashes = [_clash(check, relation) for check, relation in in_sheet_order(checks)]
     known = [item.id for item, told in zip(sheet.sheet.items, sheet.known.tolist(), strict=True) if told]
     found = tuple(bands[event] for event in known if event in bands)
     return Feedback(found, tuple(clashes), states, finished=not budget.is_over())
-
-
-def _checks(sheet: AnswerSheet, meant: Set[str], budget: Budget) -> list[PieceCheck]:
-    """The pieces that can be checked, with their contradictions looked for as far as the time goes."""
-    checks = [PieceCheck(sheet, piece, meant, budget) for piece in sheet.pieces() if piece.columns is not None]
-    for check in checks:
-        check.look()
-    return checks
 
 
 def _states(answers: Sequence[Answered], checks: Sequence[PieceCheck]) -> dict[str, AnswerState]:
@@ -115,9 +105,8 @@ def _clashes(
     setting: SheetSetting, answers: tuple[Answered, ...], meant: frozenset[str], budget: Budget
 ) -> ToldClashes:
     sheet = on_sheet(setting, answers)
-    checks = [] if sheet is None else _checks(sheet, meant, budget)
-    found = [_clash(check, misfit, with_change=False) for check in checks for misfit in check.misfits]
-    in_order = tuple(sorted(found, key=lambda clash: clash.question))
+    checks = [] if sheet is None else looked_at(sheet, meant, budget)
+    in_order = tuple(_clash(check, relation, with_change=False) for check, relation in in_sheet_order(checks))
     checked = Feedback(states=_states(answers, checks)).checked
     return ToldClashes(in_order, checked, finished=not budget.is_over())
 
@@ -143,7 +132,7 @@ def _clash(check: PieceCheck, misfit: Relation, *, with_change: bool = True) -> 
 
 def warm_up() -> None:
     """Load what feedback needs, so that the first judge does not wait for it."""
-    from coherently.explain.judge_sheet.sheet_values import Item
+    from coherently.explain.fit.sheet_values import Item
 
     events = ("p", "q", "p & q", "q given p", "~q given p")
     items = tuple(Item(f"e{i}", event, event, i) for i, event in enumerate(events))

@@ -9,21 +9,21 @@ import numpy as np
 
 from coherently.errors import CoherentlyError
 from coherently.events import CERTAIN, NEVER, find_world, tidy
+from coherently.explain.fit.answer_sheet import conjunctions, on_sheet
+from coherently.explain.fit.mixture_program import MixtureProgram
+from coherently.explain.fit.nearest_answers import mended
+from coherently.explain.fit.read_sheets import pieces_of, read_sheet
+from coherently.explain.fit.sheet_values import Answered, Item, Overview, SheetSetting, Spread, Suggestion
 from coherently.explain.judge_sheet.attempts import processor_budget
 from coherently.explain.judge_sheet.live_feedback import clashes_of
-from coherently.explain.judge_sheet.people_sentences import number_word, opened, percent, phrase
-from coherently.explain.judge_sheet.sheet_parts.answer_sheet import conjunctions, on_sheet
-from coherently.explain.judge_sheet.sheet_parts.mixture_program import MixtureProgram
-from coherently.explain.judge_sheet.sheet_parts.nearest_answers import mended
-from coherently.explain.judge_sheet.sheet_parts.read_sheets import pieces_of, read_sheet
-from coherently.explain.judge_sheet.sheet_values import Answered, Item, Overview, SheetSetting, Spread, Suggestion
+from coherently.explain.people_sentences import number_word, opened, percent, phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
 
     from numpy.typing import NDArray
 
-    from coherently.explain.judge_sheet.sheet_parts.read_sheets import ReadSheet
+    from coherently.explain.fit.read_sheets import ReadSheet
 
 MOST_ASKED = 60
 """Maximum number of pairs of events that are looked at for the next question."""
@@ -97,7 +97,7 @@ def ask_next(
     for piece in sheet.pieces():
         near = mended(sheet.sheet, piece.items, value[piece.items], ~np.isnan(value[piece.items]), budget)
         value[piece.items] = np.nan if near is None else near
-    pairs = _candidates(setting, sheet.sheet, value)
+    pairs = _candidates(sheet.sheet, value)
     items = [Item(f"pair {n}", text, _title(sheet.sheet, pair), 0) for n, (_, pair, text) in enumerate(pairs)]
     longer = SheetSetting((*setting.items, *items), setting.laws)
     known, found = frozenset(np.flatnonzero(~np.isnan(value)).tolist()), list[Suggestion]()
@@ -113,11 +113,9 @@ def ask_next(
     return tuple(found[:count])
 
 
-def _candidates(
-    setting: SheetSetting, sheet: ReadSheet, value: NDArray[np.float64]
-) -> list[tuple[float, tuple[int, int], str]]:
+def _candidates(sheet: ReadSheet, value: NDArray[np.float64]) -> list[tuple[float, tuple[int, int], str]]:
     """Pairs of answered events of different questions, those first that two averages alone leave most open."""
-    joint = {side for side, _ in conjunctions(setting)}
+    joint = {side for side, _ in conjunctions(sheet)}
     single = [
         i
         for i in np.flatnonzero(~np.isnan(value) & ~sheet.conditional).tolist()
@@ -163,7 +161,7 @@ def _suggestion(
     if sheet is None or item.id not in sheet.number:
         return None
     asked = sheet.number[item.id]
-    piece = next(one for one in pieces_of(setting, known | {asked}) if asked in one.items)
+    piece = next(one for one in pieces_of(sheet, known | {asked}) if asked in one.items)
     if piece.columns is None:
         return None
     every = np.append(value, np.full(len(sheet.items) - len(value), np.nan))[piece.items]

@@ -12,16 +12,16 @@ import numpy as np
 
 from coherently.errors import CoherentlyError
 from coherently.events import CERTAIN, NEVER, Events, find_conflict, find_world
-from coherently.explain.judge_sheet.sheet_parts.mixture_program import MixtureProgram
-from coherently.explain.judge_sheet.sheet_parts.read_sheets import pieces_of, read_sheet
-from coherently.explain.judge_sheet.sheet_values import DraftReading, Item, SheetSetting
+from coherently.explain.fit.mixture_program import MixtureProgram
+from coherently.explain.fit.read_sheets import pieces_of, read_sheet
+from coherently.explain.fit.sheet_values import DraftReading, Item, SheetSetting
 from coherently.panel.statements import PinStatement, Statement, read_pin, split_statements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from coherently.events import Fault
-    from coherently.explain.judge_sheet.sheet_parts.read_sheets import ReadSheet
+    from coherently.explain.fit.read_sheets import ReadSheet
 
 LONGEST = 10_000
 """Maximum number of characters of a draft."""
@@ -138,14 +138,17 @@ def _pin(setting: SheetSetting, sheet: ReadSheet, statement: Statement) -> Draft
     read = replace(read, kind="probability", remarks=kept, same_as=None, opposite_of=None)
     item = Item("draft", pin.event, pin.event, 0)
     told = SheetSetting((item,), (*setting.laws, statement.text))
-    if read_sheet(told) is None or not _is_possible(told):
+    if not _is_possible(told):
         return replace(read, fault="No probabilities fit this together with the other laws.")
     return read
 
 
 def _is_possible(setting: SheetSetting) -> bool:
     """Whether some mixture of worlds keeps all laws about probabilities."""
-    for piece in pieces_of(setting, frozenset(range(len(setting.items)))):
+    sheet = read_sheet(setting)
+    if sheet is None:
+        return False
+    for piece in pieces_of(sheet, frozenset(range(len(sheet.items)))):
         if piece.columns is not None and np.isinf(MixtureProgram(piece, np.full(len(piece), np.nan)).miss()):
             return False
     return True

@@ -157,7 +157,7 @@ def violated(
     found += _granted(prices, left, rules, budget)
     best: dict[frozenset[int], Relation] = {}
     broken = (relation for relation in found if relation.violation > TOLERANCE)
-    for relation in sorted(broken, key=lambda relation: (-round(relation.violation, 9), relation.complements)):
+    for relation in sorted(broken, key=lambda one: (-round(one.violation, 9), one.rests, one.complements)):
         best.setdefault(frozenset(relation.forecasts), relation)
     return list(best.values())
 

@@ -180,14 +180,20 @@ class Exclusions:
         if len(self) > MOST_IN_THREES:
             yield from self._broken_among_many(high, low, tolerance)
             return
-        groups = [("all", self.pairs, 1.0)]
+        for row in self.pairs[likely[self.pairs].sum(axis=1) > 1.0 + tolerance].tolist():
+            yield Excess("all", tuple(row))
         if not few:
-            groups += [("all", self.threes, 2.0), ("one", self.ones, 1.0)]
-        for kind, rows, most in groups:
-            for row in rows[likely[rows].sum(axis=1) > most + tolerance].tolist():
-                yield Excess(kind, tuple(row))
-        if not few:
+            yield from self._broken_threes(likely, tolerance)
             yield from self._broken_sums(high, low, likely, tolerance)
+
+    def _broken_threes(self, likely: Vector, tolerance: float) -> Iterator[Excess]:
+        """Those with the fewest complements first: of relations between the same forecasts, the first is told."""
+        found = []
+        for kind, rows, most in (("all", self.threes, 2.0), ("one", self.ones, 1.0)):
+            found += [(kind, row) for row in rows[likely[rows].sum(axis=1) > most + tolerance].tolist()]
+        n = len(self)
+        for kind, row in sorted(found, key=lambda one: ([i >= n for i in one[1]], one[0], [i % n for i in one[1]])):
+            yield Excess(kind, tuple(row))
 
     def _broken_among_many(self, high: Vector, low: Vector, tolerance: float) -> Iterator[Excess]:
         """Pairs among many events, the worst of each kind, without a list of all that cannot happen."""

@@ -82,7 +82,7 @@ class Relation:
     "one" (at most one can: to at most 1), "sum" (those of the first two should add up to that of the last two) and
     "set" (they cannot hold together, for no stated reason). `granted` says that they are conditional forecasts,
     considered where their condition holds; `partition` that they are options of one question, and `whole` that they are
-    all of them. `worlds` of assertions can be compared within one `scope`.
+    all of them. `worlds` of assertions can be compared within one `scope`, which has `size` worlds (0 if not told).
     """
 
     kind: str
@@ -92,6 +92,7 @@ class Relation:
     partition: bool = False
     whole: bool = False
     scope: int = 0
+    size: int = 0
 
     @property
     def shape(self) -> RelationShape:
@@ -127,6 +128,11 @@ class Relation:
     def has_shares(self) -> bool:
         """Whether some assertion is that of a conditional and its condition together."""
         return any(assertion.is_share for assertion in self.assertions)
+
+    @property
+    def rests(self) -> int:
+        """The number of assertions about the rest of a condition."""
+        return sum(assertion.rest for assertion in self.assertions)
 
     @property
     def signs(self) -> list[int]:

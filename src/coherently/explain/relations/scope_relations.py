@@ -170,7 +170,8 @@ def _relation(table: AssertionTable, chance: Vector, excess: Excess) -> Relation
     if excess.kind != "sum":
         literals = tuple(sorted(literals, key=lambda literal: literal >= n))
     assertions = tuple(table.assertion(literal % n, float(chance[literal % n])) for literal in literals)
-    return Relation(excess.kind, assertions, tuple(literal >= n for literal in literals), granted=table.granted)
+    negated, size = tuple(literal >= n for literal in literals), table.exclusions.truth.shape[1]
+    return Relation(excess.kind, assertions, negated, granted=table.granted, size=size)
 
 
 def irreducible_relations(found: Iterable[Relation], kind: str | None = None) -> list[Relation]:

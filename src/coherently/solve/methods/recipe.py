@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coherently.errors import MethodError
+from coherently.errors import MethodError, did_you_mean
 from coherently.problem import LOSSES, find_loss, pose_again
 from coherently.solve.facts import Promise, Status
 from coherently.solve.methods.exact import Exact
@@ -62,9 +62,17 @@ class Recipe(Told):
 
     def __post_init__(self) -> None:
         if self.pool not in POOLS:
-            raise MethodError(f"unknown pool {self.pool!r} of a recipe; the pools are {', '.join(POOLS)}")
+            raise MethodError(
+                f"unknown pool {self.pool!r} of a recipe; the pools are {', '.join(POOLS)}",
+                code="unknown-pool",
+                remedy=did_you_mean(self.pool, POOLS).strip() or None,
+            )
         if self.loss not in LOSSES:
-            raise MethodError(f"unknown loss {self.loss!r} of a recipe; the losses are {', '.join(LOSSES)}")
+            raise MethodError(
+                f"unknown loss {self.loss!r} of a recipe; the losses are {', '.join(LOSSES)}",
+                code="unknown-loss",
+                remedy=did_you_mean(self.loss, LOSSES).strip() or None,
+            )
         if not 0 < self.exponent < math.inf:
             raise MethodError(f"exponent is {self.exponent}; it must be above 0")
         if not math.isfinite(self.shift):

@@ -6,7 +6,7 @@ Judges of the live panel are ids of judges. Other processes append too; the tabl
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from coherently.errors import PanelError
@@ -19,6 +19,7 @@ from coherently.panel import Panel
 from coherently.panel.statements import Statement, split_statements
 from coherently.problem import find_loss
 from coherently.solve import Exact
+from coherently.web.operations.questions import statements_of
 from coherently.web.store import AnswerGiven, NotFoundError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from coherently.live.vocabulary import Key
     from coherently.solve import Method
-    from coherently.web.store import ForecastRecord, QuestionRecord, Store
+    from coherently.web.store import ForecastRecord, LawRecord, QuestionRecord, Store
 
 PAGE = 10_000
 """Number of changes, or of forecasts, that are read at a time."""
@@ -49,12 +50,19 @@ class StoreJournal:
     def __init__(self, store: Store, panel: str, method: Method | None = None) -> None:
         self._store, self._panel = store, panel
         self._method = Exact() if method is None else method
-        self._seen = self._forecast = self._outcome = 0
+        self.seen = 0
+        """The number of the last change that was seen."""
+        self.questions: tuple[QuestionRecord, ...] = ()
+        self.laws: tuple[LawRecord, ...] = ()
+        self.records: dict[tuple[str, str], ForecastRecord] = {}
+        """The answers that stand, by judge and event, in their order; also those to questions that are withdrawn."""
+        self._is_told, self._forecast, self._outcome = True, 0, 0
         self._events: dict[str, tuple[str, int]] = {}
         """The text of each event that is asked, and how many events before it mean the same."""
-        self._laws: Counter[str] = Counter()
-        self._standing: dict[tuple[str, str], float] = {}
-        """The number of each judge on each event, by ids."""
+        self._held: Counter[str] = Counter()
+        """The laws of the live panel, each with how often it is said."""
+        self._standing: set[tuple[str, str]] = set()
+        """The answers of the live panel, by judge and event."""
         self._resolved: set[str] = set()
 
     @property
@@ -80,32 +88,51 @@ class StoreJournal:
     def close(self) -> None:
         """Nothing is held."""
 
-    def _begin(self) -> Beginning:
+    def take(self) -> None:
+        """Read what stands now, whatever it means: questions, laws and records."""
+        self._store.read(self._take)
+
+    def _take(self) -> None:
         store, panel = self._store, self._panel
-        self._seen = store.changes.last(panel)
-        self._events, self._laws = self._setting()
-        latest = [each for each in store.forecasts.latest(panel) if each.event in self._events]
-        self._standing = {(each.judge, each.event): each.probability for each in latest if each.probability is not None}
+        self.seen = store.changes.last(panel)
+        self.records = {(each.judge, each.event): each for each in store.forecasts.latest(panel)}
         self._forecast = store.forecasts.last(panel)
-        history = store.outcomes.history(panel)
-        self._outcome = history[-1].id if history else 0
-        outcomes = {each.event: each.outcome for each in store.outcomes.latest(panel) if each.outcome is not None}
-        self._resolved = set(outcomes)
-        rows = [(self._judge(*place), self._events[place[1]][0], value) for place, value in self._standing.items()]
+        self.questions, self.laws = store.questions.list(panel), store.laws.list(panel)
+
+    def _begin(self) -> Beginning:
+        self._take()
+        self._events, self._held = self._setting()
+        rows = [
+            (self._judge(*place), self._events[place[1]][0], each.probability)
+            for place, each in self.records.items()
+            if each.event in self._events and each.probability is not None
+        ]
         ledger = Ledger()
+        self._is_told = bool(rows)
         if rows:
-            fill(ledger, Panel.from_records(rows, laws=list(self._laws), outcomes=outcomes or None))
-        else:  # a panel of no forecasts has nothing to be solved: its laws come as the first revisions
-            self._laws, self._resolved, self._outcome, self._seen = Counter(), set(), 0, -1
+            self._standing = {place for place, each in self.records.items() if self._counts(each)}
+            fill(ledger, Panel.from_records(rows, laws=list(self._held), outcomes=self._outcomes() or None))
+        else:  # a panel of no forecasts has nothing to be solved: laws and outcomes come as the first revisions
+            self._standing, self._held, self._resolved, self._outcome = set(), Counter(), set(), 0
         return Beginning(ledger, Dress(), self._method, find_loss("brier"))
+
+    def _outcomes(self) -> dict[str, bool | float | str]:
+        history = self._store.outcomes.history(self._panel)
+        self._outcome = history[-1].id if history else 0
+        last = {each.event: each.outcome for each in history}
+        found = {event: value for event, value in last.items() if value is not None}
+        self._resolved = set(found)
+        return found
 
     def _setting(self) -> tuple[dict[str, tuple[str, int]], Counter[str]]:
         """The events that are asked, and the laws that hold, each with how often it is said."""
-        questions = self._store.questions.list(self._panel)
-        declared = [each.declaration for each in questions if each.declaration]
-        said = [*declared, *(each.statement for each in self._store.laws.list(self._panel))]
-        laws = Counter(each.text for each in split_statements(said))
-        return _numbered(questions, [law for law in laws if Statement(law, "").is_declaration]), laws
+        said = split_statements(statements_of(self.questions, self.laws))
+        laws = Counter(each.text for each in said)
+        return _numbered(self.questions, [law for law in laws if Statement(law, "").is_declaration]), laws
+
+    def _counts(self, record: ForecastRecord) -> bool:
+        """Whether a record is an answer of the live panel: a number, to a question that is asked."""
+        return record.probability is not None and record.event in self._events
 
     def _judge(self, judge: str, event: str) -> str:
         """The name of a judge in the live panel, for an event."""
@@ -113,12 +140,12 @@ class StoreJournal:
         return f"{judge} {twin}" if twin else judge
 
     def _read(self) -> list[Revision]:
-        changes = self._store.changes.after(self._panel, self._seen, PAGE)
-        if not changes and self._seen >= 0:
+        changes = self._store.changes.after(self._panel, self.seen, PAGE)
+        if not changes and self._is_told:
             return []
         kinds = {each.kind for each in changes}
-        is_cut = len(changes) == PAGE or self._seen < 0
-        self._seen = self._store.changes.last(self._panel)
+        is_cut = len(changes) == PAGE or not self._is_told
+        self._is_told, self.seen = True, self._store.changes.last(self._panel)
         found: list[Revision] = []
         if is_cut or kinds & SETTING:
             found += self._new_setting()
@@ -130,40 +157,43 @@ class StoreJournal:
 
     def _new_setting(self) -> Iterator[Revision]:
         """Answers to questions that are asked no longer go first, as laws that declare their variables may go too."""
-        events, laws = self._setting()
-        moment = datetime.now().timestamp()
-        for place in [place for place in self._standing if events.get(place[1]) != self._events[place[1]]]:
-            del self._standing[place]
-            yield Revision(Act.WITHDRAW, moment, judge=self._judge(*place), event=self._events[place[1]][0])
-        for law in self._laws - laws:
+        self.questions, self.laws = self._store.questions.list(self._panel), self._store.laws.list(self._panel)
+        before, (events, laws) = self._events, self._setting()
+        moment = datetime.now(UTC).timestamp()
+        for place in [place for place in self._standing if events.get(place[1]) != before[place[1]]]:
+            self._standing.discard(place)
+            yield Revision(Act.WITHDRAW, moment, judge=self._judge(*place), event=before[place[1]][0])
+        for law in self._held:
             if law not in laws:
                 yield Revision(Act.DROP_LAW, moment, law=law)
-        for law in sorted(laws - self._laws, key=lambda one: not Statement(one, "").is_declaration):
-            if law not in self._laws:
+        for law in sorted(laws, key=lambda one: not Statement(one, "").is_declaration):
+            if law not in self._held:
                 yield Revision(Act.ADD_LAW, moment, law=law)
-        fresh = events.keys() - {event for event in events if events[event] == self._events.get(event)}
-        self._events, self._laws = events, laws
-        if fresh:  # events that took another place among those of the same meaning may have answers
-            for each in self._store.forecasts.latest(self._panel):
-                if each.event in fresh and each.id <= self._forecast:
-                    yield from self._revision(each)
+        self._events, self._held = events, laws
+        for place, each in self.records.items():  # an event may take another place among those of the same meaning
+            if place not in self._standing and self._counts(each):
+                yield from self._revision(each)
 
     def _new_answers(self) -> Iterator[Revision]:
         while page := self._store.forecasts.history(self._panel, after=self._forecast, limit=PAGE):
             self._forecast = page[-1].id
             for each in page:
+                self.records.pop((each.judge, each.event), None)
+                if each.state != "withdrawn":
+                    self.records[each.judge, each.event] = each
                 if each.event in self._events:
                     yield from self._revision(each)
 
     def _revision(self, record: ForecastRecord) -> Iterator[Revision]:
         place = record.judge, record.event
         judge, event, time = self._judge(*place), self._events[record.event][0], _seconds(record.time)
-        stands = self._standing.pop(place, None) is not None
+        stands = place in self._standing
         if record.probability is not None:
-            self._standing[place] = record.probability
+            self._standing.add(place)
             act = Act.REVISE if stands else Act.ADD
             yield Revision(act, time, judge=judge, event=event, probability=record.probability)
         elif stands:
+            self._standing.discard(place)
             yield Revision(Act.WITHDRAW, time, judge=judge, event=event)
 
     def _new_outcomes(self) -> Iterator[Revision]:

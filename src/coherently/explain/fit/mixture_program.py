@@ -17,7 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.explain.judge_sheet.sheet_parts.pieces import SheetPiece
+    from coherently.explain.fit.pieces import SheetPiece
 
     Vector = NDArray[np.float64]
     Mask = NDArray[np.bool_]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from coherently.explain.judge_sheet.sheet_parts.mixture_program import GRACE
-from coherently.explain.judge_sheet.sheet_values import AnswerChange
+from coherently.explain.fit.mixture_program import GRACE
+from coherently.explain.fit.sheet_values import AnswerChange
 from coherently.explain.relations.relation import RelationShape
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.explain.judge_sheet.piece_check import PieceCheck
+    from coherently.explain.fit.piece_check import PieceCheck
     from coherently.explain.relations.relation import Relation
 
     Vector = NDArray[np.float64]
@@ -36,6 +36,7 @@ MOST_TRIED = 400
 
 ALL_LOCKED = "All of these are locked. Unlock one, or say that you meant it."
 NOTHING = "No change of the answers that are not locked makes this fit. Unlock one, or say that you meant it."
+NO_WHOLE = "No whole per cents near to the least change fit together."
 LATE = "There was no time to look for the least change. Change an answer, or say that you meant it."
 
 
@@ -68,6 +69,20 @@ def least_change(check: PieceCheck, misfit: Relation) -> Mend:
             if fits:
                 return Mend(_changes(check, new))
     return Mend(stuck=NOTHING)
+
+
+def whole_change(check: PieceCheck) -> Mend:
+    """The smallest change, in whole per cents, after which all answers of a piece fit."""
+    near = check.nearest(check.answered, np.zeros(len(check.value), np.bool_))
+    if near is None:
+        return Mend(stuck=LATE)
+    for new in _whole(check.value, near, check.answered):
+        if check.budget.is_over():
+            return Mend(stuck=LATE)
+        after = check.at(new)
+        if after.program.miss() <= GRACE and not after.simple:
+            return Mend(_changes(check, new))
+    return Mend(stuck=NO_WHOLE)
 
 
 def _stages(check: PieceCheck, misfit: Relation) -> Iterator[Mask]:

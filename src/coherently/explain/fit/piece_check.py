@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.explain.judge_sheet.people_sentences import Wording
-from coherently.explain.judge_sheet.sheet_parts.mixture_program import GRACE, Enclosed, MixtureProgram
-from coherently.explain.judge_sheet.sheet_parts.nearest_answers import mended, mended_where_granted
-from coherently.explain.judge_sheet.sheet_values import AnswerState, Band
+from coherently.explain.fit.mixture_program import GRACE, Enclosed, MixtureProgram
+from coherently.explain.fit.nearest_answers import mended, mended_where_granted
+from coherently.explain.fit.sheet_values import AnswerState, Band
+from coherently.explain.people_sentences import Wording
 from coherently.explain.relations.relation import Assertion, Relation, RelationShape
 from coherently.explain.relations.scope_relations import SimpleRelations, broken_relations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.explain.judge_sheet.sheet_parts.answer_sheet import AnswerSheet
-    from coherently.explain.judge_sheet.sheet_parts.pieces import SheetPiece
-    from coherently.explain.judge_sheet.sheet_values import Item
+    from coherently.explain.fit.answer_sheet import AnswerSheet
+    from coherently.explain.fit.pieces import SheetPiece
+    from coherently.explain.fit.sheet_values import Item
     from coherently.solve.budget import Budget
 
     Vector = NDArray[np.float64]
@@ -236,6 +236,27 @@ class Fitting:
     def off(self, value: Vector, active: Mask) -> float:
         """By how much some answers were moved, in all."""
         return float(np.abs(self.value - value)[active].sum())
+
+
+def looked_at(answers: AnswerSheet, meant: Set[str], budget: Budget) -> list[PieceCheck]:
+    """The pieces that can be checked, with their contradictions looked for as far as the time goes."""
+    checks = [PieceCheck(answers, piece, meant, budget) for piece in answers.pieces() if piece.columns is not None]
+    for check in checks:
+        check.look()
+    return checks
+
+
+def in_sheet_order(checks: Iterable[PieceCheck]) -> list[tuple[PieceCheck, Relation]]:
+    """The relations to be told, by the last question that each names, and the last item."""
+    told = [(check, relation) for check in checks for relation in check.misfits]
+
+    def place(one: tuple[PieceCheck, Relation]) -> tuple[int, int]:
+        check, relation = one
+        return max(check.items[i].question for i in relation.forecasts), int(
+            check.piece.items[list(relation.forecasts)].max()
+        )
+
+    return sorted(told, key=place)
 
 
 def _is_between(middle: int, inner: int, outer: int) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.explain.judge_sheet.sheet_parts.read_sheets import ReadSheet
+    from coherently.explain.fit.read_sheets import ReadSheet
     from coherently.problem import Merged
 
     Truths = NDArray[np.bool_]

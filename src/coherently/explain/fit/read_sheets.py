@@ -10,15 +10,15 @@ import numpy as np
 
 from coherently.errors import CoherentlyError
 from coherently.events import CERTAIN
-from coherently.explain.judge_sheet.sheet_parts.pieces import make_piece
+from coherently.explain.fit.pieces import make_piece
 from coherently.panel import Panel
 from coherently.problem import pose, split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.explain.judge_sheet.sheet_parts.pieces import SheetPiece
-    from coherently.explain.judge_sheet.sheet_values import Item, SheetSetting
+    from coherently.explain.fit.pieces import SheetPiece
+    from coherently.explain.fit.sheet_values import Item, SheetSetting
 
 CERTAINLY = "true"
 """What a panel is about that asks nothing yet: its laws are read all the same."""
@@ -86,10 +86,9 @@ def _readable(setting: SheetSetting) -> tuple[Item, ...]:
 
 
 @lru_cache(maxsize=PIECES)
-def pieces_of(setting: SheetSetting, known: frozenset[int]) -> tuple[SheetPiece, ...]:
+def pieces_of(sheet: ReadSheet, known: frozenset[int]) -> tuple[SheetPiece, ...]:
     """The pieces of a sheet that some of its items, by number, make up."""
-    sheet = read_sheet(setting)
-    if sheet is None or not known:
+    if not known:
         return ()
     items = np.array(sorted(known), np.int64)
     rows = np.unique(sheet.row[items])

@@ -10,7 +10,7 @@ from coherently.explain.relations.relation import RelationShape
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from coherently.explain.judge_sheet.sheet_values import Item
+    from coherently.explain.fit.sheet_values import Item
     from coherently.explain.relations.relation import Assertion, Relation
 
 SPACE = "\N{NO-BREAK SPACE}"
@@ -35,7 +35,7 @@ def percent(probability: float, digits: int = 0) -> str:
 def phrase(item: Item) -> str:
     """The name of an item inside a sentence: bare if it begins with a small letter, else in quotes.
 
-    >>> from coherently.explain.judge_sheet.sheet_values import Item
+    >>> from coherently.explain.fit.sheet_values import Item
     >>> phrase(Item("e", "p", "by 31 March", 5, "a missed delivery")), phrase(Item("e", "p", "Prices rise", 1))
     ('a missed delivery by 31 March', '“Prices rise”')
     """
@@ -172,6 +172,8 @@ class Wording:
         """A (33 %) with B in 40 % of the cases makes both together 13 %, not 8 %."""
         shares = [assertion for assertion in misfit.assertions if len(assertion.forecasts) > 1]
         others = [assertion for assertion in misfit.assertions if len(assertion.forecasts) == 1]
+        if len(shares) == 2 and len(others) == 1 and _make_up(shares, others[0], misfit.size):
+            return self._total_probability(shares, others[0])
         if len(shares) != 1 or len(others) != 1 or misfit.shape not in (RelationShape.IMPLIES, RelationShape.EXCLUDE):
             return self.set_sentence(self._members(misfit))
         share, other = shares[0], others[0]
@@ -186,6 +188,23 @@ class Wording:
         if share is misfit.assertions[0]:
             return opened(f"{beginning} makes {phrase(self._item(other))} at least {made} likely, not {told}.")
         return opened(f"{beginning} makes {phrase(self._item(other))} at most {made} likely, not {told}.")
+
+    def _total_probability(self, shares: Sequence[Assertion], other: Assertion) -> str:
+        """C (38 %), A if C (43 %) and A if not C (76 %) make A 64 % likely, not 70 %: 43 % of 38 % and ..."""
+        first, second = sorted(shares, key=lambda share: share.turned)
+        condition = first.forecasts[1]
+        # Where they are about what is left of the condition, they are about the complement of the event.
+        turned = first.worlds & other.worlds == 0
+        made = sum(share.chance for share in shares)
+        made = 1.0 - made if turned else made
+        digits = _apart(made, other.chance)
+        total, told = percent(made, digits), percent(other.chance, digits)
+        members = [condition, first.forecasts[0], second.forecasts[0]]
+        every = listing([f"{phrase(self._items[i])} ({percent(self._value[i])})" for i in members])
+        own = [(self._value[share.forecasts[0]], share.rest != turned) for share in (first, second)]
+        parts = [1.0 - value if rest else value for value, rest in own]
+        sum_ = f"{percent(parts[0])} of {percent(self._value[condition])} and {percent(parts[1])} of the rest"
+        return opened(f"{every} make {phrase(self._item(other))} {total} likely, not {told}: {sum_} make {total}.")
 
     def _beginning(self, share: Assertion) -> str:
         """A (33 %) with B in 40 % of the cases."""
@@ -210,6 +229,13 @@ class Wording:
     def _told(self, assertion: Assertion) -> str:
         """An assertion with its number."""
         return f"{phrase(self._item(assertion))} ({percent(assertion.chance)})"
+
+
+def _make_up(shares: Sequence[Assertion], other: Assertion, size: int) -> bool:
+    """Whether two conditionals, given a condition and given its complement, make up an event or its complement."""
+    first, second = shares
+    same = first.forecasts[1] == second.forecasts[1] and first.turned != second.turned
+    return same and first.worlds | second.worlds in (other.worlds, (1 << size) - 1 ^ other.worlds)
 
 
 def _total(assertions: Sequence[Assertion]) -> str:

@@ -16,8 +16,8 @@ from coherently.solve.component.objective import objective_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.explain.judge_sheet.sheet_parts.pieces import CliqueStates
-    from coherently.explain.judge_sheet.sheet_parts.read_sheets import ReadSheet
+    from coherently.explain.fit.pieces import CliqueStates
+    from coherently.explain.fit.read_sheets import ReadSheet
     from coherently.panel import Panel
     from coherently.solve.budget import Budget
 

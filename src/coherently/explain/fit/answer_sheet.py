@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.explain.judge_sheet.sheet_parts.read_sheets import SETTINGS, pieces_of, read_sheet
+from coherently.explain.fit.read_sheets import SETTINGS, pieces_of, read_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from coherently.explain.judge_sheet.sheet_parts.pieces import SheetPiece
-    from coherently.explain.judge_sheet.sheet_parts.read_sheets import ReadSheet
-    from coherently.explain.judge_sheet.sheet_values import Answered, Item, SheetSetting
+    from coherently.explain.fit.pieces import SheetPiece
+    from coherently.explain.fit.read_sheets import ReadSheet
+    from coherently.explain.fit.sheet_values import Answered, Item, SheetSetting
 
 MOST_PAIRS = 5_000
 """Maximum number of pairs of items of which it is looked up whether a third is their conjunction."""
@@ -27,7 +27,6 @@ MOST_PAIRS = 5_000
 class AnswerSheet:
     """A sheet with answers: `value` is NaN where there is none; `known` marks those answered or abstained from."""
 
-    setting: SheetSetting
     sheet: ReadSheet
     value: NDArray[np.float64]
     known: NDArray[np.bool_]
@@ -35,7 +34,7 @@ class AnswerSheet:
 
     def pieces(self) -> tuple[SheetPiece, ...]:
         """The pieces that the known items make up."""
-        return pieces_of(self.setting, frozenset(np.flatnonzero(self.known).tolist()))
+        return pieces_of(self.sheet, frozenset(np.flatnonzero(self.known).tolist()))
 
     def families(self, piece: SheetPiece) -> list[frozenset[int]]:
         """The items of each question with several, if all of them are in a piece, by their numbers there."""
@@ -48,7 +47,7 @@ class AnswerSheet:
 
     def other_half(self, joint: int, one: int) -> Item | None:
         """The item that, together with item `one`, has the meaning of the event `joint`, a side."""
-        other = conjunctions(self.setting).get((joint, one))
+        other = conjunctions(self.sheet).get((joint, one))
         return None if other is None else self.sheet.items[other]
 
 
@@ -67,15 +66,12 @@ def on_sheet(setting: SheetSetting, answers: Sequence[Answered]) -> AnswerSheet 
         value[place] = np.nan if given is None else given
         known[place] = answer.abstained or given is not None
         locked[place] = answer.locked and given is not None
-    return AnswerSheet(setting, sheet, value, known, locked)
+    return AnswerSheet(sheet, value, known, locked)
 
 
 @lru_cache(maxsize=SETTINGS)
-def conjunctions(setting: SheetSetting) -> dict[tuple[int, int], int]:
+def conjunctions(sheet: ReadSheet) -> dict[tuple[int, int], int]:
     """For the side of a conjunction of two items, and one of these, the other."""
-    sheet = read_sheet(setting)
-    if sheet is None:
-        return {}
     plain = np.flatnonzero(~sheet.conditional).tolist()
     pairs = [(i, j) for i in plain for j in plain if i < j]
     if len(pairs) > MOST_PAIRS:
