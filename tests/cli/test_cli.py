@@ -227,7 +227,7 @@ def test_check_knows_conditionals(tmp_path):
     file.write_text("judge,event,probability\nA,p,0.5\nA,p given q,0.25\n")
     assert run("check", file, check=0).stderr == ""
     file.write_text("judge,event,probability\nA,p,0.5\nA,q given p,0.5\nA,p & q,0.5\n")
-    assert "P(p) = 0.50, P(q given p) = 0.50 and P(p & q) = 0.50" in run("check", file, check=1).stdout
+    assert "P(p & q) = 0.50 is above P(q given p) * P(p) = 0.25" in run("check", file, check=1).stdout
 
 
 def test_check_leaves_pins_out_and_says_so(tmp_path):

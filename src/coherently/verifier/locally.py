@@ -113,7 +113,8 @@ def violation_of(groups: Groups, x: Vector) -> Violation:
     >>> from coherently.problem import Groups
     >>> rows = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
     >>> one = np.zeros(1, np.int32)
-    >>> implies = Groups("logical", np.array([0, 2]), np.array([0, 1], np.int32), one, (rows,))
+    >>> both = np.array([0, 1], np.int32)
+    >>> implies = Groups(design="logical", starts=np.array([0, 2]), members=both, pattern=one, patterns=(rows,))
     >>> found = violation_of(implies, np.array([0.2, 0.6]))
     >>> round(found.proved, 9), round(found.largest, 9)
     (0.2, 0.2)

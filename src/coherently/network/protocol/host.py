@@ -91,6 +91,9 @@ class GroupHost:
     def on_value(self, message: Message) -> list[Message]:
         """Take values; decide the round if they are the last, and repeat its result if it is decided already."""
         group = self.groups[message.group]
+        # A group waits for round number + 1. A VALUE of the round before means that its RESULT was lost, and is
+        # answered from what is kept; any other is late. So a keeper that repeats a VALUE gets its RESULT sooner or
+        # later, and no round is projected twice.
         if message.round == group.number:
             return [self._result(group, message.sender)]
         if message.round != group.number + 1 or message.sender in group.arrived:
