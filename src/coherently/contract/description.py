@@ -129,7 +129,7 @@ class OrNull:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class OneWord:
     """One of some words."""
 
     words: Words

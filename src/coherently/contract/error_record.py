@@ -10,7 +10,7 @@ from coherently.contract.description import (
     WHOLE,
     ListOf,
     ObjectOf,
-    OneOf,
+    OneWord,
     OrNull,
     PlainKind,
     Record,
@@ -55,7 +55,7 @@ ERROR = Record(
     1,
     "What was wrong (`co.CoherentlyError`).",
     (
-        RecordField("kind", OneOf(error_kinds), "the class of the error"),
+        RecordField("kind", OneWord(error_kinds), "the class of the error"),
         *PROBLEM_FIELDS,
         RecordField("problems", ListOf(ObjectOf("a problem", PROBLEM_FIELDS)), "all of them, at most the first 1,000"),
     ),

@@ -15,7 +15,7 @@ from coherently.contract import (
     TEXT,
     WHOLE,
     ListOf,
-    OneOf,
+    OneWord,
     OrNull,
     Record,
     RecordField,
@@ -60,7 +60,7 @@ class Contradiction(NamedTuple):
 
 VERDICT_FIELDS = (
     RecordField("forecasts", WHOLE, "the number of forecasts"),
-    RecordField("status", OneOf(lambda: CheckStatus), "what is known of the forecasts"),
+    RecordField("status", OneWord(lambda: CheckStatus), "what is known of the forecasts"),
     RecordField("coherent", OrNull(FLAG), "whether they are coherent, but for rounding", derived=True),
     RecordField("distance", NUMBER, "the distance from the nearest coherent forecasts that were found", derived=True),
     RecordField("distance_low", NUMBER, "a proved lower bound on the distance"),

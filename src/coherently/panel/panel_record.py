@@ -14,7 +14,7 @@ from coherently.contract import (
     ListOf,
     MapOf,
     ObjectOf,
-    OneOf,
+    OneWord,
     OrNull,
     Record,
     RecordField,
@@ -45,7 +45,7 @@ EVENT = ObjectOf(
         RecordField("event", TEXT, "the text"),
         RecordField(
             "outcome",
-            OrNull(OneOf(lambda: OUTCOMES)),
+            OrNull(OneWord(lambda: OUTCOMES)),
             "what came of it; called_off is a conditional whose condition failed; null if it is not resolved",
         ),
     ),
@@ -77,7 +77,7 @@ PANEL = Record(
         RecordField("reduced", FLAG, "whether means with total weights stand in place of the forecasts"),
         RecordField("library", OrNull(KnownText(lambda: LIBRARIES)), "the library of the frames that it gives"),
     ),
-    PanelError,
+    error=PanelError,
     oldest=2,
 )
 """Version 1 of this format is the canonical form of docs/reference/result-json.md, of which digests are made."""

@@ -85,7 +85,7 @@ class Bounds(_Enclosure, Described):
 
     def about(self, event: str) -> Bounds:
         """The same, with the text of the event."""
-        return Bounds(self.low, self.high, self.certified, self.note, event)
+        return Bounds(self.low, self.high, certified=self.certified, note=self.note, event=event)
 
     def __eq__(self, other: object) -> bool:
         """Bounds are compared with all that they say, and with any other pair as a pair."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from coherently.contract import Described, KnownText, ListOf, ObjectOf, OneOf, Record, RecordField, fact
+from coherently.contract import Described, KnownText, ListOf, ObjectOf, OneWord, Record, RecordField, fact
 from coherently.panel import to_frame
 from coherently.result.bounds import INTERVAL_FIELDS, Bounds
 from coherently.solve import METHODS, Coherence, Status
@@ -18,8 +18,8 @@ BOUNDS_TABLE = Record(
     1,
     "What a coherent result implies for several events (`Result.bounds_table`, `coherently bounds --json`).",
     (
-        RecordField("status", OneOf(lambda: Status), "how the method ended"),
-        RecordField("coherence", OneOf(lambda: Coherence), "how far the result is coherent"),
+        RecordField("status", OneWord(lambda: Status), "how the method ended"),
+        RecordField("coherence", OneWord(lambda: Coherence), "how far the result is coherent"),
         RecordField("method", KnownText(lambda: METHODS), "the name of the method"),
         RecordField("bounds", ListOf(ObjectOf("bounds", INTERVAL_FIELDS)), "one object per event, as they were asked"),
     ),

@@ -19,7 +19,7 @@ from coherently.contract import (
     ListOf,
     MapOf,
     ObjectOf,
-    OneOf,
+    OneWord,
     OrNull,
     OtherFields,
     Record,
@@ -93,8 +93,8 @@ METHOD_ROW = ObjectOf(
     (
         RecordField("name", TEXT, "its name in this comparison"),
         RecordField("meaning", TEXT, "what it is"),
-        RecordField("status", OrNull(OneOf(lambda: Status)), "how it ended; null without a result"),
-        RecordField("coherence", OrNull(OneOf(lambda: Coherence)), "how far it is coherent; null without a result"),
+        RecordField("status", OrNull(OneWord(lambda: Status)), "how it ended; null without a result"),
+        RecordField("coherence", OrNull(OneWord(lambda: Coherence)), "how far it is coherent; null without a result"),
         RecordField("gap", CELL, "the gap of the result"),
         RecordField("objective", CELL, "the objective of the result"),
         RecordField("note", OrNull(TEXT), "what a reader should know"),
@@ -133,7 +133,7 @@ COMPARISON_RECORD = Record(
         RecordField("resamples", WHOLE, "the number of these draws"),
         RecordField("interrupted", FLAG, "whether the work ended before it was done"),
         RecordField(
-            "over", OneOf(lambda: OVERS), "what the intervals are over that are shown where nothing else is said"
+            "over", OneWord(lambda: OVERS), "what the intervals are over that are shown where nothing else is said"
         ),
         RecordField("notes", ListOf(TEXT), "what a reader should know"),
         RecordField("methods", ListOf(METHOD_ROW), "what each row is"),

@@ -94,7 +94,7 @@ def method_of(values: dict[str, Any]) -> Method:
     return choose(word, **{name: value for name, value in values.items() if name not in implied})
 
 
-Recipe.method_of = staticmethod(method_of)
+Recipe.read_methods_by(method_of)
 
 
 def _who_has(option: str) -> str:

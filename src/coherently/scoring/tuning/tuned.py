@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from coherently.contract import FLAG, TEXT, WHOLE, Described, OneOf, Record, RecordField, RecordOf
+from coherently.contract import FLAG, TEXT, WHOLE, Described, OneWord, Record, RecordField, RecordOf
 from coherently.scoring.comparison import Comparison
 from coherently.solve import Recipe
 
@@ -31,7 +31,7 @@ TUNED = Record(
     (
         RecordField("recipe", RecordOf(lambda: Recipe.record), "the recipe that was learned"),
         RecordField("is_learned", FLAG, "false if there were too few outcomes, and the recipe is the default"),
-        RecordField("over", OneOf(lambda: (*SCORED, "history")), "how events were kept apart"),
+        RecordField("over", OneWord(lambda: (*SCORED, "history")), "how events were kept apart"),
         RecordField("components", WHOLE, "the number of independent components that taught"),
         RecordField("events", WHOLE, "the number of resolved events that taught"),
         RecordField("sentence", TEXT, "what was learned and what it is worth", derived=True),

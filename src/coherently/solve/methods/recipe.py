@@ -14,7 +14,7 @@ from coherently.contract import (
     TEXT,
     Described,
     ObjectOf,
-    OneOf,
+    OneWord,
     OrNull,
     OtherFields,
     Record,
@@ -47,10 +47,10 @@ RECIPE = Record(
     2,
     "How to pool, recalibrate and make coherent (`co.Recipe`, `coherently tune -o`); what is left out is the default.",
     (
-        RecordField("pool", OneOf(lambda: POOLS), "the pool of the forecasts of each event", optional=True),
+        RecordField("pool", OneWord(lambda: POOLS), "the pool of the forecasts of each event", optional=True),
         RecordField("exponent", NUMBER, "the factor by which log-odds are multiplied, above 0", optional=True),
         RecordField("shift", NUMBER, "what is added to log-odds", optional=True),
-        RecordField("loss", OneOf(lambda: LOSSES), "the distance by which numbers are made coherent", optional=True),
+        RecordField("loss", OneWord(lambda: LOSSES), "the distance by which numbers are made coherent", optional=True),
         RecordField("clip", NUMBER, "the probability to which log-odds are clipped, from 0 to 0.5", optional=True),
         RecordField(
             "then",
@@ -65,7 +65,7 @@ RECIPE = Record(
             optional=True,
         ),
     ),
-    MethodError,
+    error=MethodError,
 )
 UNNAMED = 1
 """Version 1 has `"recipe": 1` in place of format and version."""
@@ -98,8 +98,7 @@ class Recipe(Described):
     """
 
     record: ClassVar[Record] = RECIPE
-    method_of: ClassVar[Callable[[dict[str, Any]], Method]]
-    """The method of a word and its options; the registry, which knows all words, puts it here."""
+    _method_of: ClassVar[Callable[[dict[str, Any]], Method]]
 
     pool: str = "trimmed"
     exponent: float = 1.0
@@ -199,6 +198,11 @@ class Recipe(Described):
         return cls._from_plain(RECIPE.checked(values))
 
     @classmethod
+    def read_methods_by(cls, method_of: Callable[[dict[str, Any]], Method]) -> None:
+        """Say how the method of a word and its options is made: the registry knows all words, recipes included."""
+        cls._method_of = method_of
+
+    @classmethod
     def _from_plain(cls, values: dict[str, Any]) -> Recipe:
-        then = {"then": values["then"] and cls.method_of(values["then"])} if "then" in values else {}
+        then = {"then": values["then"] and cls._method_of(values["then"])} if "then" in values else {}
         return cls(**{**values, **then})
