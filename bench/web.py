@@ -1,4 +1,4 @@
-"""The workbench under load: submissions and reads per second, and how soon changes are seen, as a table in Markdown."""
+"""The workbench: processor time of an answer and of the board, and under load, as a table in Markdown."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +31,10 @@ PACE = 20.0
 """Requests per second where only the time of each is of interest."""
 SLOW_READ, SLOW_NEWS = 0.05, 1.0
 """Targets: seconds of the 99th percentile of reads during an aggregation, and of a change on its way."""
+QUESTIONS, AT_ONCE = 50, 20
+"""Questions and judges of the panel whose answers are looked at one by one."""
+MOST_PROCESSOR = 50.0
+"""Target: milliseconds of the processor of an answer until its feedback, and of the board after it."""
 TEXTS = ("a", "b", "c", "d", "a & b", "b & c", "c & d", "a | d", "a & ~c", "b | ~d")
 COHERENT = (0.5, 0.6, 0.4, 0.7, 0.3, 0.24, 0.28, 0.85, 0.3, 0.72)
 """Questions, and answers that fit: four independent events."""
@@ -278,6 +283,141 @@ async def measure(port: int, load: Panelists, hard: str) -> None:
     client.close()
 
 
+class Sheets(NamedTuple):
+    """A panel whose judges have answered nearly everything, with a few slips each."""
+
+    panel: str
+    account: str
+    events: list[str]
+    judges: list[str]
+    links: list[str]
+
+
+def fill_sheets(store: Store) -> Sheets:
+    """Fifty questions in ten groups, twenty judges who answer coherently but for eight slips."""
+    rng, account = np.random.default_rng(0), store.accounts.local()
+    panel = store.panels.create(account.id, "Sheets").id
+    texts = [
+        text
+        for i in range(QUESTIONS // 5)
+        for text in (f"a{i}", f"b{i}", f"a{i} & b{i}", f"a{i} | b{i}", f"b{i} given a{i}")
+    ]
+    events = [
+        store.questions.add(panel, "conditional" if " given " in text else "yes-no", text, [(text, "")]).events[0].id
+        for text in texts
+    ]
+    invited = store.write(lambda: [store.judges.invite(panel, f"Judge {i}") for i in range(AT_ONCE)])
+    for judge, _ in invited:
+        store.forecasts.record(judge.id, [AnswerGiven(e, p) for e, p in zip(events, _slips(rng), strict=True)])
+    return Sheets(panel, account.id, events, [judge.id for judge, _ in invited], [secret for _, secret in invited])
+
+
+def _slips(rng: np.random.Generator) -> list[float]:
+    answers: list[float] = []
+    for _ in range(QUESTIONS // 5):
+        a, b = rng.uniform(0.1, 0.9, 2)
+        answers += [a, b, a * b, a + b - a * b, b]
+    for place in rng.choice(QUESTIONS, 8, replace=False):
+        answers[place] = float(rng.random())
+    return [round(float(value), 2) for value in answers]
+
+
+def measure_sheets(store: Store, sheets: Sheets) -> None:
+    """Processor time of an answer until its feedback, and of the board after it, and what of that is `explain`."""
+    from coherently.explain import judge_sheet as desk
+    from coherently.web.access.callers import AccountCaller, JudgeCaller
+    from coherently.web.access.workbench import Workbench
+    from coherently.web.operations.boards import get_board
+    from coherently.web.settings import ServiceSettings
+    from coherently.web.shapes.sheet_shapes import AnswerBatch
+
+    bench = Workbench(store, ServiceSettings(store.url))
+    rng, facilitator = np.random.default_rng(1), AccountCaller(sheets.account, "local")
+    spent: dict[str, list[tuple[float, float]]] = {"answer": [], "board": []}
+    unchecked = 0
+
+    def timed(what: str, act: Callable[[], dict[str, Any]]) -> bool:
+        explained.clear()
+        begun = time.process_time()
+        told = act()
+        spent[what].append((time.process_time() - begun, sum(explained)))
+        return not told["checked"]
+
+    with _explained(desk) as explained:
+        for number in range(AT_ONCE):
+            judge = JudgeCaller(store.judges.get(sheets.judges[number]))
+            draft = {"event": sheets.events[int(rng.integers(QUESTIONS))], "probability": round(float(rng.random()), 2)}
+            batch = AnswerBatch.model_validate({"answers": [draft]})
+            unchecked += timed("answer", partial(_feedback, bench, judge, batch))
+            unchecked += timed("board", lambda: get_board(bench, facilitator, sheets.panel).overview)
+    for what, times in spent.items():
+        whole, part = (1000 * float(np.median([each[i] for each in times])) for i in (0, 1))
+        named = "an answer until its feedback" if what == "answer" else "the board after it"
+        words = f"{named}, {QUESTIONS} questions, {AT_ONCE} judges, processor time"
+        said = "met" if whole < MOST_PROCESSOR else "missed"
+        print(f"| {words} | | {whole:.0f} ms, of which explain {part:.0f} ms | | at most 50 ms | {said} |")
+    said = "missed" if unchecked else "met"
+    print(f"| of {2 * AT_ONCE} of these | | not fully checked: {unchecked} | | 0 | {said} |")
+
+
+def _feedback(*given: Any) -> dict[str, Any]:
+    from coherently.web.operations.sheets import save_answers
+
+    return save_answers(*given).feedback
+
+
+@contextlib.contextmanager
+def _explained(desk: Any) -> Iterator[list[float]]:
+    """Note the processor time of each call of the room that explains."""
+    spent: list[float] = []
+    names = ("feedback", "overview", "ask_next")
+    kept = {name: getattr(desk, name) for name in names}
+
+    def timed(function: Any) -> Any:
+        def call(*arguments: Any, **options: Any) -> Any:
+            begun = time.process_time()
+            try:
+                return function(*arguments, **options)
+            finally:
+                spent.append(time.process_time() - begun)
+
+        return call
+
+    try:
+        for name in names:
+            setattr(desk, name, timed(kept[name]))
+        yield spent
+    finally:
+        for name in names:
+            setattr(desk, name, kept[name])
+
+
+async def measure_crowd(port: int, sheets: Sheets) -> None:
+    """All judges save at once, over REST: how many are told everything, and how long they wait."""
+    rng = np.random.default_rng(2)
+
+    async def save(number: int) -> tuple[float, bool]:
+        client = Client(port, sheets.links[number])
+        draft = {"event": sheets.events[int(rng.integers(QUESTIONS))], "probability": round(float(rng.random()), 2)}
+        begun = time.perf_counter()
+        told = await client.ask("/sheet/answers", {"answers": [draft]}, f"crowd-{number}")
+        client.close()
+        return time.perf_counter() - begun, told["feedback"]["checked"]
+
+    found = await asyncio.gather(*(save(number) for number in range(AT_ONCE)))
+    times, missed = (
+        Times.of([each[0] for each in found], max(each[0] for each in found)),
+        sum(not each[1] for each in found),
+    )
+    print(
+        times.row(
+            f"{AT_ONCE} judges who save at once, {QUESTIONS} questions: {AT_ONCE - missed} fully checked, {missed} not",
+            "all fully checked",
+            "met" if not missed else "missed",
+        )
+    )
+
+
 def verdict(times: Times, most: float) -> str:
     """Whether a target is met."""
     return "met" if times.worst < most else "missed"
@@ -290,8 +430,11 @@ def run() -> None:
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/store.db"
         with open_store(url) as store:
+            sheets = fill_sheets(store)
+            measure_sheets(store, sheets)
             load, hard = fill(store), fill_hard(store)
         with served(url) as port:
+            asyncio.run(measure_crowd(port, sheets))
             asyncio.run(measure(port, load, hard))
 
 

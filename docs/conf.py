@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import coherently
 from coherently.cli.app import app as command_line
+from coherently.contract.record_pages import records_page
 from coherently.web.api.application import describe_routes
 
 project = "Coherently"
@@ -27,12 +28,13 @@ autodoc_typehints = "none"
 toc_object_entries = False
 
 API, COMMANDS, ROUTES = "<!-- every public name -->", "<!-- every command -->", "<!-- every route -->"
+RECORDS = "<!-- every record -->"
 FORMULA = re.compile(r"\$\$(.*?)\$\$", re.DOTALL)
 
 
 def write_generated(_app: Sphinx, _name: str, source: list[str]) -> None:
     """Put what the package says of itself in the place of the marks."""
-    for mark, told in ((API, _public_names), (COMMANDS, _commands), (ROUTES, _routes)):
+    for mark, told in ((API, _public_names), (COMMANDS, _commands), (ROUTES, _routes), (RECORDS, records_page)):
         if mark in source[0]:
             source[0] = source[0].replace(mark, told())
 

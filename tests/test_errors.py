@@ -172,3 +172,21 @@ def test_outcomes_that_cannot_be_are_placed():
     error = _refused(lambda: co.Panel.from_records([("a", "p", 0.5)], laws=["p -> q"], outcomes={"p": 1, "q": 0}))
     assert error.code == "contradictory-outcomes"
     assert (error.where.file, error.where.row, error.where.event) == ("outcomes", 1, "p")
+
+
+def test_pins_that_no_forecasts_satisfy_are_listed_one_by_one():
+    panel = co.Panel.from_records(
+        [("Ann", "p", 0.5)], laws=["P(p) >= 0.6", "P(q) = 0.1", "P(p & r) <= 1", "P(p) <= 0.4"]
+    )
+    error = _refused(lambda: co.aggregate(panel))
+    assert error.code == "contradictory-laws"
+    assert sorted(problem.where.event for problem in error.problems) == ["P(p) <= 0.4", "P(p) >= 0.6"]
+
+
+def test_an_error_at_another_door_keeps_its_message_and_has_other_places():
+    error = _refused(lambda: co.Panel.from_records([("Ann", "p", 2), ("Ann", "q", 3)]))
+    moved = error.moved(lambda where: Where(field=f"body.{where.row}"))
+    assert str(moved) == str(error)
+    assert [problem.where.field for problem in moved.problems] == ["body.1", "body.2"]
+    assert moved.where == Where(field="body.1")
+    assert error.where.row == 1

@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from coherently.problem.groups.named import Design
     from coherently.result import (
         Bounds,
+        BoundsTable,
         Result,
         aggregate,
         individual,
@@ -174,7 +175,7 @@ _ROOMS = {
     "coherently.panel.weights": ["Weighting", "Weights", "weighted"],
     "coherently.problem": ["Brier", "Log", "Loss", "Spherical"],
     "coherently.problem.groups.named": ["Design"],
-    "coherently.result": ["Bounds", "Result", "aggregate", "individual"],
+    "coherently.result": ["Bounds", "BoundsTable", "Result", "aggregate", "individual"],
     "coherently.result.answer_worlds": ["Mixture"],
     "coherently.rivals": ["baselines"],
     "coherently.scoring": [
@@ -219,6 +220,7 @@ __all__ = [
     "Asked",
     "Book",
     "Bounds",
+    "BoundsTable",
     "Brier",
     "Calibration",
     "Change",

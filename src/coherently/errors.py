@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import asdict, dataclass
+from copy import copy
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 SHOWN = 10
 """Maximum number of problems that one message lists; the rest are counted."""
@@ -107,6 +108,16 @@ class CoherentlyError(Exception):
     def problems(self) -> tuple[ListedProblem, ...]:
         """Everything that is wrong, at most the first 1,000; at least one."""
         return self._problems or (ListedProblem(str(self), self.code, self.where, self.remedy),)
+
+    def moved(self, place: Callable[[Where], Where]) -> Self:
+        """The same error with other places: those of a door that sent the values on."""
+        found = copy(self)
+        found._problems = tuple(
+            each if each.where is None else replace(each, where=place(each.where)) for each in self.problems
+        )
+        if self.where is not None:
+            found.where = place(self.where)
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Errors cross processes with all that they say, whatever their constructors take."""

@@ -119,7 +119,7 @@ class ConsensusWeights:
         problem = pose(panel)
         unit, weight, turned = problem.forecasts.unit, panel.weight, problem.turned()
         event, _ = by_appearance(2 * problem.coordinate.astype(np.int64) + problem.conditional)
-        mean = merged_mean(BRIER, event[unit], turned, weight, len(unit))[event[unit]]
+        mean = merged_mean(BRIER, event[unit], turned, weight, count=len(unit))[event[unit]]
         square = np.where(weight > 0, weight * (turned - mean) ** 2, 0.0)
         count = len(panel.judges)
         total = np.bincount(panel.judge_index, weight, count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,7 +18,8 @@ class Value:
     """A base for frozen dataclasses (with `eq=False`): two are equal if they have one class and equal fields.
 
     Fields with `compare=False` are not compared. Values cannot be hashed. A pickled or copied value is made by its
-    class, so that arrays which the class makes read-only stay read-only.
+    class, so that arrays which the class makes read-only stay read-only, and it keeps what the value has worked out
+    (public cached properties): working it out again could take other time, and end elsewhere.
     """
 
     __slots__ = ()
@@ -29,12 +31,18 @@ class Value:
         known = (field for field in fields(self) if field.compare)  # type: ignore[arg-type]
         return all(alike(getattr(self, field.name), getattr(other, field.name)) for field in known)
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[type, dict[str, object]]]:
-        return _make, (type(self), {field.name: getattr(self, field.name) for field in fields(self)})  # type: ignore[arg-type]
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[type, dict[str, object], dict[str, object]]]:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        told = (item for item in getattr(self, "__dict__", {}).items() if not item[0].startswith("_"))
+        known = {name: value for name, value in told if name not in values}
+        return _make, (type(self), values, known)
 
 
-def _make(kind: type, values: dict[str, object]) -> object:
-    return kind(**values)
+def _make(kind: type, values: dict[str, object], known: dict[str, object]) -> object:
+    made = kind(**values)
+    if known:
+        made.__dict__.update(known)
+    return made
 
 
 class Told:
@@ -79,6 +87,8 @@ def alike(one: object, other: object) -> bool:
     if isinstance(one, tuple | list) and type(one) is type(other):
         assert isinstance(other, tuple | list)
         return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(alike(item, other[key]) for key, item in one.items())
     if isinstance(one, float) and isinstance(other, float) and one != one:  # noqa: PLR0124
         return other != other  # noqa: PLR0124
     return bool(one == other)

@@ -23,7 +23,7 @@ def test_bounds_as_a_table(panel):
 
 def test_bounds_as_json(panel):
     answer = json.loads(run("bounds", panel, "p & q", "true", "--method", "exact", "--json", check=0).stdout)
-    assert list(answer) == ["status", "coherence", "method", "bounds"]
+    assert list(answer) == ["format", "version", "status", "coherence", "method", "bounds"]
     assert (answer["status"], answer["coherence"], answer["method"]) == ("optimal", "global", "exact")
     first, second = answer["bounds"]
     assert list(first) == ["event", "low", "high", "certified", "note"]

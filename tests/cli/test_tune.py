@@ -32,7 +32,8 @@ def test_a_recipe_is_learned_written_and_used(panel, tmp_path):
 def test_json_has_the_recipe_and_the_scores(panel, tmp_path):
     printed = run("tune", panel, "--json", "-q", check=0).stdout
     told = json.loads(printed)
-    assert told["recipe"]["recipe"] == 1
+    assert told["recipe"]["format"] == "coherently-recipe"
+    assert co.Tuned.from_json(printed).to_json() == printed.rstrip("\n")
     assert {row["method"] for row in told["scores"]["scores"]["both"]} >= {"Tuned recipe", "Tuned pool", "Exact"}
     (tmp_path / "told.json").write_text(printed)
     assert co.read_recipe(tmp_path / "told.json").as_dict() == told["recipe"]

@@ -127,11 +127,11 @@ def with_laws(rng, some, blocks=1, laws=2, largest=2):
         rows = [np.sort(rng.choice(some.n, int(rng.integers(1, largest + 1)), replace=False)) for _ in range(laws)]
         tables = [pack(table_of(rng, len(row))) for row in rows]
         functions = LawFunctions(
-            np.cumsum([0, *map(len, rows)]),
-            np.concatenate([np.empty(0, np.int32), *rows]).astype(np.int32),
-            np.cumsum([0, *map(len, tables)]),
-            np.concatenate([np.empty(0, np.uint64), *tables]),
-            rng.random(laws) < 0.5,
+            starts=np.cumsum([0, *map(len, rows)]),
+            variables=np.concatenate([np.empty(0, np.int32), *rows]).astype(np.int32),
+            table_starts=np.cumsum([0, *map(len, tables)]),
+            tables=np.concatenate([np.empty(0, np.uint64), *tables]),
+            truth=rng.random(laws) < 0.5,
         )
         found = Sum(some.n, some.variables, some.tables, Space(tuple(own), functions))
         if len(found.worlds()):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import coherently as co
-from coherently.live.kept import journal, stored
+from coherently.live.kept import file_journal as journal
+from coherently.live.kept import stored
 from tests.live.log_checks import check_kills, digest, revise
 
 ROWS = [("Ann", "p", 0.6), ("Bob", "p & q", 0.7), ("Ann", "r", 0.3)]

@@ -31,7 +31,7 @@ time.sleep(60)
 
 
 def supervised(folder, code, time_limit=20.0):
-    file = NodeFile("00" * 16, ("Ann",), Agreement(), NodePlan(0), (), {})
+    file = NodeFile(run="00" * 16, names=("Ann",), agreement=Agreement(), plan=NodePlan(0), peers=(), texts={})
     child = local_run._Child(file, [sys.executable, "-S", "-c", code, str(folder / "mark")])
     seen = []
     asyncio.run(local_run._supervise([child], time_limit, 2, folder, seen.append))

@@ -89,7 +89,14 @@ def all_events(panel, merged, sets, conjunctions):
     starts = np.cumsum([0] + [len(group) for group in listed])
     patterns = tuple(np.unique(table[:, group], axis=0) for group in listed)
     flat = np.array([i for group in listed for i in group], np.int32)
-    return Groups("literal", starts, flat, np.arange(len(listed), dtype=np.int32), patterns, len(conjunctions))
+    return Groups(
+        design="literal",
+        starts=starts,
+        members=flat,
+        pattern=np.arange(len(listed), dtype=np.int32),
+        patterns=patterns,
+        auxiliary=len(conjunctions),
+    )
 
 
 def unforecast(sets, own, largest):

@@ -30,7 +30,13 @@ def grouped(truth, members):
         if pattern[g] == len(patterns):
             patterns.append(rows)
     starts = np.cumsum([0, *map(len, members)])
-    return Groups("drawn", starts, np.concatenate(members).astype(np.int32), pattern, tuple(patterns))
+    return Groups(
+        design="drawn",
+        starts=starts,
+        members=np.concatenate(members).astype(np.int32),
+        pattern=pattern,
+        patterns=tuple(patterns),
+    )
 
 
 def draw(seed, weights, n_variables=5, n_events=12, n_groups=8, width=5):
@@ -84,5 +90,11 @@ def test_extreme_weights_give_finite_bounds(weight):
 
 
 def test_without_groups_only_the_box_is_left():
-    none = Groups("none", np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32), ())
+    none = Groups(
+        design="none",
+        starts=np.zeros(1, np.int64),
+        members=np.zeros(0, np.int32),
+        pattern=np.zeros(0, np.int32),
+        patterns=(),
+    )
     assert relaxed_bound(np.ones(2), np.array([0.3, 1.0]), none, np.zeros(0)) == 0.0

@@ -184,7 +184,7 @@ def test_bounds_without_new_worlds_are_wide_and_not_certified(monkeypatch, seed,
 def test_what_a_proof_leaves_open_counts_at_the_rarest_condition(least, floor):
     # P(A) = level P(H) + least is all that is proved, and P(H) may be anything from the floor to 1.
     given = np.geomspace(floor, 1.0, 50)
-    optimum = Optimum(0.0, np.empty(0), Form(np.empty(0)), 0.4, floor)
+    optimum = Optimum(value=0.0, prices=np.empty(0), reduced=Form(np.empty(0)), level=0.4, floor=floor)
     assert optimum.bound(least) == pytest.approx(((0.4 * given + least) / given).min())
 
 

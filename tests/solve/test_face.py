@@ -28,7 +28,13 @@ def test_lands_from_nearby_and_drops_a_vertex_that_is_wrong(noise, extra):
     problem = lift(bowl_of_squares(np.ones(3), TARGET), grouped(AND, [[0, 1, 2]]))
     rng = np.random.default_rng(0)
     mixture = np.maximum(MIXTURE + [extra, 0, 0, 0] + noise * rng.normal(size=4), 0.0)
-    near = Point(EXPECTED, 2 * (EXPECTED - TARGET) + noise * rng.normal(size=3), mixture, SLACK, np.array([1 / 3]))
+    near = Point(
+        x=EXPECTED,
+        forces=2 * (EXPECTED - TARGET) + noise * rng.normal(size=3),
+        mixture=mixture,
+        slack=SLACK,
+        level=np.array([1 / 3]),
+    )
     landed = land(problem, near)
     check_optimal(problem, landed)
     np.testing.assert_allclose(landed.x, EXPECTED, rtol=0, atol=1e-14)
@@ -38,7 +44,10 @@ def test_lands_from_nearby_and_drops_a_vertex_that_is_wrong(noise, extra):
 
 def test_a_vertex_whose_slack_turns_negative_is_taken_in():
     problem = lift(bowl_of_squares(np.ones(3), TARGET), grouped(AND, [[0, 1, 2]]))
-    landed = land(problem, Point(TARGET, np.zeros(3), np.array([0.0, 0, 0.5, 0.5]), np.ones(4), np.zeros(1)))
+    landed = land(
+        problem,
+        Point(x=TARGET, forces=np.zeros(3), mixture=np.array([0.0, 0, 0.5, 0.5]), slack=np.ones(4), level=np.zeros(1)),
+    )
     check_optimal(problem, landed)
     np.testing.assert_allclose(landed.x, EXPECTED, rtol=0, atol=1e-14)
 
@@ -51,7 +60,7 @@ def test_where_it_lands_is_the_optimum_wherever_it_began(seed, weights):
     rng = np.random.default_rng(seed)
     mixture, slack = rng.random((2, len(problem.width)))
     forces, level = rng.normal(size=len(groups.members)), rng.normal(size=len(groups))
-    landed = land(problem, Point(rng.random(len(weight)), forces, mixture, slack, level))
+    landed = land(problem, Point(x=rng.random(len(weight)), forces=forces, mixture=mixture, slack=slack, level=level))
     if landed is None:
         return
     check_optimal(problem, landed)

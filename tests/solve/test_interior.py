@@ -175,7 +175,13 @@ def test_coordinates_in_no_group_stay_and_weightless_ones_are_a_half():
     groups = grouped(np.array([[0.0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 1, 1]]), [[2, 3]])
     answer = interior_point(weight, target, groups)
     np.testing.assert_allclose(answer.x, [0.3, 0.5, 0.4, 0.4], atol=1e-10)
-    none = Groups("none", np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32), ())
+    none = Groups(
+        design="none",
+        starts=np.zeros(1, np.int64),
+        members=np.zeros(0, np.int32),
+        pattern=np.zeros(0, np.int32),
+        patterns=(),
+    )
     np.testing.assert_array_equal(interior_point(weight, target, none).x, [0.3, 0.5, 0.2, 0.6])
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import coherently as co
 from coherently.errors import MethodError
-from coherently.solve import Promise, promises_of, recipe_of
+from coherently.solve import Promise, promises_of
 
 ROWS = [("A", "p", 0.6), ("B", "p", 0.8), ("C", "p", 0.7), ("A", "p & q", 0.5), ("B", "p & q", 0.7), ("C", "q", 0.4)]
 PANEL = co.Panel.from_records(ROWS)
@@ -67,10 +67,13 @@ def test_only_a_line_breaks_the_promise_to_keep_coherent_forecasts():
     assert Promise.KEEPS_COHERENT not in promises_of(co.Recipe(exponent=1.2))
 
 
+HEAD = {"format": "coherently-recipe", "version": 2}
+
+
 @pytest.mark.parametrize("then", [None, co.Exact(time_limit=7.0), co.AlternatingProjections(groups="pairs")])
 def test_plain_values_lead_back_to_the_recipe(then, tmp_path):
     recipe = co.Recipe("log", 1.25, -0.5, "brier", then, 0.02)
-    assert recipe_of(recipe.as_dict()) == recipe
+    assert co.Recipe.from_dict(recipe.as_dict()) == recipe
     (tmp_path / "recipe.json").write_text(recipe.to_json())
     assert co.read_recipe(tmp_path / "recipe.json") == recipe
 
@@ -78,27 +81,31 @@ def test_plain_values_lead_back_to_the_recipe(then, tmp_path):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([], "a recipe is an object"),
-        ({"recipe": 2}, "a recipe is an object"),
-        ({"recipe": 1, "power": 2}, "a recipe has no 'power'"),
-        ({"recipe": 1, "exponent": "much"}, "it must be a number"),
-        ({"recipe": 1, "pool": 3}, "it must be a word"),
-        ({"recipe": 1, "pool": "geometric"}, "unknown pool"),
+        ([], "the recipe is \\[\\]; it must be a JSON object"),
+        ({"recipe": 2}, "the field format is missing"),
+        (HEAD | {"version": 3}, "reads 'coherently-recipe', version 2, and the earlier version 1"),
+        (HEAD | {"format": "coherently-panel"}, "the record is 'coherently-panel', version 2"),
+        ({"recipe": 1, "power": 2}, "the field power is not one of a recipe; the fields are format, version, pool"),
+        (HEAD | {"power": 2}, "the field power is not one of a recipe"),
+        ({"recipe": 1, "exponent": "much"}, "exponent is 'much'; it must be a finite number"),
+        ({"recipe": 1, "pool": 3}, "pool is 3; it must be a text"),
+        ({"recipe": 1, "pool": "geometric"}, "pool is 'geometric'; it must be one of linear, trimmed"),
         ({"recipe": 1, "exponent": -1}, "exponent is -1"),
-        ({"recipe": 1, "then": "exact"}, "null or an object"),
+        ({"recipe": 1, "then": "exact"}, "then is 'exact'; it must be null or an object"),
+        ({"recipe": 1, "then": {}}, r"the field then\.method is missing"),
         ({"recipe": 1, "then": {"method": "exactly"}}, "unknown method"),
     ],
 )
 def test_a_damaged_recipe_is_refused(values, message):
     with pytest.raises(MethodError, match=message):
-        recipe_of(values)
+        co.Recipe.from_dict(values)
 
 
 def test_files_that_are_no_recipe_are_named(tmp_path):
     with pytest.raises(MethodError, match="does not exist"):
         co.read_recipe(tmp_path / "none.json")
     (tmp_path / "bad.json").write_text("{")
-    with pytest.raises(MethodError, match=r"bad\.json, line 1: this is not JSON"):
+    with pytest.raises(MethodError, match=r"bad\.json: the recipe is not JSON: .* line 1"):
         co.read_recipe(tmp_path / "bad.json")
 
 

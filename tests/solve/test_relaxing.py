@@ -9,7 +9,7 @@ import coherently as co
 from coherently.errors import MethodError
 from coherently.problem import find_loss, pose, split, wider_clusters
 from coherently.solve.budget import NO_TIME, Budget
-from coherently.solve.component.newton import relaxed_aim
+from coherently.solve.component.newton import newton as newton_module
 from coherently.solve.component.newton.relaxed_aim import TermsOverGroups, relax
 from coherently.solve.component.objective import objective_of
 from coherently.solve.component.planes import tangent
@@ -149,9 +149,9 @@ def test_a_stop_after_the_problem_over_clusters_leaves_the_start(monkeypatch):
     """Nothing was aimed at yet when the time ended."""
     panel, over = chain(0), []
     monkeypatch.setattr(Grounds, "is_branchable", False)
-    asked, found = Budget.is_over, relaxed_aim.relax
+    asked, found = Budget.is_over, newton_module.relax
     monkeypatch.setattr(Budget, "is_over", lambda self: bool(over) or asked(self))
-    monkeypatch.setattr(relaxed_aim, "relax", lambda *some: (found(*some), over.append(True))[0])
+    monkeypatch.setattr(newton_module, "relax", lambda *some: (found(*some), over.append(True))[0])
     with without_elimination():
         result = co.aggregate(panel, "exact", "log")
     assert over

@@ -113,7 +113,7 @@ def test_the_fields_are_found_in_the_record():
 
 
 def test_a_field_that_the_reader_passed_over_would_be_found(monkeypatch):
-    monkeypatch.setattr("coherently.result.fields.Fields.only", lambda *_: None)
+    monkeypatch.setattr("coherently.contract.description.ObjectOf._check_other", lambda *_: None)
     panel = PANELS["plain"]()
     original = json.loads(co.aggregate(panel, "exact").to_json())
     found = [what for what, name, record in edits(original, []) if not is_noticed(panel, name, record)]

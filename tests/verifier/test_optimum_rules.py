@@ -26,16 +26,22 @@ def program_of(seed, loss, *, limits=True, conditional=True):
     width = np.where(rng.random(count) < 0.3, 0.1, 0.0) if conditional else np.zeros(count)
     linear = (rng.random(count) < 0.3) & conditional & (loss == "brier") & ~given.all(axis=0)
     costs = Costs(
-        find_loss(loss),
-        rng.uniform(0.2, 1.0, count),
-        np.clip(middle - width, 0.01, 0.99),
-        np.clip(middle + width, 0.01, 0.99),
-        linear,
+        loss=find_loss(loss),
+        weight=rng.uniform(0.2, 1.0, count),
+        low=np.clip(middle - width, 0.01, 0.99),
+        high=np.clip(middle + width, 0.01, 0.99),
+        linear=linear,
     )
     inside = rng.dirichlet(np.ones(len(truth)))
     rows = truth[:, :2] - inside @ truth[:, :2] if limits else np.empty((len(truth), 0))
     equal = np.array([False, True]) if limits else np.empty(0, bool)
-    return rng, ConvexProgram(costs, joint, given, rows, equal, np.zeros(len(truth), np.int64)), inside
+    return (
+        rng,
+        ConvexProgram(
+            costs=costs, joint=joint, given=given, limits=rows, equal=equal, simplex=np.zeros(len(truth), np.int64)
+        ),
+        inside,
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -76,12 +82,26 @@ def test_a_limit_that_does_not_bind_proves_nothing(loss):
     found = optimum._search(program)
     # Every world has 1 left of the limit: at a negative price it would lift the bound by as much.
     slack = np.ones((len(program.joint), 1))
-    free = ConvexProgram(program.costs, program.joint, program.given, slack, np.array([False]), program.simplex)
+    free = ConvexProgram(
+        costs=program.costs,
+        joint=program.joint,
+        given=program.given,
+        limits=slack,
+        equal=np.array([False]),
+        simplex=program.simplex,
+    )
     for price in (-5.0, -1.0, -1e-3, 0.0, 1e-3, 1.0):
         assert free.proved(*found.events, np.array([price]))[0] <= found.bracket.high + 1e-9
     # An equation may have a price of either sign.
     none = np.zeros((len(program.joint), 1))
-    tied = ConvexProgram(program.costs, program.joint, program.given, none, np.array([True]), program.simplex)
+    tied = ConvexProgram(
+        costs=program.costs,
+        joint=program.joint,
+        given=program.given,
+        limits=none,
+        equal=np.array([True]),
+        simplex=program.simplex,
+    )
     for price in (-1.0, 1.0):
         assert tied.proved(*found.events, np.array([price]))[0] == pytest.approx(found.bracket.low, abs=1e-9)
 

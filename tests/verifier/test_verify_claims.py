@@ -48,7 +48,14 @@ def random_answer(rng, panel, loss="brier", form="called_off"):
     share = rng.dirichlet(np.full(len(worlds), 0.5))
     joint, given = (share @ panel.events.evaluate(sides, worlds) for sides in (distinct.side, distinct.condition))
     x = np.divide(joint, given, out=np.full(len(joint), 0.5), where=given > 0)
-    return Stated(distinct, find_loss(loss), x, joint, np.where(distinct.conditional, given, 1.0), form)
+    return Stated(
+        distinct=distinct,
+        loss=find_loss(loss),
+        x=x,
+        joint=joint,
+        condition=np.where(distinct.conditional, given, 1.0),
+        form=form,
+    )
 
 
 def test_components_and_ties_are_what_statements_connect():
@@ -271,12 +278,9 @@ def test_a_worse_answer_is_not_optimal(loss, laws):
         for j, e, p in (("A", "p", 0.8), ("A", "q", 0.7), ("A", "p & q", 0.2), ("B", "p | q", 0.4), ("B", "p", 0.6))
     ]
     _, worse = exact_case(loss, laws, other)
+    told = merge(panel, best.loss).at_home(worse.solution.value)
     answer = Stated(
-        merge(panel, best.loss),
-        best.loss,
-        *(merge(panel, best.loss).at_home(worse.solution.value),) * 2,
-        np.ones(4),
-        "called_off",
+        distinct=merge(panel, best.loss), loss=best.loss, x=told, joint=told, condition=np.ones(4), form="called_off"
     )
     objective = float(measure(panel, answer).objective.sum())
     assert objective > best.objective + 1e-4
@@ -307,7 +311,9 @@ def test_optimal_means_within_the_tolerance(laws):
     excesses = []
     for share in 10.0 ** np.linspace(-5, -1, 40):
         y = (1 - share) * x + share * other
-        near = measure(panel, Stated(distinct, BRIER, y, y, np.ones(len(y)), "called_off"))
+        near = measure(
+            panel, Stated(distinct=distinct, loss=BRIER, x=y, joint=y, condition=np.ones(len(y)), form="called_off")
+        )
         f = float(near.objective.sum())
         result = tampered(best, value=y, objective=f)
         result = with_bound(result, best.lower_bound - 1e-3)
@@ -357,7 +363,9 @@ def test_a_world_that_loses_refutes_an_improvement_of_nothing():
     result = co.aggregate(panel, "exact")
     value = np.array([0.6, 0.5])
     distinct = merge(panel, BRIER)
-    near = measure(panel, Stated(distinct, BRIER, value, value, np.ones(2), "called_off"))
+    near = measure(
+        panel, Stated(distinct=distinct, loss=BRIER, x=value, joint=value, condition=np.ones(2), form="called_off")
+    )
     claim = tampered(result, guaranteed_improvement=0.0)
     problems, _ = check_improvement(claim, distinct, near, np.zeros(2))
     assert "saved in every world is -0.11" in problems[0]
@@ -369,7 +377,9 @@ def test_objectives_are_those_of_the_forecasts():
     panel, result = exact_case()
     distinct = merge(panel, BRIER)
     x = distinct.at_home(result.solution.value)
-    near = measure(panel, Stated(distinct, BRIER, x, x, np.ones(len(x)), "called_off"))
+    near = measure(
+        panel, Stated(distinct=distinct, loss=BRIER, x=x, joint=x, condition=np.ones(len(x)), form="called_off")
+    )
     assert check_objective(result, distinct, near) == []
     for amount in (1e-8, -1e-8, 0.1):
         assert check_objective(tampered(result, objective=result.objective + amount), distinct, near)
@@ -400,7 +410,13 @@ def test_violations_of_groups_against_another_solver():
     for _ in range(20):
         rows = np.unique(rng.integers(0, 2, (int(rng.integers(2, 7)), 4)).astype(float), axis=0)
         x = rng.random(4)
-        one = Groups("logical", np.array([0, 4]), np.arange(4, dtype=np.int32), np.zeros(1, np.int32), (rows,))
+        one = Groups(
+            design="logical",
+            starts=np.array([0, 4]),
+            members=np.arange(4, dtype=np.int32),
+            pattern=np.zeros(1, np.int32),
+            patterns=(rows,),
+        )
         found = violation_of(one, x)
         least = nearest_by_brute_force(rows, x)
         assert 0.4 * least - 1e-7 <= found.proved <= least + 1e-7
@@ -444,7 +460,10 @@ def test_the_relaxed_problem_is_solved_anew(design, loss):
         assert own.high >= result.lower_bound - 1e-8
         distinct = merge(panel, result.loss)
         x = distinct.at_home(result.solution.value)
-        near = measure(panel, Stated(distinct, result.loss, x, x, np.ones(len(x)), "called_off"))
+        near = measure(
+            panel,
+            Stated(distinct=distinct, loss=result.loss, x=x, joint=x, condition=np.ones(len(x)), form="called_off"),
+        )
         assert check_local_bound(result, distinct, near).problems == []
         high = tampered(result, lower_bound=result.objective + 1e-6)
         assert check_local_bound(high, distinct, near).problems

@@ -17,7 +17,9 @@ KINDS = ("plain", "pins", "conditional", "linear")
 def random_costs(rng, count, loss, *, conditional, linear=False):
     low = np.clip(rng.random(count), 0.01, 0.99)
     high = np.where(rng.random(count) < 0.3, np.minimum(0.99, low + 0.2 * rng.random(count)), low)
-    return Costs(loss, rng.uniform(0.1, 1, count), low, high, np.full(count, linear) & conditional)
+    return Costs(
+        loss=loss, weight=rng.uniform(0.1, 1, count), low=low, high=high, linear=np.full(count, linear) & conditional
+    )
 
 
 def random_program(seed, loss, kind):
@@ -38,7 +40,9 @@ def random_program(seed, loss, kind):
         limits = np.column_stack([events[:, 0] - share[0], events[:, 1] - 0.9 * share[1]])
         equal = np.array([True, False])
     costs = random_costs(rng, terms, LOSSES[loss], conditional=conditional, linear=kind == "linear")
-    return ConvexProgram(costs, joint, given, limits, equal, np.zeros(worlds, np.int64))
+    return ConvexProgram(
+        costs=costs, joint=joint, given=given, limits=limits, equal=equal, simplex=np.zeros(worlds, np.int64)
+    )
 
 
 def least(program):
@@ -100,9 +104,14 @@ def test_columns_that_join_lead_to_the_same(monkeypatch):
     rng = np.random.default_rng(3)
     joint = (rng.random((3000, 12)) < 0.5).astype(float)
     p = rng.random(12)
-    costs = Costs(BRIER, np.ones(12), p, p, np.zeros(12, bool))
+    costs = Costs(loss=BRIER, weight=np.ones(12), low=p, high=p, linear=np.zeros(12, bool))
     program = ConvexProgram(
-        costs, joint, np.ones_like(joint), np.empty((3000, 0)), np.empty(0, bool), np.zeros(3000, np.int64)
+        costs=costs,
+        joint=joint,
+        given=np.ones_like(joint),
+        limits=np.empty((3000, 0)),
+        equal=np.empty(0, bool),
+        simplex=np.zeros(3000, np.int64),
     )
     whole = bracket(program)
     monkeypatch.setattr("coherently.verifier.optimum.WORK", 0)
@@ -136,12 +145,16 @@ def test_slopes_are_derivatives_and_planes_support(loss, linear):
 
 def test_losses_by_their_definitions():
     point = np.array([0.3, 0.2])
-    called_off = Costs(BRIER, np.array([2.0, 3.0]), point, np.array([0.3, 0.4]), np.zeros(2, bool))
+    called_off = Costs(
+        loss=BRIER, weight=np.array([2.0, 3.0]), low=point, high=np.array([0.3, 0.4]), linear=np.zeros(2, bool)
+    )
     u, h = np.array([0.25, 0.35]), np.array([0.5, 0.7])
     np.testing.assert_allclose(called_off.value(u, h), [2 * 0.5 * 0.2**2, 3 * 0.7 * 0.1**2])
-    linear = Costs(BRIER, np.array([2.0, 3.0]), point, np.array([0.3, 0.4]), np.ones(2, bool))
+    linear = Costs(
+        loss=BRIER, weight=np.array([2.0, 3.0]), low=point, high=np.array([0.3, 0.4]), linear=np.ones(2, bool)
+    )
     np.testing.assert_allclose(linear.value(u, h), [2 * (0.25 - 0.3 * 0.5) ** 2, 3 * (0.35 - 0.4 * 0.7) ** 2])
-    log = Costs(Log(), np.ones(1), point[:1], point[:1], np.zeros(1, bool))
+    log = Costs(loss=Log(), weight=np.ones(1), low=point[:1], high=point[:1], linear=np.zeros(1, bool))
     expected = 0.5 * (0.5 * np.log(0.5 / 0.3) + 0.5 * np.log(0.5 / 0.7))
     np.testing.assert_allclose(log.value(u[:1], h[:1]), [expected])
     np.testing.assert_allclose(called_off.value(np.zeros(2), np.zeros(2)), 0.0)
@@ -150,9 +163,16 @@ def test_losses_by_their_definitions():
 def test_inequalities_have_no_negative_prices():
     """Of p forecast as certain and at least 0.5 the least loss is 0, whatever a negative price would prove."""
     one = np.ones(1)
-    costs = Costs(BRIER, one, one, one, np.zeros(1, bool))
+    costs = Costs(loss=BRIER, weight=one, low=one, high=one, linear=np.zeros(1, bool))
     worlds, limit = np.array([[1.0], [0.0]]), np.array([[0.5], [-0.5]])
-    program = ConvexProgram(costs, worlds, np.ones((2, 1)), limit, np.zeros(1, bool), np.zeros(2, np.int64))
+    program = ConvexProgram(
+        costs=costs,
+        joint=worlds,
+        given=np.ones((2, 1)),
+        limits=limit,
+        equal=np.zeros(1, bool),
+        simplex=np.zeros(2, np.int64),
+    )
     u = np.array([0.9])
     assert program.proved(u, one, np.array([-0.1]))[0] == pytest.approx(-0.01)
     assert replace(program, equal=np.ones(1, bool)).proved(u, one, np.array([-0.1]))[0] == pytest.approx(0.04)
@@ -162,8 +182,15 @@ def test_inequalities_have_no_negative_prices():
 def test_what_misses_a_limit_is_not_reached():
     """Of p forecast at 0.5 and pinned to 0.3 the least loss is 0.04, though 0 is near at hand."""
     one, half = np.ones(1), np.full(1, 0.5)
-    costs = Costs(BRIER, one, half, half, np.zeros(1, bool))
+    costs = Costs(loss=BRIER, weight=one, low=half, high=half, linear=np.zeros(1, bool))
     worlds = np.array([[1.0], [0.0]])
-    program = ConvexProgram(costs, worlds, np.ones((2, 1)), worlds - 0.3, np.ones(1, bool), np.zeros(2, np.int64))
+    program = ConvexProgram(
+        costs=costs,
+        joint=worlds,
+        given=np.ones((2, 1)),
+        limits=worlds - 0.3,
+        equal=np.ones(1, bool),
+        simplex=np.zeros(2, np.int64),
+    )
     assert bracket(program).low == pytest.approx(0.04, abs=1e-10)
     assert bracket(program).high == pytest.approx(0.04, abs=1e-10)

@@ -15,6 +15,7 @@ import pytest
 
 import coherently as co
 from coherently.cli import options
+from coherently.cli.option_words import filled
 from coherently.solve import METHODS, Promise, Status, choose, promises_of
 from coherently.verifier import promises as verifier
 from tests.panels import QUICK, TABLE_2, forecasts
@@ -294,7 +295,7 @@ def test_what_a_method_does_not_take_it_refuses(method):
 
 
 def test_every_method_is_public_and_described():
-    helped = options.MethodWord.__metadata__[0].help
+    helped = filled(options.MethodWord.__metadata__[0].help)
     for word, (kind, _) in METHODS.items():
         assert kind.__name__ in co.__all__ or word == "auto"
         assert re.search(rf"\b{word}\b", helped), f"the help of --method has no {word}"

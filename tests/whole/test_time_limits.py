@@ -39,11 +39,13 @@ TRIALS = {
     "Exact": lambda limit: co.aggregate(HARD, co.Exact(time_limit=limit)),
     "Lindley": lambda limit: co.aggregate(HARD, co.Lindley(time_limit=limit)),
     "Result.bounds": lambda limit: RESULT.bounds("v0 & v3 & v5 & v7", time_limit=limit),
+    "aggregate": lambda limit: co.aggregate(HARD, "exact", time_limit=limit),
     "baselines": lambda limit: co.baselines(time_limit=limit),
     "check": lambda limit: co.check(HARD, time_limit=limit),
     "compare": lambda limit: co.compare(RESOLVED, time_limit=limit),
     "consistency": lambda limit: co.consistency(RESOLVED, time_limit=limit),
     "dutch_book": lambda limit: co.dutch_book(HARD, time_limit=limit),
+    "individual": lambda limit: co.individual(HARD, time_limit=limit),
     "tune": lambda limit: co.tune(MANY, time_limit=limit),
 }
 TRIANGLE = co.Panel.from_records([("A", e, 0.5) for e in "abc"] + [("A", e, 0.0) for e in ("a & b", "a & c", "b & c")])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -26,7 +26,7 @@ from coherently.cli.options import (
 )
 from coherently.cli.panel_source import PanelSource, row_progress
 from coherently.cli.report_files import check_report, write_result
-from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.cli.terminal import progress_bar, say, show, show_record
 from coherently.cli.weight_options import choose_weights
 from coherently.errors import counted
 
@@ -61,10 +61,13 @@ def aggregate(
     source: PanelSource,
 ) -> None:
     """Combine a panel's forecasts into one coherent set."""
+    from coherently.errors import MethodError
     from coherently.panel import check_output
     from coherently.result import aggregate as run
     from coherently.solve import Status, with_trace
 
+    if as_json and by_rows and output is None:
+        raise MethodError("--json prints the record of the result, which has one entry per event: leave out --rows")
     method, loss = choice.find_method(trace=trace is not None), choice.find_loss()
     for file in filter(None, (output, trace)):
         check_output(file)
@@ -97,7 +100,7 @@ def aggregate(
             quiet=quiet or as_json,
         )
     if as_json:
-        show_json(_as_json(result, by_rows=by_rows))
+        show_record(result)
     elif output is None:
         _show(result, by_rows=by_rows, quiet=quiet)
     if result.status is Status.INTERRUPTED:
@@ -153,23 +156,3 @@ def _show(result: Result, *, by_rows: bool, quiet: bool) -> None:
     show(row_table(result) if by_rows else forecasts_table(result))
     if not quiet:
         show(summary(result))
-
-
-def _as_json(result: Result, *, by_rows: bool) -> dict[str, Any]:
-    from coherently.panel import records
-
-    columns = dict(result.row_columns() if by_rows else result.columns())
-    del columns["adjustment"]
-    return {
-        "status": result.status,
-        "coherence": result.coherence,
-        "method": result.method.name,
-        "objective": result.objective,
-        "lower_bound": result.lower_bound,
-        "gap": result.gap,
-        "guaranteed_improvement": result.guaranteed_improvement,
-        "groups": result.groups,
-        "sweeps": result.sweeps,
-        "violation": result.violation,
-        "forecasts": records(columns),
-    }

@@ -17,11 +17,14 @@ from coherently.cli import (
     demo,
     local_network,
     one_node,
+    record_schemas,
     score,
     serve,
     simulate,
     tune,
+    verify,
 )
+from coherently.cli.option_words import WordedCommand
 
 app = typer.Typer(
     name="coherently",
@@ -32,17 +35,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("aggregate")(aggregate.aggregate)
-app.command("check")(check.check)
-app.command("bounds")(bounds.bounds)
-app.command("score")(score.score)
-app.command("compare")(compare.compare)
-app.command("tune")(tune.tune)
-app.command("convert")(convert.convert)
-app.command("simulate")(simulate.simulate)
-app.command("serve")(serve.serve)
-app.command("demo")(demo.demo)
-app.command("node")(one_node.node)
+app.command("aggregate", cls=WordedCommand)(aggregate.aggregate)
+app.command("check", cls=WordedCommand)(check.check)
+app.command("bounds", cls=WordedCommand)(bounds.bounds)
+app.command("score", cls=WordedCommand, short_help="Score each judge against what came true.")(score.score)
+app.command("compare", cls=WordedCommand)(compare.compare)
+app.command("tune", cls=WordedCommand)(tune.tune)
+app.command("verify", cls=WordedCommand)(verify.verify)
+app.command("convert", cls=WordedCommand)(convert.convert)
+app.command("simulate", cls=WordedCommand)(simulate.simulate)
+app.command("schema", cls=WordedCommand)(record_schemas.schema)
+app.command("serve", cls=WordedCommand)(serve.serve)
+app.command("demo", cls=WordedCommand)(demo.demo)
+app.command("node", cls=WordedCommand)(one_node.node)
 app.add_typer(local_network.network, name="network")
 
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from coherently.cli.option_groups import gathered
 from coherently.cli.options import (
     AsJson,
+    EngineWord,
     Output,
     Seed,
     Tolerance,
+    WeightsFile,
 )
 from coherently.cli.panel_source import PanelSource
-from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.cli.terminal import progress_bar, say, show, show_record
 from coherently.errors import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from coherently.result import Bounds, Result
 
 
 @gathered
@@ -40,12 +37,15 @@ def bounds(
         ),
     ] = None,
     seed: Seed = None,
+    weights: WeightsFile = None,
+    engine: EngineWord = None,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
     """Bound any events: the least and the greatest probability that the coherent forecasts allow."""
     from coherently.panel import check_output, write_table
     from coherently.result import aggregate, read_event
+    from coherently.result.bounds import TIME_LIMIT
     from coherently.solve import choose
 
     chosen = choose(method, tolerance=tolerance, time_limit=time_limit, seed=seed)
@@ -55,37 +55,15 @@ def bounds(
     for event in events:
         read_event(event, panel.events.fresh())
     with progress_bar("Aggregating", quiet=source.quiet) as progress:
-        result = aggregate(panel, chosen, progress=progress)
-    columns = _columns(events, _bound(result, events, time_limit, quiet=source.quiet))
+        result = aggregate(panel, chosen, weights=weights, progress=progress, engine=engine)
+    with progress_bar("Bounding", quiet=source.quiet) as progress:
+        table = result.bounds_table(events, TIME_LIMIT if time_limit is None else time_limit, progress=progress)
     if output is not None:
-        write_table(columns, output)
+        write_table(table.columns(), output)
         say(f"{output}: {counted(len(events), 'row')} written", quiet=source.quiet or as_json)
     if as_json:
-        from coherently.panel import records
-
-        words = {"status": result.status, "coherence": result.coherence, "method": result.method.name}
-        show_json({**words, "bounds": records(columns)})
+        show_record(table)
     elif output is None:
         from coherently.report import bounds_table
 
-        show(bounds_table(columns))
-
-
-def _bound(result: Result, events: Sequence[str], time_limit: float | None, *, quiet: bool) -> list[Bounds]:
-    found = []
-    with progress_bar("Bounding", quiet=quiet) as progress:
-        for event in events:
-            found.append(result.bounds(event) if time_limit is None else result.bounds(event, time_limit))
-            if progress is not None:
-                progress(len(found) / len(events))
-    return found
-
-
-def _columns(events: Sequence[str], found: Sequence[Bounds]) -> dict[str, list[Any]]:
-    return {
-        "event": list(events),
-        "low": [pair.low for pair in found],
-        "high": [pair.high for pair in found],
-        "certified": [pair.certified for pair in found],
-        "note": [pair.note for pair in found],
-    }
+        show(bounds_table(table.columns()))

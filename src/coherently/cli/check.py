@@ -14,10 +14,11 @@ from coherently.cli.options import (
     Output,
     ReportFile,
     Threads,
+    WeightsFile,
 )
 from coherently.cli.panel_source import PanelSource
 from coherently.cli.report_files import check_report, write_report
-from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.cli.terminal import progress_bar, say, show, show_record
 from coherently.errors import counted
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def check(
     report: ReportFile = None,
     as_json: AsJson = False,
     labels: LabelsFile = None,
+    weights: WeightsFile = None,
     source: PanelSource,
 ) -> None:
     """Find who contradicts what: each judge and the panel's means.
@@ -59,7 +61,9 @@ def check(
     if judge is not None:
         panel = panel.judge(judge)
     with progress_bar("Checking", quiet=source.quiet) as progress:
-        dossier = make_dossier(panel, time_limit=time_limit, threads=threads, progress=progress, engine=engine)
+        dossier = make_dossier(
+            panel, weights=weights, time_limit=time_limit, threads=threads, progress=progress, engine=engine
+        )
     found = dossier.check
     assert found is not None
     for note in found.notes:
@@ -69,7 +73,7 @@ def check(
         say(f"{output}: {counted(len(found.judges), 'row')} written", quiet=source.quiet or as_json)
     write_report(dossier, report, source.panel_file, quiet=source.quiet or as_json)
     if as_json:
-        show_json(found.as_dict())
+        show_record(found)
     elif output is None:
         _show(found, panel)
     if found.incoherent:

@@ -16,9 +16,11 @@ from coherently.cli.options import (
     EngineWord,
     OutcomesFile,
     Threads,
+    Tolerance,
+    WeightsFile,
 )
 from coherently.cli.panel_source import PanelSource
-from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.cli.terminal import progress_bar, say, show, show_record
 from coherently.errors import counted
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ class ComparisonOutput:
             write_table(comparison.columns(over), self.output)
             say(f"{self.output}: {counted(len(comparison.rows), 'row')} written", quiet=quiet or self.as_json)
         if self.as_json:
-            show_json(comparison.as_dict())
+            show_record(comparison)
         elif self.output is None:
             _show(comparison, over, quiet=quiet)
 
@@ -107,7 +109,9 @@ def compare(
     *,
     methods: Annotated[
         list[str] | None,
-        typer.Option("--method", metavar="METHOD", help="One more method to compare; may be given several times."),
+        typer.Option(
+            "--method", metavar="METHOD", help="One more method to compare, of <methods>; may be given several times."
+        ),
     ] = None,
     baselines: Annotated[
         bool,
@@ -128,8 +132,10 @@ def compare(
         float | None,
         typer.Option("--time-limit", metavar="SECONDS", help="Time limit of each exact row (60)."),
     ] = None,
+    tolerance: Tolerance = None,
     threads: Threads = None,
     engine: EngineWord = None,
+    weights: WeightsFile = None,
     shown: ComparisonOutput,
     source: PanelSource,
 ) -> None:
@@ -148,7 +154,10 @@ def compare(
             confidence=intervals.confidence,
             remake=intervals.remake,
             clip=clip,
+            over=intervals.over.value,
+            weights=weights,
             time_limit=time_limit,
+            tolerance=tolerance,
             threads=threads,
             progress=progress,
             engine=engine,

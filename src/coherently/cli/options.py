@@ -55,7 +55,7 @@ WeightingWord: TypeAlias = Annotated[
     typer.Option(
         "--weighting",
         metavar="WORD",
-        help="Weight judges: equal, coherence (their own), consensus (with the means) or coherence-consensus.",
+        help="Weight judges, by their own coherence, by consensus with the means or by both: <weightings>.",
     ),
 ]
 HistoryFile: TypeAlias = Annotated[
@@ -80,7 +80,9 @@ Output: TypeAlias = Annotated[
     Path | None,
     typer.Option("-o", "--output", metavar="FILE", help="Write a table: .csv, .csv.gz, .tsv, .jsonl or .parquet."),
 ]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print the record as JSON; coherently schema describes it.")
+]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress notes (results are still printed).")]
 
 MethodWord: TypeAlias = Annotated[
@@ -88,10 +90,8 @@ MethodWord: TypeAlias = Annotated[
     typer.Option(
         "--method",
         metavar="METHOD",
-        help="auto, exact, recipe (pool, recalibrate, exact), dykstra (locally coherent), projections (the paper's "
-        "algorithm), annealing, or a pool: "
-        "linear, log, median, trimmed, extremised, shrunk, neyman-roughgarden, normalised, power or shin; lindley, "
-        "dempster-shafer.",
+        help="How to aggregate: <methods>. auto and exact are globally coherent, dykstra and projections (the paper's "
+        "algorithm) locally.",
     ),
 ]
 Then: TypeAlias = Annotated[
@@ -107,7 +107,7 @@ Exponent: TypeAlias = Annotated[
 Shift: TypeAlias = Annotated[float | None, typer.Option("--shift", help="Recipe: what is added to log-odds (0).")]
 PoolWord: TypeAlias = Annotated[
     str | None,
-    typer.Option("--pool", metavar="POOL", help="Recipe: linear, trimmed, median or log (trimmed)."),
+    typer.Option("--pool", metavar="POOL", help="Recipe: <recipe pools> (trimmed)."),
 ]
 RecipeFile: TypeAlias = Annotated[
     Path | None,
@@ -138,10 +138,10 @@ Scale: TypeAlias = Annotated[
 ]
 GroupDesign: TypeAlias = Annotated[
     str | None,
-    typer.Option("--groups", metavar="DESIGN", help="Which events are made coherent together: logical, pairs ..."),
+    typer.Option("--groups", metavar="DESIGN", help="Which events are made coherent together: <designs>."),
 ]
 LossWord: TypeAlias = Annotated[
-    str, typer.Option("--loss", metavar="LOSS", help="Distance measure to minimise: brier, log or spherical.")
+    str, typer.Option("--loss", metavar="LOSS", help="Distance measure to minimise: <losses>.")
 ]
 Clip: TypeAlias = Annotated[
     float | None, typer.Option("--clip", help="Log loss: clip probabilities to [CLIP, 1 - CLIP] (1e-4).")

@@ -13,7 +13,7 @@ from coherently.cli.options import (
     Output,
 )
 from coherently.cli.panel_source import PanelSource
-from coherently.cli.terminal import say, show, show_json
+from coherently.cli.terminal import say, show, show_record
 from coherently.errors import counted
 
 
@@ -26,7 +26,7 @@ def score(
     as_json: AsJson = False,
     source: PanelSource,
 ) -> None:
-    """Score each judge against what came true: Brier, log score, slope, calibration."""
+    """Score each judge against what came true: <scores>, calibration."""
     from coherently.panel import check_output, write_table
     from coherently.scoring import score as run
 
@@ -38,7 +38,7 @@ def score(
         write_table(scores.columns(), output)
         say(f"{output}: {counted(len(scores.judges), 'row')} written", quiet=source.quiet or as_json)
     if as_json:
-        show_json(scores.as_dict())
+        show_record(scores)
     elif output is None:
         from coherently.report import calibration_table, scores_table
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from coherently.panel import Progress
+    from coherently.values import Told
 
 PATIENCE = 1.0
 """Seconds of work before a progress bar appears."""
@@ -29,6 +30,11 @@ def show(*parts: RenderableType) -> None:
     console = _console()
     for part in parts:
         console.print(part)
+
+
+def show_record(value: Told) -> None:
+    """Print the record of a value, which its `from_json` reads."""
+    print(value.to_json())
 
 
 def show_json(value: Any) -> None:

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from coherently.cli.option_groups import gathered
-from coherently.cli.options import AsJson, EngineWord, OutcomesFile
+from coherently.cli.options import AsJson, EngineWord, OutcomesFile, WeightsFile
 from coherently.cli.panel_source import PanelSource
-from coherently.cli.terminal import progress_bar, say, show, show_json
+from coherently.cli.terminal import progress_bar, say, show, show_record
 
 
 @gathered
@@ -24,7 +24,7 @@ def tune(
         ),
     ] = None,
     over: Annotated[
-        str, typer.Option("--over", metavar="WHAT", help="Fold by components, or by time: learn from the past only.")
+        str, typer.Option("--over", metavar="WHAT", help="How to fold: <folds>. By time, only the past teaches.")
     ] = "components",
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="Time limit of each recipe that is tried.")
@@ -35,6 +35,7 @@ def tune(
         typer.Option("-o", "--output", metavar="FILE", help="Write the recipe, for `aggregate --recipe FILE`."),
     ] = None,
     as_json: AsJson = False,
+    weights: WeightsFile = None,
     source: PanelSource,
 ) -> None:
     """Learn from resolved events how to pool, recalibrate and make coherent, and say what that is worth."""
@@ -48,14 +49,16 @@ def tune(
     panel = source.read(outcomes=outcomes)
     past = None if history is None else read_panel(history, **source.options)
     with progress_bar("Tuning", quiet=source.quiet) as progress:
-        tuned = run(panel, history=past, over=over, time_limit=time_limit, progress=progress, engine=engine)
+        tuned = run(
+            panel, history=past, over=over, weights=weights, time_limit=time_limit, progress=progress, engine=engine
+        )
     for note in tuned.scores.notes:
         say(f"note: {note}", quiet=source.quiet)
     if output is not None:
         output.write_text(tuned.recipe.to_json() + "\n", "utf-8")
         say(f"{output}: recipe written", quiet=source.quiet or as_json)
     if as_json:
-        show_json(tuned.as_dict())
+        show_record(tuned)
         return
     show(comparison_table(tuned.scores, "both"))
     show(tuned.sentence)

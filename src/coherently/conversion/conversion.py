@@ -15,6 +15,7 @@ from coherently.conversion.sources import open_sources
 from coherently.conversion.tuple_files import read_tuples
 from coherently.conversion.tuples import tuples_draft
 from coherently.errors import PanelError, counted, unknown_word
+from coherently.note_log import notes_logged
 from coherently.panel import write_table
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Conversion:
         return "\n".join(lines)
 
 
+@notes_logged(lambda made: made.notes)
 def convert(
     format: str,  # noqa: A002 - the word that the command line has
     sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],

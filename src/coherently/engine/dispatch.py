@@ -64,7 +64,11 @@ def dispatch(
 
 
 class _Outstanding(Generic[Batch, T]):
-    """The batches that wait and those that an executor has."""
+    """The batches that wait and those that an executor has.
+
+    A batch is in `waiting`, in `running` by its future, or answered; losing a worker puts it back in front of
+    `waiting`. Everything happens in the caller's thread, which blocks in `wait` only, so nothing is locked.
+    """
 
     def __init__(
         self, engine: Executor, work: Callable[[Batch, float], T], batches: Sequence[Batch], timing: Timing

@@ -47,6 +47,7 @@ class Keep:
         if self._base is None:
             self._known[key] = answer
             return
+        # A commit waits for the disk, which may take longer than a small component: many share one.
         self._do("insert or replace into finished values (?, ?, ?)", key, _check_sum(answer), answer)
         if time.monotonic() - self._saved > SAVING:
             self.save()

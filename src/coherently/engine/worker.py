@@ -39,6 +39,10 @@ class Order:
         return known is not None and known.value > self.before
 
 
+# Work is withdrawn by a number that only grows: an order that was given before it grew is withdrawn, and a later one is
+# not, so nobody needs to reset anything while old work still runs. Workers read one shared integer without a lock;
+# reading it a moment late only means that work ends a slice later. The order belongs to a thread, since a thread pool
+# does the work of several callers at once.
 _here = threading.local()
 _withdrawals: dict[str, Number | Withdrawals] = {}
 

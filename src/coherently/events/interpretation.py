@@ -175,10 +175,13 @@ def reading_of(
 
 def faults_of(rows: Sequence[_FaultRow], texts: Sequence[str], unreadable: list[int]) -> tuple[Fault, ...]:
     """The faults in the order of the texts, including texts that are not valid Unicode."""
-    faults = [Fault(index, kind, column, message, texts[index]) for index, kind, column, message in rows]
+    faults = [
+        Fault(index=index, kind=kind, column=column, message=message, text=texts[index])
+        for index, kind, column, message in rows
+    ]
     if unreadable:
         broken = "contains half of a surrogate pair, which is not text; save the source as UTF-8"
         faults = [fault for fault in faults if fault.index not in set(unreadable)]
-        faults += [Fault(i, "syntax", 0, broken, "") for i in unreadable]
+        faults += [Fault(index=i, kind="syntax", column=0, message=broken, text="") for i in unreadable]
         faults.sort(key=lambda fault: fault.index)
     return tuple(faults)

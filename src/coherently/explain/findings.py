@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from coherently.contract import (
+    FLAG,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    ListOf,
+    OneOf,
+    OrNull,
+    Record,
+    RecordField,
+    RecordOf,
+    Worked,
+)
 from coherently.errors import MethodError
-from coherently.explain.bets.dutch import make_book
+from coherently.explain.bets.dutch import Book, make_book
 from coherently.explain.bets.trading_terms import TradingTerms
 from coherently.explain.explanation import Explanation, Repair, exact_changes, quote_sentence, sheet_of
 from coherently.explain.minimal_sets import lawfully_minimal, minimal
@@ -18,7 +31,6 @@ from coherently.explain.relations.broken import MOMENT, irreducible, moved_most,
 from coherently.explain.rounding_slack import is_within_slack
 from coherently.explain.symbol_sentences import contradiction_words, set_words
 from coherently.explain.verdicts import CheckStatus, Verdict
-from coherently.values import Told, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +40,6 @@ if TYPE_CHECKING:
     from coherently.explain.bets.bets import Bets
     from coherently.explain.bets.conditions import Alone
     from coherently.explain.bets.distance import NearestPrices
-    from coherently.explain.bets.dutch import Book
     from coherently.explain.fit.answer_sheet import AnswerSheet
     from coherently.explain.fit.sheet_values import Band
     from coherently.solve.budget import Budget
@@ -47,8 +58,59 @@ class Contradiction(NamedTuple):
     sentence: str
 
 
+VERDICT_FIELDS = (
+    RecordField("forecasts", WHOLE, "the number of forecasts"),
+    RecordField("status", OneOf(lambda: CheckStatus), "what is known of the forecasts"),
+    RecordField("coherent", OrNull(FLAG), "whether they are coherent, but for rounding", derived=True),
+    RecordField("distance", NUMBER, "the distance from the nearest coherent forecasts that were found", derived=True),
+    RecordField("distance_low", NUMBER, "a proved lower bound on the distance"),
+    RecordField("distance_high", NUMBER, "an upper bound on the distance"),
+    RecordField("proved", FLAG, "whether the distance is known, and not only its bounds", derived=True),
+    RecordField("proofs", ListOf(TEXT), "on what the distances rest"),
+    RecordField("cut", FLAG, "whether more time would tell more"),
+    RecordField("tolerance", NUMBER, "how far the decimals of the numbers may be off"),
+    RecordField(
+        "guaranteed_improvement",
+        OrNull(NUMBER),
+        "the summed Brier penalty that the nearest coherent forecasts save whatever happens; null if it is not known",
+    ),
+    RecordField("contradictions", OrNull(ListOf(TEXT)), "the worst ones, in symbols; null if not looked for in time"),
+)
+"""What is told of the forecasts of one judge, or of the panel's means."""
+NAME = RecordField("name", TEXT, "the name of the judge, or panel")
+TOLD_BOOK = RecordField("book", RecordOf(lambda: Book.record), "bets at the forecasts' own prices that surely win")
+FINDING = Record(
+    "finding",
+    1,
+    "Whether the forecasts of one judge, or the panel's means, are coherent (`co.check(...).judges[name]`).",
+    (NAME, *VERDICT_FIELDS, TOLD_BOOK),
+)
+
+
+def verdict_of(finding: Verdict) -> Verdict:
+    """The verdict alone."""
+    return Verdict(*(getattr(finding, each.name) for each in fields(Verdict)))
+
+
+def verdict_values(verdict: Verdict, forecasts: int, tolerance: float) -> dict[str, Any]:
+    """The values of `VERDICT_FIELDS`, without contradictions."""
+    return {
+        "forecasts": forecasts,
+        "status": str(verdict.status),
+        "coherent": verdict.coherent,
+        "distance": verdict.distance,
+        "distance_low": verdict.distance_low,
+        "distance_high": verdict.distance_high,
+        "proved": verdict.proved,
+        "proofs": list(verdict.proofs),
+        "cut": verdict.cut,
+        "tolerance": tolerance,
+        "guaranteed_improvement": verdict.guaranteed_improvement,
+    }
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Finding(Verdict, Value, Told):
+class Finding(Worked, Verdict):
     """Whether the forecasts of one judge, or the panel's means, are coherent.
 
     `status` is "coherent", "incoherent", "rounding" (incoherent by no more than the decimals of the numbers explain:
@@ -56,6 +118,8 @@ class Finding(Verdict, Value, Told):
     squared differences from the nearest coherent forecasts, over the forecasts as given, each counted once: repeats and
     complements are not merged. With bids and asks it is the distance between those and the nearest coherent prices.
     """
+
+    record: ClassVar[Record] = FINDING
 
     name: str
     forecasts: int
@@ -160,21 +224,40 @@ class Finding(Verdict, Value, Told):
         with self._allowance.spend(SHARE) as budget:
             return make_book(self._bets, self._answers, self._alone, TradingTerms(), budget)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The finding in plain values."""
+    @property
+    def is_explained(self) -> bool:
+        """Whether the contradictions are known already; without any there is nothing to look for."""
+        return self.status is not CheckStatus.INCOHERENT or "contradictory" in vars(self)
+
+    def _plain(self) -> dict[str, Any]:
+        told = self.contradictions if self.is_explained or not self.is_retold else None
         return {
             "name": self.name,
-            "forecasts": self.forecasts,
-            "status": str(self.status),
-            "coherent": self.coherent,
-            "distance": self.distance,
-            "distance_low": self.distance_low,
-            "distance_high": self.distance_high,
-            "proved": self.proved,
-            "tolerance": self.tolerance,
-            "guaranteed_improvement": self.guaranteed_improvement,
-            "contradictions": list(self.contradictions),
+            **verdict_values(self, self.forecasts, self.tolerance),
+            "contradictions": None if told is None else list(told),
+            "book": self.book.as_dict(),
         }
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Finding:
+        """The finding that was told; that of a judge in a check has no book."""
+        said, book = values["contradictions"], values.get("book")
+        known: dict[str, Any] = {} if said is None else {"contradictory": tuple(Contradiction((), s) for s in said)}
+        if book is not None:
+            known["book"] = Book.from_dict(book)
+        saved = values["guaranteed_improvement"]
+        return cls._retold(
+            name=values["name"],
+            forecasts=values["forecasts"],
+            tolerance=float(values["tolerance"]),
+            status=CheckStatus(values["status"]),
+            least=float(values["distance_low"]) ** 2,
+            most=float(values["distance_high"]) ** 2,
+            guaranteed_improvement=None if saved is None else float(saved),
+            proofs=tuple(values["proofs"]),
+            cut=values["cut"],
+            **known,
+        )
 
 
 def _contradictions(

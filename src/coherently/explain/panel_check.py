@@ -6,22 +6,25 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from coherently.contract import TEXT, ListOf, ObjectOf, Record, RecordField, Worked
 from coherently.engine import opened
 from coherently.engine.threads import count_threads
 from coherently.errors import MethodError, PanelError, counted
 from coherently.explain.allowance import Allowance
 from coherently.explain.bets.bets import bets_at_forecasts, bets_at_means, bets_of_judges, event_means, stated, usable
 from coherently.explain.bets.conditions import taken_alone
-from coherently.explain.findings import Finding
+from coherently.explain.findings import NAME, TOLD_BOOK, VERDICT_FIELDS, Finding, verdict_of, verdict_values
 from coherently.explain.rounding_slack import half_units
 from coherently.explain.time_shares import nearest_in_time
 from coherently.explain.verdicts import CheckStatus, Court, together
-from coherently.panel import records, to_frame
-from coherently.values import Told, Value
+from coherently.note_log import notes_logged
+from coherently.panel import to_frame
+from coherently.panel.weights import with_weights
+from coherently.values import Value, alike
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from coherently.explain.bets.dutch import Book
     from coherently.explain.verdicts import Verdict
     from coherently.panel import Columns, Panel, Progress
+    from coherently.panel.weights import Weights
     from coherently.solve import Budget, Signal
 
 TIME_LIMIT = 20.0
@@ -68,49 +72,78 @@ class Case(Value):
         return Case(answers, alone, self.verdict)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Judges(Value, Mapping[str, Finding]):
-    """The finding of each judge by name.
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgeCases(Value):
+    """What the findings about judges are made of.
 
-    `_slack` has an entry per forecast and `_cases` one per judge; `_rows` lists the forecasts judge by judge, and
-    `_starts` where those of each begin.
+    `slack` has an entry per forecast and `cases` one per judge, whose place is in `position`; `rows` lists the
+    forecasts judge by judge, and `starts` where those of each begin.
     """
 
     panel: Panel
-    _slack: Vector
-    _cases: Sequence[Case]
-    _position: Mapping[str, int]
-    _rows: Indices
-    _starts: Indices
-    _allowance: Allowance = field(compare=False)
-    _findings: dict[str, Finding] = field(default_factory=dict, compare=False)
+    slack: Vector
+    cases: Sequence[Case]
+    position: Mapping[str, int]
+    rows: Indices
+    starts: Indices
+
+    @staticmethod
+    def of(panel: Panel, slack: Vector, cases: Sequence[Case]) -> JudgeCases:
+        """Find the forecasts of each judge."""
+        counts = np.bincount(panel.judge_index, minlength=len(panel.judges))
+        rows = np.argsort(panel.judge_index, kind="stable")
+        position = {name: i for i, name in enumerate(panel.judges)}
+        return JudgeCases(panel, slack, cases, position, rows, np.concatenate([[0], np.cumsum(counts)]))
+
+    def own(self, i: int) -> Indices:
+        """The forecasts of one judge."""
+        return self.rows[self.starts[i] : self.starts[i + 1]]
+
+    def finding(self, i: int, allowance: Allowance) -> Finding:
+        """The finding about one judge."""
+        own = self.own(i)
+        bets = stated(self.panel.select(own), bets_at_forecasts)
+        return _finding(self.panel.judges[i], bets, self.slack[own], self.cases[i].among(own), allowance)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Judges(Mapping[str, Finding]):
+    """The finding of each judge by name.
+
+    `forecasts`, `tolerances` and `verdicts` have one entry per judge. Findings are made when they are first asked for;
+    those that were read from JSON are there from the beginning, and there is no `_origin`.
+    """
+
+    names: tuple[str, ...]
+    forecasts: NDArray[np.int64]
+    tolerances: Vector
+    verdicts: Sequence[Verdict]
+    _origin: JudgeCases | None
+    _allowance: Allowance
+    _findings: dict[str, Finding] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Finding:
         if name not in self._findings:
-            i = self._position[name]
-            own = self._rows[self._starts[i] : self._starts[i + 1]]
-            bets = stated(self.panel.select(own), bets_at_forecasts)
-            self._findings[name] = _finding(name, bets, self._slack[own], self._cases[i].among(own), self._allowance)
+            if self._origin is None:
+                raise KeyError(name)
+            self._findings[name] = self._origin.finding(self._origin.position[name], self._allowance)
         return self._findings[name]
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Judges):
+            return NotImplemented
+        return alike(self.columns(), other.columns())
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __iter__(self) -> Iterator[str]:
-        return iter(self.panel.judges)
+        return iter(self.names)
 
     def __len__(self) -> int:
-        return len(self.panel.judges)
+        return len(self.names)
 
     def __repr__(self) -> str:
         return f"<Judges: {self.count(CheckStatus.INCOHERENT):,} of {len(self):,} incoherent>"
-
-    @property
-    def forecasts(self) -> NDArray[np.int64]:
-        """How many forecasts each judge makes."""
-        return np.diff(self._starts)
-
-    @property
-    def verdicts(self) -> list[Verdict]:
-        """What is known of each judge."""
-        return [case.verdict for case in self._cases]
 
     def count(self, status: CheckStatus) -> int:
         """How many judges have this status."""
@@ -130,35 +163,37 @@ class Judges(Value, Mapping[str, Finding]):
     def tolerance(self) -> float:
         """The largest rounding error of a forecast among the judges that rounding explains; 0 if there are none."""
         explained = [i for i, verdict in enumerate(self.verdicts) if verdict.status is CheckStatus.ROUNDING]
-        return float(self._slack[np.isin(self.panel.judge_index, explained)].max(initial=0.0))
+        return float(self.tolerances[explained].max(initial=0.0))
 
     def order(self) -> list[int]:
         """The numbers of the judges: contradictions first, proved distances before others, the greatest first."""
-        return sorted(range(len(self)), key=lambda i: self._cases[i].verdict.rank)
+        return sorted(range(len(self)), key=lambda i: self.verdicts[i].rank)
 
     def worst(self, count: int) -> list[str]:
         """The names of the incoherent judges that are farthest from coherence."""
-        bad = (i for i in self.order() if self._cases[i].verdict.status is CheckStatus.INCOHERENT)
-        return [self.panel.judges[i] for i in islice(bad, count)]
+        bad = (i for i in self.order() if self.verdicts[i].status is CheckStatus.INCOHERENT)
+        return [self.names[i] for i in islice(bad, count)]
 
     def explained(self, count: int) -> dict[str, Finding]:
         """The findings about these judges whose contradictions can be named in the time that is left; always the first.
 
-        What is asked after the time is over still has a moment, so that a hundred judges would have a hundred.
+        What is asked after the time is over still has a moment, so that a hundred judges would have a hundred. Of what
+        was read from JSON there is what was told.
         """
         named: dict[str, Finding] = {}
         for name in self.worst(count):
-            if named and self._allowance.left <= 0.0:
+            finding = self[name]
+            if not finding.is_explained and (self._origin is None or (named and self._allowance.left <= 0.0)):
                 break
-            _ = self[name].contradictory  # found now, in the time that is left, and kept
-            named[name] = self[name]
+            _ = finding.contradictory  # found now, in the time that is left, and kept
+            named[name] = finding
         return named
 
     def columns(self) -> Columns:
         """The columns of `Check.frame`."""
         every = self.verdicts
         return {
-            "judge": list(self.panel.judges),
+            "judge": list(self.names),
             "forecasts": self.forecasts,
             "status": [str(verdict.status) for verdict in every],
             "coherent": [verdict.coherent for verdict in every],
@@ -170,13 +205,39 @@ class Judges(Value, Mapping[str, Finding]):
         }
 
 
+CHECK = Record(
+    "check",
+    1,
+    "Who contradicts what (`co.check`, `coherently check --json`): what is found about the panel's means and judges.",
+    (
+        NAME,
+        *VERDICT_FIELDS,
+        TOLD_BOOK,
+        RecordField(
+            "judges",
+            ListOf(ObjectOf("a judge", (RecordField("judge", TEXT, "the name of the judge"), *VERDICT_FIELDS))),
+            f"one object per judge; the contradictions of the {WORST} worst are named, as far as there is time",
+        ),
+        RecordField("notes", ListOf(TEXT), "what a reader should know"),
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Check(Value, Told):
+class Check(Worked):
     """Findings about a panel: of each judge in `judges`, and of the panel's means, as written, in `means`.
 
     `coherent`, `distance`, `guaranteed_improvement`, `contradictions` and `book` are those of the means. The means of
     one judge are its forecasts, one by one.
+
+    >>> import coherently as co
+    >>> found = co.check(co.Panel.from_records([("Ann", "p", 0.2), ("Ann", "p & q", 0.3)]))
+    >>> again = Check.from_json(found.to_json())
+    >>> again == found, again.judges["Ann"].contradictions
+    (True, ('P(p & q) = 0.30 is above P(p) = 0.20',))
     """
+
+    record: ClassVar[Record] = CHECK
 
     panel: Panel
     judges: Judges
@@ -227,27 +288,50 @@ class Check(Value, Told):
         """The columns of `frame`."""
         return self.judges.columns()
 
-    def as_dict(self) -> dict[str, Any]:
-        """The findings in plain values: about the means, and in `judges` about each judge, with words for the worst."""
-        said = {name: list(finding.contradictions) for name, finding in self.judges.explained(WORST).items()}
-        silent = len(self.judges.worst(WORST)) - len(said)
-        notes = [f"judges whose contradictions were not looked for, as the time was over: {silent:,}"] if silent else []
-        means = {name: value for name, value in self.means.as_dict().items() if name not in ("name", "forecasts")}
-        return {
-            **means,
-            "book": self.book.as_dict(),
-            "judges": [{**row, "contradictions": said.get(row["judge"], [])} for row in records(self.columns())],
-            "notes": [*self.notes, *notes],
-        }
+    def _plain(self) -> dict[str, Any]:
+        return {**self.means._plain(), "judges": self._judge_rows(), "notes": [*self.notes, *self._silence()]}
+
+    def _judge_rows(self) -> list[dict[str, Any]]:
+        """What is told of each judge, with contradictions of the worst."""
+        judges, explained = self.judges, self.judges.explained(WORST)
+        rows = []
+        for i, (name, verdict) in enumerate(zip(judges.names, judges.verdicts, strict=True)):
+            said: list[str] | None = None if verdict.status is CheckStatus.INCOHERENT else []
+            if name in explained:
+                said = list(explained[name].contradictions)
+            told = verdict_values(verdict, int(judges.forecasts[i]), float(judges.tolerances[i]))
+            rows.append({"judge": name, **told, "contradictions": said})
+        return rows
+
+    def _silence(self) -> list[str]:
+        """A note on judges whose contradictions nobody looked for; a check that was read has it among its notes."""
+        silent = 0 if self.is_retold else len(self.judges.worst(WORST)) - len(self.judges.explained(WORST))
+        return [f"judges whose contradictions were not looked for, as the time was over: {silent:,}"] if silent else []
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Check:
+        rows = [Finding._from_plain({"name": row["judge"], **row}) for row in values["judges"]]
+        judges = Judges(
+            tuple(finding.name for finding in rows),
+            np.array([finding.forecasts for finding in rows], np.int64),
+            np.array([finding.tolerance for finding in rows], np.float64),
+            [verdict_of(finding) for finding in rows],
+            None,
+            Allowance(0.0),
+            {finding.name: finding for finding in rows},
+        )
+        return cls._retold(judges=judges, means=Finding._from_plain(values), notes=tuple(values["notes"]))
 
     def frame(self) -> Any:
         """One row per judge: judge, forecasts, status, coherent, the distance and its bounds, and what is saved."""
-        return to_frame(self.columns(), self.panel.library)
+        return to_frame(self.columns(), None if self.is_retold else self.panel.library)
 
 
+@notes_logged(lambda found: found.notes)
 def check(
     panel: Panel,
     *,
+    weights: Weights | None = None,
     time_limit: float = TIME_LIMIT,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -261,12 +345,13 @@ def check(
     explain, if they are 3 or more, as rounding. If the panel has columns lower and upper, these are checked: they are
     coherent if some coherent forecasts lie within all of them.
 
-    `time_limit` is in seconds, for all judges, the panel's means, and the books and contradictions on request,
-    together. A judge for whom it is too short is `undecided`, or has a distance between two bounds; a distance counts
-    as known if it is proved to 0.1%. `threads` is the number of threads, by default one per processor; the answer is
-    the same. `progress` is called with the fraction of the judges' work that is done; `cancel`, a `threading.Event`
-    that another thread sets, ends the work as the time limit does. `engine` is where independent parts of judges are
-    worked on, other than conditional forecasts and quotes (see `co.aggregate`).
+    `weights` says how much each judge counts in the means (see `co.aggregate`). `time_limit` is in seconds, for all
+    judges, the panel's means, and the books and contradictions on request, together. A judge for whom it is too
+    short is `undecided`, or has a distance between two bounds; a distance counts as known if it is proved to 0.1%.
+    `threads` is the number of threads, by default one per processor; the answer is the same. `progress` is called
+    with the fraction of the judges' work that is done; `cancel`, a `threading.Event` that another thread sets, ends
+    the work as the time limit does. `engine` is where independent parts of judges are worked on, other than
+    conditional forecasts and quotes (see `co.aggregate`).
 
     >>> import coherently as co
     >>> rows = [("Bob", "p", 0.6), ("Bob", "p & q", 0.1), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)]
@@ -278,6 +363,7 @@ def check(
     >>> found.coherent, found.contradictions
     (False, ('P(p & q) = 0.35 is above P(q) = 0.00',))
     """
+    panel, said = with_weights(panel, weights)
     with opened(engine) as executor:
         panel, notes, allowance = _begun(panel, time_limit, threads, cancel, executor)
         # The means come first: they are one piece of work, and the judges, who are many, have all that it leaves.
@@ -286,7 +372,7 @@ def check(
         allowance.engine = None  # what is asked later is found here
     if means is None:  # the means of one judge are its forecasts, one by one
         means = judges[panel.judges[0]]
-    return Check(panel, judges, means, notes + _notes(judges))
+    return Check(panel, judges, means, said + notes + _notes(judges))
 
 
 def check_judges(panel: Panel, *, time_limit: float) -> Judges:
@@ -314,9 +400,11 @@ def _begun(
 def _judges(panel: Panel, allowance: Allowance, progress: Progress | None = None) -> Judges:
     slack = half_units(panel)
     cases = _examined(stated(panel, bets_of_judges), slack, allowance, JUDGES, progress)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(panel.judge_index, minlength=len(panel.judges)))])
-    position = {name: i for i, name in enumerate(panel.judges)}
-    return Judges(panel, slack, cases, position, np.argsort(panel.judge_index, kind="stable"), starts, allowance)
+    origin = JudgeCases.of(panel, slack, cases)
+    tolerances = np.zeros(len(panel.judges))
+    np.maximum.at(tolerances, panel.judge_index, slack)
+    verdicts = [case.verdict for case in cases]
+    return Judges(panel.judges, np.diff(origin.starts), tolerances, verdicts, origin, allowance)
 
 
 def _means(panel: Panel, allowance: Allowance) -> Finding:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import weakref
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coherently.errors import MethodError, PanelError, counted
 from coherently.live.assembly import Dress, fill, numbers_of, panel_of
-from coherently.live.kept.journal import Journal
+from coherently.live.journal import Journal
+from coherently.live.kept.file_journal import FileJournal
 from coherently.live.kept.stored import (
     load_ledger,
     load_rules,
@@ -30,7 +32,7 @@ from coherently.solve import Auto, Exact, choose
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import TracebackType
     from typing import Self
 
@@ -80,19 +82,24 @@ class LivePanel:
         journal = None
         if log is not None:
             stored = store_ledger(ledger.items(), ledger.past, ledger.places, dress)
-            journal = Journal.create(log, {**store_rules(chosen, measure), "panel": stored})
+            journal = FileJournal.create(log, {**store_rules(chosen, measure), "panel": stored})
         self._begin(ledger, dress, chosen, measure, journal)
-        self._recorder.go_on((), background=background)
+        self._recorder.go_on(background=background)
 
     @classmethod
-    def open(cls, log: str | os.PathLike[str], *, background: bool = True) -> Self:
-        """Go on with a log: all that was acknowledged is there again; `note` says if anything was cut off."""
-        opened = Journal.open(log)
+    def open(cls, log: str | os.PathLike[str] | Journal, *, background: bool = True) -> Self:
+        """Go on with a log: all that was acknowledged is there again; `note` says if anything was cut off.
+
+        `log` is a file, or any journal: an object with `identity`, `begin`, `read`, `append` and `close`, which may
+        have other writers too; `catch_up` does what they recorded.
+        """
+        journal = log if isinstance(log, Journal) else FileJournal.open(log)
         live = cls.__new__(cls)
-        with opened.journal.closed_if_it_fails():
-            live._begin(*load_ledger(opened.head["panel"]), *load_rules(opened.head), opened.journal)
-            live.note = opened.note
-            live._recorder.go_on(opened.records, background=background)
+        with _closed_if_it_fails(journal):
+            start = journal.begin()
+            live._begin(start.ledger, start.dress, start.method, start.loss, journal)
+            live.note = start.note
+            live._recorder.go_on(background=background)
         return live
 
     @classmethod
@@ -106,19 +113,20 @@ class LivePanel:
         live = cls.__new__(cls)
         if log is None or not Path(log).exists():
             head = {**store_rules(method, loss), "panel": values["panel"]}
-            live._begin(ledger, dress, method, loss, None if log is None else Journal.create(log, head))
-            live._recorder.go_on((), background=background)
+            live._begin(ledger, dress, method, loss, None if log is None else FileJournal.create(log, head))
+            live._recorder.go_on(background=background)
             return live
-        opened, done = Journal.open(log), values["revision"]
-        with opened.journal.closed_if_it_fails():
-            if values["log"] != opened.journal.identity or len(opened.records) < done:
+        journal, done = FileJournal.open(log), values["revision"]
+        with _closed_if_it_fails(journal):
+            if values["log"] != journal.identity or journal.waiting < done:
                 raise PanelError(
                     f"{log} is not the log of the snapshot {snapshot}, which took in {done:,} revisions of it; "
                     f"name that log, or a file that does not exist to begin a new one"
                 )
-            live._begin(ledger, dress, method, loss, opened.journal)
-            live.note, live._workshop.revisions = opened.note, done
-            live._recorder.go_on(opened.records[done:], background=background)
+            journal.skip(done)
+            live._begin(ledger, dress, method, loss, journal)
+            live.note, live._workshop.revisions = journal.note, done
+            live._recorder.go_on(background=background)
         return live
 
     def add(
@@ -173,6 +181,10 @@ class LivePanel:
     def drop_law(self, law: str, *, time: object = None) -> int:
         """Drop a law, as it was written."""
         return self._recorder.record(Act.DROP_LAW, time, law=read_name(law, "law"))
+
+    def catch_up(self) -> int:
+        """Do what others recorded in the journal since it was read last; returns the number of revisions."""
+        return self._recorder.catch_up()
 
     def current(self) -> Current:
         """The last answers, at once, and what is still being solved."""
@@ -239,6 +251,16 @@ class LivePanel:
         self._workshop = Workshop(ledger, Rules(_exact(method, loss), loss, unit))
         self._recorder = Recorder(self._workshop, journal)
         weakref.finalize(self, self._recorder.let_go)
+
+
+@contextmanager
+def _closed_if_it_fails(journal: Journal) -> Iterator[None]:
+    """Close a journal if what is done with it fails, so that another may open it."""
+    try:
+        yield
+    except BaseException:
+        journal.close()
+        raise
 
 
 def _exact(method: Method, loss: Loss) -> Exact:

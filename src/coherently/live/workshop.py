@@ -53,7 +53,14 @@ class Workshop:
     """A ledger, the last answers about it, and the work between the two.
 
     Whoever reads or writes any of these holds `lock`, for a short time: neither solving nor writing files happens
-    there.
+    there. `_turn` is held while one neighbourhood is solved, so that two threads never solve the same; it is taken
+    before `lock`, and never by somebody who holds `lock`.
+
+    A neighbourhood is fresh, stale (in `stale`: changed since its answer, or never solved) or in trouble (in
+    `problems`: its last attempt failed). A change makes it stale (`touch`). An attempt takes a copy (`_take`), solves
+    it without `lock`, and then looks whether `changes` still is what it was: if so it becomes fresh (`_publish`) or in
+    trouble (`_fail`), else it stays stale and goes to the end of the queue, so that one that changes all the time
+    does not keep the others waiting.
     """
 
     def __init__(self, ledger: Ledger, rules: Rules) -> None:
@@ -67,6 +74,7 @@ class Workshop:
         self.stopped = threading.Event()
         self._turn = threading.Lock()
         self._telling = 0
+        """Changes that listeners were not told to the end: `settle` waits for them too."""
         self._room = _power_of_two(len(self.stale))
         self._worker: threading.Thread | None = None
 
@@ -161,6 +169,8 @@ class Workshop:
 
     def _publish(self, taken: _Taken, editions: list[Edition]) -> None:
         home = taken.home
+        # First the answers, then the queue: a reader who finds nothing stale must find the answers on the shelf. Both
+        # happen under one lock, so that nobody sees a state between them.
         self.shelf.publish(editions, taken.variables)
         self.stale.pop(home, None)
         if home.variables and home.changes != taken.changes:

@@ -77,7 +77,17 @@ class Network(Value):
         problem, way = whole.keep(whole.merged.weight > 0)
         found, shares = find_design(groups)(problem.merged), shares_of(problem)
         keeper = choose_keepers(shares, len(problem.merged), nodes)
-        return Network(panel, topology, whole.in_weights(), problem, way, groups, found, shares, keeper)
+        return Network(
+            panel=panel,
+            topology=topology,
+            whole=whole.in_weights(),
+            problem=problem,
+            way=way,
+            design=groups,
+            groups=found,
+            shares=shares,
+            keeper=keeper,
+        )
 
     def __repr__(self) -> str:
         nodes, events, groups = self.topology.count, len(self.keeper), len(self.groups)
@@ -124,10 +134,12 @@ class Network(Value):
             raise MethodError("a node that never starts again keeps a run from ending; say until which second it goes")
         channel, plans = channel or Channel(), self.plans(schedule)
         patience = patience or ROUND_TRIPS * 2 * channel.latency * self._longest(plans)
-        agreement = Agreement(schedule, correction, sweeps, patience, seed)
+        agreement = Agreement(schedule=schedule, correction=correction, sweeps=sweeps, patience=patience, seed=seed)
         limit = agreement if schedule == "gossip" else replace(agreement, sweeps=PATIENT)
         reference = central_answer(self, limit) if compare else None
-        simulator, recording = opened_simulator(self, plans, agreement, channel, mishaps, seed, reference)
+        simulator, recording = opened_simulator(
+            self, plans, agreement, channel, mishaps=mishaps, seed=seed, reference=reference
+        )
         simulator.run(until)
         recording.note()
         return measured(self, simulator, recording)

@@ -88,5 +88,13 @@ def make_plans(shares: Shares, groups: Groups, keeper: Indices, nodes: int) -> l
     for node in range(nodes):
         about = sorted({group for event in kept[node] for group in event.groups})
         hosts = tuple((group, host[group]) for group in about)
-        plans.append(NodePlan(node, tuple(forecasts[node]), tuple(kept[node]), hosts, tuple(hosted[node])))
+        plans.append(
+            NodePlan(
+                node=node,
+                forecasts=tuple(forecasts[node]),
+                events=tuple(kept[node]),
+                hosts=hosts,
+                groups=tuple(hosted[node]),
+            )
+        )
     return plans

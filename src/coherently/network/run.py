@@ -72,8 +72,16 @@ def opened_simulator(
     merged = network.problem.merged
     recording = Recording(merged.mean, merged.weight, reference, agreement.sweeps * len(network.groups))
     mishaps = replace(mishaps, outages=numbered)
-    simulator = Simulator(plans, agreement, network.topology, channel, mishaps, seed, recording.decided)
-    recording.simulator = simulator
+    simulator = Simulator(
+        plans=plans,
+        agreement=agreement,
+        topology=network.topology,
+        channel=channel,
+        mishaps=mishaps,
+        seed=seed,
+        watcher=recording.decided,
+    )
+    recording.follow(simulator)
     return simulator, recording
 
 
@@ -90,10 +98,14 @@ def measured(network: Network, simulator: Simulator, recording: Recording) -> Ne
     for event, value in simulator.values().items():
         x[event] = value
     return NetworkRun(
-        answer(network, x, simulator.agreement),
-        simulator.is_finished,
-        *(simulator.messages, simulator.hops, simulator.bytes, simulator.now, recording.projections),
-        recording.trace(),
+        result=answer(network, x, simulator.agreement),
+        finished=simulator.is_finished,
+        messages=simulator.messages,
+        hops=simulator.hops,
+        bytes=simulator.bytes,
+        time=simulator.now,
+        projections=recording.projections,
+        trace=recording.trace(),
     )
 
 

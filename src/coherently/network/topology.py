@@ -56,7 +56,14 @@ class Topology(Value):
     def complete(count: int) -> Topology:
         """Everybody hears everybody."""
         _require_nodes(count)
-        return Topology("complete", count, np.zeros(1, np.int64), np.empty(0, np.int64), None, everybody=True)
+        return Topology(
+            kind="complete",
+            count=count,
+            starts=np.zeros(1, np.int64),
+            neighbours=np.empty(0, np.int64),
+            place=None,
+            everybody=True,
+        )
 
     @staticmethod
     def grid(rows: int, columns: int) -> Topology:
@@ -170,4 +177,4 @@ def _graph(kind: str, count: int, pairs: Indices, place: NDArray[np.float64] | N
     both = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
     both = both[both[:, 0] != both[:, 1]]
     starts = np.searchsorted(both[:, 0], np.arange(count + 1))
-    return Topology(kind, count, starts, both[:, 1].copy(), place)
+    return Topology(kind=kind, count=count, starts=starts, neighbours=both[:, 1].copy(), place=place)

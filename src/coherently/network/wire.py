@@ -60,5 +60,12 @@ def decode_message(body: bytes) -> Message:
         raise WireError("a number of a message is not finite")
     about = -1 if group == NO_GROUP else group
     return Message(
-        named, sender, receiver, about, number, found[:events], tuple(numbers[:values]), tuple(numbers[values:])
+        kind=named,
+        sender=sender,
+        receiver=receiver,
+        group=about,
+        round=number,
+        events=found[:events],
+        values=tuple(numbers[:values]),
+        weights=tuple(numbers[values:]),
     )

@@ -7,7 +7,9 @@ from coherently.panel.columnar.batch_writer import write_batches
 from coherently.panel.columnar.reduction import Reduction, can_reduce, count_rows, reduce_parquet
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws, Pins, impossible_conditions, read_laws
-from coherently.panel.panel import CALLED_OFF, UNRESOLVED, Panel, WrittenEvents
+from coherently.panel.outcomes import shares_variables
+from coherently.panel.panel import Panel, WrittenEvents
+from coherently.panel.panel_record import CALLED_OFF, UNRESOLVED
 from coherently.panel.readers import Progress, read_lines, read_table
 from coherently.panel.text_tables import ROWS, text_table
 from coherently.panel.texts import by_appearance
@@ -42,6 +44,7 @@ __all__ = [
     "read_table",
     "records",
     "reduce_parquet",
+    "shares_variables",
     "text_table",
     "to_frame",
     "write_batches",

@@ -12,6 +12,7 @@ import numpy as np
 
 from coherently.errors import SHOWN, MethodError, PanelError, Where
 from coherently.events import CERTAIN, Events, PackedTexts, Reading
+from coherently.note_log import notes_logged
 from coherently.panel import cells
 from coherently.panel.cell_table import ProblemList
 from coherently.panel.columnar.coded import CodedCells
@@ -71,6 +72,7 @@ class _ReadForecasts:
     time: NDArray[np.float64] | None = None
 
 
+@notes_logged(lambda panel: panel.notes)
 def read_panel(path: str | os.PathLike[str], *, progress: Progress | None = None, **options: Unpack[Options]) -> Panel:
     r"""Read a panel from a file: CSV, CSV.gz, JSON lines or Parquet, a long or a wide table.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -18,7 +19,7 @@ from coherently.panel.columnar.coded import CodedCells
 from coherently.panel.frames import table_from_frame
 from coherently.panel.laws import NO_LAWS, Laws, shorten, touching
 from coherently.panel.layout import ROLES, pick
-from coherently.panel.panel import CALLED_OFF, UNRESOLVED
+from coherently.panel.panel_record import CALLED_OFF, UNRESOLVED
 from coherently.panel.readers import read_table
 from coherently.panel.texts import encode, name_some, number_texts, suggest
 from coherently.panel.value_outcomes import declared_rows, value_facts
@@ -118,10 +119,31 @@ def _read_events(
     return Facts.gather(table, event_column, outcome_column, Reading(reading.sides[coded.codes], ()), outcome)
 
 
+def shares_variables(panel: Panel, text: str) -> bool:
+    """Whether an outcome of this text can mean anything for the forecasts and laws of a panel.
+
+    >>> from coherently.panel import Panel
+    >>> panel = Panel.from_records([("Ann", "rain & wind", 0.2)], laws=["storm -> wind"])
+    >>> [shares_variables(panel, text) for text in ("wind", "rain | snow", "storm", "snow")]
+    [True, True, True, False]
+    """
+    events = deepcopy(panel.events)
+    if declared_rows([text], events):
+        return True
+    reading = events.add([text])
+    if reading.faults:
+        raise reading.faults[0].error()
+    return bool(touching(events, reading.event, _used_sides(panel)).any())
+
+
+def _used_sides(panel: Panel) -> NDArray[np.int32]:
+    written, laws = panel.written, panel.laws
+    return np.concatenate([written.event, written.condition, laws.side, laws.pins.event, laws.pins.condition])
+
+
 def unused_outcomes(facts: Facts, panel: Panel) -> list[str]:
     """Name the outcomes of events that share no variable with a forecast or a law: they have no effect."""
-    written, laws = panel.written, panel.laws
-    used = np.concatenate([written.event, written.condition, laws.side, laws.pins.event, laws.pins.condition])
+    used = _used_sides(panel)
     unused = np.flatnonzero(~touching(panel.events, facts.side, used))
     texts = list(dict.fromkeys(facts.text(row) for row in np.sort(facts.row[unused]).tolist()))
     if not texts:

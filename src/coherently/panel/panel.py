@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
+from coherently.contract import Described
 from coherently.errors import PanelError, counted
 from coherently.events import PackedTexts
+from coherently.note_log import notes_logged
+from coherently.panel.canonical import is_plain
 from coherently.panel.cell_table import read_only
 from coherently.panel.frames import to_frame
 from coherently.panel.laws import NO_LAWS, Laws
+from coherently.panel.panel_record import PANEL, panel_arguments, panel_values
 from coherently.panel.texts import by_appearance, suggest
-from coherently.values import Value
+from coherently.values import Value, alike
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,9 +30,6 @@ if TYPE_CHECKING:
     from coherently.panel.build import Options
     from coherently.panel.cell_table import Columns
     from coherently.panel.frames import Record
-
-UNRESOLVED, CALLED_OFF = -1, -2
-"""Outcomes other than 1 and 0: not known, and that of a conditional whose condition came out false."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +67,7 @@ class WrittenEvents(Value):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Panel(Value):
+class Panel(Value, Described):
     """All forecasts of a panel, with weights, intervals, times, laws and outcomes.
 
     A forecast is one entry of each array: `judge_index` points into `judges`, `event_index` into `written`,
@@ -73,7 +75,7 @@ class Panel(Value):
     given) and `time` are None where the source has no such column. `laws` hold in every possible world. `notes`
     says what a reader should know about how the source was read. A `reduced` panel has means, with their total
     weights, in place of the forecasts. Arrays are read-only: `dataclasses.replace(panel, probability=...)` makes a
-    panel with other numbers.
+    panel with other numbers. Two panels are equal if their records are.
 
     >>> panel = Panel.from_records([("Ann", "p", 0.7), ("Ann", "p & q", 0.4), ("Bob", "~(~p | ~q)", 0.2)])
     >>> panel
@@ -81,6 +83,8 @@ class Panel(Value):
     >>> panel.judge("Bob")
     <Panel: 1 forecast by 1 judge on 1 event over 2 variables>
     """
+
+    record: ClassVar[Any] = PANEL
 
     events: Events
     judges: tuple[str, ...]
@@ -102,6 +106,7 @@ class Panel(Value):
         read_only(self, "judge_index", "event_index", "probability", "weight", "lower", "upper", "time")
 
     @staticmethod
+    @notes_logged(lambda panel: panel.notes)
     def from_frame(frame: object, **options: Unpack[Options]) -> Panel:
         """Read a pandas, polars or pyarrow frame, long or wide; the options are those of `read_panel`.
 
@@ -117,6 +122,7 @@ class Panel(Value):
         return build(table_from_frame(frame, planner=planner), **options)
 
     @staticmethod
+    @notes_logged(lambda panel: panel.notes)
     def from_records(records: Iterable[Record], **options: Unpack[Options]) -> Panel:
         """Read (judge, event, probability[, weight]) tuples, or mappings with the columns' names.
 
@@ -128,6 +134,33 @@ class Panel(Value):
         from coherently.panel.frames import table_from_records
 
         return build(table_from_records(records), **options)
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Panel:
+        told = panel_arguments(values)
+        return cls(**{**told, "written": WrittenEvents(**told["written"])})
+
+    def _plain(self) -> dict[str, Any]:
+        return panel_values(self)
+
+    def to_json(self) -> str:
+        """The record as one line of JSON, for `from_json`."""
+        return json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same is said in the same words and order; how events are numbered inside does not count."""
+        if not isinstance(other, Panel):
+            return NotImplemented
+        return self is other or alike(self._told(), other._told())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _told(self) -> tuple[Any, ...]:
+        """All that the record says, without a loop over forecasts."""
+        numbers = (self.probability, self.weight, self.lower, self.upper, self.time)
+        events = (list(self.written.text), self.written.outcome, self.laws.statements(), is_plain(self))
+        about = (self.notes, dict(self.labels), self.library, self.reduced)
+        return (self.judges, *events, self.judge_index, self.event_index, *numbers, *about)
 
     def __len__(self) -> int:
         """Count the forecasts."""

@@ -39,6 +39,10 @@ CHUNK = 500
 JSON_LINES = 'JSON lines have one object per line, such as {"judge": "Alice", "event": "p", "probability": 0.3}.'
 
 
+READERS: dict[str, Callable[[Path, Callable[[float], None], Planner | None], Table]] = {".parquet": read_parquet}
+"""Endings of files that are not text tables, and who reads them: of a path, for a listener, by a planner."""
+
+
 def read_table(path: str | os.PathLike[str], progress: Progress | None = None, planner: Planner | None = None) -> Table:
     """Read a file by its ending; any unknown ending is read as CSV.
 
@@ -46,10 +50,11 @@ def read_table(path: str | os.PathLike[str], progress: Progress | None = None, p
     """
     path = Path(path)
     name = path.name.lower()
+    reader = next((reader for ending, reader in READERS.items() if name.endswith(ending)), None)
     with _file_errors(path), path.open("rb", buffering=0) as file:
         advance = _byte_counter(file, progress)
-        if name.endswith(".parquet"):
-            table = read_parquet(path, progress or (lambda _: None), planner)
+        if reader is not None:
+            table = reader(path, progress or (lambda _: None), planner)
         else:
             plain = name.removesuffix(".gz")
             is_zipped = plain != name
@@ -63,7 +68,7 @@ def read_table(path: str | os.PathLike[str], progress: Progress | None = None, p
                 delimiter = "\t" if plain.endswith(".tsv") else None
                 with _buffered(raw()) as buffered:
                     table = scan_csv(buffered, path.name, delimiter, advance, planner)
-    if progress is not None and not name.endswith(".parquet"):
+    if progress is not None and reader is None:
         progress(1.0)
     return table
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 
 from coherently.errors import KEPT, ListedProblem, PanelError, Where
+from coherently.note_log import notes_logged
 from coherently.panel import cells
 from coherently.panel.cell_table import ProblemList, Table
 from coherently.panel.frames import table_from_frame
@@ -63,6 +64,7 @@ class ListedWeights:
         return f"as listed in {self.source}{extra}"
 
 
+@notes_logged(lambda panel: panel.notes[-1:])
 def weighted(panel: Panel, weights: Weights) -> Panel:
     """Multiply the weights of each judge's forecasts by a factor, and say so in the panel's notes.
 
@@ -83,6 +85,14 @@ def weighted(panel: Panel, weights: Weights) -> Panel:
         raise PanelError(f"the weight of every judge is 0 ({said}): nothing would be left to aggregate")
     note = f"Judges are weighted {said}{_range(panel, factor)}."
     return replace(panel, weight=_multiplied(panel, factor[panel.judge_index]), notes=(*panel.notes, note))
+
+
+def with_weights(panel: Panel, weights: Weights | None) -> tuple[Panel, tuple[str, ...]]:
+    """The panel that a call with `weights` works on, and what that adds to its notes."""
+    if weights is None:
+        return panel, ()
+    found = weighted(panel, weights)
+    return found, found.notes[len(panel.notes) :]
 
 
 def _multiplied(panel: Panel, factor: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -242,7 +242,7 @@ def find_loss(loss: str | Loss, clip: float | None = None) -> Loss:
     if isinstance(loss, str) and loss in LOSSES:
         return _built_in(LOSSES[loss], clip)
     if isinstance(loss, str):
-        raise unknown_word("loss", loss, LOSSES, "losses", ", or an object of your own")
+        raise unknown_word("loss", loss, LOSSES, "losses", more=", or an object of your own")
     if type(loss) not in KERNELS:  # objects of derived classes may differ from these
         check_loss(loss, LOSSES)
     return loss

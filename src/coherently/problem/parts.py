@@ -64,13 +64,13 @@ def split(merged: Merged) -> list[Part]:
         a, b = cuts[c], cuts[c + 1]
         mine = order[a:b]
         local = Merged(
-            merged.event[mine],
-            merged.weight[mine],
-            merged.mean[mine],
-            functions.part(a, b),
-            used[own_cuts[c] : own_cuts[c + 1]].astype(np.int32),
-            space,
-            own,
+            event=merged.event[mine],
+            weight=merged.weight[mine],
+            mean=merged.mean[mine],
+            functions=functions.part(a, b),
+            origin=used[own_cuts[c] : own_cuts[c + 1]].astype(np.int32),
+            space=space,
+            terms=own,
         )
         return Part(mine, local)
 

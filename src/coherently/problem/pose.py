@@ -38,8 +38,14 @@ def pose(panel: Panel, loss: Loss = BRIER, weight_unit: float = 1.0, asking: NDA
     ([0.7, 0.6], [0.6], [3.0])
     """
     count, written = len(panel.written), panel.written
-    units = _PosedUnits(np.arange(count), np.zeros(count, np.int64), written.event, written.condition, written.rest)
-    return _pose(panel, panel.event_index, units, loss, weight_unit, asking)
+    units = _PosedUnits(
+        written=np.arange(count),
+        owner=np.zeros(count, np.int64),
+        event=written.event,
+        condition=written.condition,
+        rest=written.rest,
+    )
+    return _pose(panel, panel.event_index, units, loss, weight_unit=weight_unit, asking=asking)
 
 
 def pose_individually(panel: Panel, loss: Loss = BRIER, weight_unit: float = 1.0) -> Problem:
@@ -47,19 +53,32 @@ def pose_individually(panel: Panel, loss: Loss = BRIER, weight_unit: float = 1.0
     written = panel.written
     unit, first = by_appearance(panel.judge_index.astype(np.int64) * len(written) + panel.event_index)
     index, owner = panel.event_index[first], panel.judge_index[first].astype(np.int64)
-    units = _PosedUnits(index, owner, written.event[index], written.condition[index], written.rest[index])
-    return _pose(panel, unit, units, loss, weight_unit, NO_SIDES)
+    units = _PosedUnits(
+        written=index,
+        owner=owner,
+        event=written.event[index],
+        condition=written.condition[index],
+        rest=written.rest[index],
+    )
+    return _pose(panel, unit, units, loss, weight_unit=weight_unit, asking=NO_SIDES)
 
 
 def pose_again(problem: Problem, value: NDArray[np.float64]) -> Problem:
     """Replace the forecasts and intervals of each unit by one number; their weights stay."""
     units = np.flatnonzero(problem.weight > 0).astype(np.int32)
     no = np.zeros(len(units), np.bool_)
-    again = Forecasts(np.zeros_like(units), units, value[units], problem.weight[units], no, ("",))
+    again = Forecasts(
+        judge=np.zeros_like(units),
+        unit=units,
+        probability=value[units],
+        weight=problem.weight[units],
+        interval=no,
+        judges=("",),
+    )
     return _merge(replace(problem, forecasts=again, mean=value), Intervals())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _PosedUnits:
     """The units of the answer: the panel's event of each, its owner, and its sides."""
 
@@ -83,11 +102,28 @@ def _pose(
     coordinate, merged = _structure(panel, units, conditional, asking)
     weights = in_units(panel.weight, weight_unit)
     interval, bounds = _bounds(panel)
-    forecasts = Forecasts(panel.judge_index, unit, panel.probability, weights, interval, panel.judges)
+    forecasts = Forecasts(
+        judge=panel.judge_index,
+        unit=unit,
+        probability=panel.probability,
+        weight=weights,
+        interval=interval,
+        judges=panel.judges,
+    )
     weight, mean = _weighted_mean(unit, panel.probability, weights, len(coordinate))
     problem = Problem(
-        *(forecasts, panel.written.text, units.written, units.owner, weight, mean),
-        *(coordinate, complemented, conditional, merged, loss, weight_unit),
+        forecasts=forecasts,
+        texts=panel.written.text,
+        written=units.written,
+        owner=units.owner,
+        weight=weight,
+        mean=mean,
+        coordinate=coordinate,
+        complemented=complemented,
+        conditional=conditional,
+        merged=merged,
+        loss=loss,
+        weight_unit=weight_unit,
     )
     return _merge(problem, Intervals() if bounds is None else _intervals(problem, *bounds))
 
@@ -113,13 +149,15 @@ def _structure(
         places, home, kinds = _coordinates(owners, sides)
         starts, variables = panel.events.supports(kinds)
     merged = Merged(
-        2 * kinds,
-        np.zeros(len(kinds)),
-        np.full(len(kinds), np.nan),
-        Functions(starts, numbering.number(np.repeat(home, np.diff(starts)), variables), *panel.events.tables(kinds)),
-        numbering.origin,
-        numbering.space,
-        _terms(pins, pin, places) if len(some) or len(pin) else NO_TERMS,
+        event=2 * kinds,
+        weight=np.zeros(len(kinds)),
+        mean=np.full(len(kinds), np.nan),
+        functions=Functions(
+            starts, numbering.number(np.repeat(home, np.diff(starts)), variables), *panel.events.tables(kinds)
+        ),
+        origin=numbering.origin,
+        space=numbering.space,
+        terms=_terms(pins, pin, places) if len(some) or len(pin) else NO_TERMS,
     )
     coordinate = np.empty(len(side), np.int32)
     coordinate[plain], coordinate[conditional] = places[0].coordinate, given
@@ -129,8 +167,14 @@ def _structure(
 def _terms(pins: Pins, pin: NDArray[np.int64], places: list[Sides]) -> Terms:
     """Conditionals, still without numbers, and pins."""
     given, none = places[2], np.zeros(len(places[2]))
-    limits = Limits(places[4], places[5], pins.low[pin], pins.high[pin], pin.astype(np.int32)) if len(pin) else Limits()
-    return Terms(Conditionals(given, places[3], none, none, none), Intervals(), limits)
+    limits = (
+        Limits(joint=places[4], condition=places[5], low=pins.low[pin], high=pins.high[pin], pin=pin.astype(np.int32))
+        if len(pin)
+        else Limits()
+    )
+    return Terms(
+        Conditionals(joint=given, condition=places[3], weight=none, mean=none, stated=none), Intervals(), limits
+    )
 
 
 def _given(
@@ -181,9 +225,11 @@ def _intervals(problem: Problem, low: NDArray[np.float64], high: NDArray[np.floa
     own = forecasts.unit[forecasts.interval]
     turned = problem.complemented[own]
     return Intervals(
-        *(problem.coordinate[own], problem.conditional[own]),
-        *(np.where(turned, 1.0 - high, low), np.where(turned, 1.0 - low, high)),
-        forecasts.weight[forecasts.interval],
+        about=problem.coordinate[own],
+        conditional=problem.conditional[own],
+        low=np.where(turned, 1.0 - high, low),
+        high=np.where(turned, 1.0 - low, high),
+        weight=forecasts.weight[forecasts.interval],
     )
 
 
@@ -193,13 +239,13 @@ def _merge(problem: Problem, intervals: Intervals) -> Problem:
     forecasts, conditional = problem.forecasts, problem.conditional
     own, turned, weight = problem.coordinate[forecasts.unit], problem.turned(), forecasts.weight
     if not len(given) and not len(intervals) and not len(merged.terms.intervals):
-        total, mean = _merged_mean(problem.loss, own, turned, weight, len(merged))
+        total, mean = _merged_mean(problem.loss, own, turned, weight, count=len(merged))
         return replace(problem, merged=replace(merged, weight=total, mean=mean))
     point, plain = ~forecasts.interval, ~conditional[forecasts.unit]
     rows = point & plain
-    total, mean = _merged_mean(problem.loss, own[rows], turned[rows], weight[rows], len(merged))
+    total, mean = _merged_mean(problem.loss, own[rows], turned[rows], weight[rows], count=len(merged))
     rows = point & ~plain
-    known = _merged_mean(problem.loss, own[rows], turned[rows], weight[rows], len(given))
+    known = _merged_mean(problem.loss, own[rows], turned[rows], weight[rows], count=len(given))
     given = replace(given, weight=known[0], mean=known[1])
     _, number = _weighted_mean(own[~plain], turned[~plain], weight[~plain], len(given))
     given = replace(given, stated=stated(problem.loss, given, intervals, number))
@@ -212,7 +258,7 @@ def _merged_mean(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if loss.is_quadratic:
         return _weighted_mean(own, turned, weight, count)
-    return np.bincount(own, weight, count).astype(np.float64), merged_mean(loss, own, turned, weight, count)
+    return np.bincount(own, weight, count).astype(np.float64), merged_mean(loss, own, turned, weight, count=count)
 
 
 def _weighted_mean(

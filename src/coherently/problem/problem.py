@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coherently.problem.losses import Loss
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Merged(Value):
     """Distinct events (an event and its complement count as one), with the forecasts of both sides merged.
 
@@ -135,7 +135,7 @@ class Merged(Value):
         return _core.connected_rows(starts.astype(np.int64), variables.astype(np.int32), count)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Forecasts(Value):
     """The forecasts themselves, with one entry per forecast in each array: its judge, its unit, its numbers.
 
@@ -177,7 +177,7 @@ class Way(Value):
         return whole
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Problem(Value):
     """The forecasts as the methods need them.
 
@@ -214,9 +214,19 @@ class Problem(Value):
         count, no = len(coordinate), np.zeros(len(coordinate), np.bool_)
         unit, owner = np.arange(count, dtype=np.int32), np.zeros(count, np.int64)
         return Problem(
-            Forecasts(np.zeros_like(unit), unit, probability, weight, no, ("",)),
-            *(("",) * count, unit, owner, weight, probability),
-            *(coordinate.astype(np.int32), complemented, no, merged, loss),
+            forecasts=Forecasts(
+                judge=np.zeros_like(unit), unit=unit, probability=probability, weight=weight, interval=no, judges=("",)
+            ),
+            texts=("",) * count,
+            written=unit,
+            owner=owner,
+            weight=weight,
+            mean=probability,
+            coordinate=coordinate.astype(np.int32),
+            complemented=complemented,
+            conditional=no,
+            merged=merged,
+            loss=loss,
         )
 
     @property

@@ -29,7 +29,7 @@ def stated(loss: Loss, given: Conditionals, intervals: Intervals, number: NDArra
             low, high, weight = (
                 np.append(ends, one) for ends, one in ((low, value[i]), (high, value[i]), (weight, given.weight[i]))
             )
-        value[i] = _least(loss, low, high, weight, float(number[i]))
+        value[i] = _least(loss, low, high, weight, number=float(number[i]))
     return value
 
 

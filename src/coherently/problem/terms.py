@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -60,18 +60,19 @@ class _TermRows(Value):
     """A base for values whose fields have one entry per row each: arrays, or sides."""
 
     __slots__ = ()
-    __match_args__: ClassVar[tuple[str, ...]]  # the names of the fields
 
     def __len__(self) -> int:
-        return len(getattr(self, self.__match_args__[-1]))
+        raise NotImplementedError
 
     def take(self, index: NDArray[np.integer], number: NDArray[np.integer]) -> Self:
         """Some of the rows, with the coordinates of sides renumbered."""
-        columns = [getattr(self, one.name) for one in fields(self)]  # type: ignore[arg-type]
-        return type(self)(*(one.take(index, number) if isinstance(one, Sides) else one[index] for one in columns))
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        return type(self)(
+            **{name: one.take(index, number) if isinstance(one, Sides) else one[index] for name, one in columns.items()}
+        )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Conditionals(_TermRows):
     """Distinct conditional forecasts "E given H"; an event and its complement given the same condition count as one.
 
@@ -85,6 +86,9 @@ class Conditionals(_TermRows):
     weight: NDArray[np.float64] = field(default_factory=_floats)
     mean: NDArray[np.float64] = field(default_factory=_floats)
     stated: NDArray[np.float64] = field(default_factory=_floats)
+
+    def __len__(self) -> int:
+        return len(self.stated)
 
     def value(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """The conditional probabilities; where the condition counts as impossible, they are as stated."""
@@ -106,7 +110,7 @@ class Conditionals(_TermRows):
         return np.clip(ratio, 0.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Intervals(_TermRows):
     """Forecasts that lose nothing while the probability lies in [`low`, `high`].
 
@@ -119,8 +123,11 @@ class Intervals(_TermRows):
     high: NDArray[np.float64] = field(default_factory=_floats)
     weight: NDArray[np.float64] = field(default_factory=_floats)
 
+    def __len__(self) -> int:
+        return len(self.weight)
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Limits(_TermRows):
     """Pins: low P(H) <= P(E & H) <= high P(H), where `joint` is E & H; H is certain for an unconditional pin.
 
@@ -132,6 +139,9 @@ class Limits(_TermRows):
     low: NDArray[np.float64] = field(default_factory=_floats)
     high: NDArray[np.float64] = field(default_factory=_floats)
     pin: NDArray[np.int32] = field(default_factory=_numbers)
+
+    def __len__(self) -> int:
+        return len(self.pin)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,6 +20,7 @@ from coherently.report.tables import (
     row_table,
     scores_table,
     summary,
+    verification_text,
 )
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "row_table",
     "scores_table",
     "summary",
+    "verification_text",
 ]

@@ -24,7 +24,12 @@ MOST_PAIRED = 10
 """The largest number of methods of which every two are compared; of more, each is compared with one of them."""
 REFERENCE = "Aggregate (exact)"
 """The one, if it is there; otherwise it is the first."""
-HEADS = {rule.name: rule.head for rule in RULES}
+
+
+def _heads() -> dict[str, str]:
+    return {rule.name: rule.head for rule in RULES}
+
+
 _LATEX = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
@@ -33,10 +38,10 @@ _LATEX = str.maketrans(
 
 def comparison_table(comparison: Comparison, over: str = "both") -> Table:
     """Each method with its mean scores and their intervals."""
-    table = make_table("method", *_heads(), caption=_caption(comparison, over), left=("method",))
+    table = make_table("method", *_heads().values(), caption=_caption(comparison, over), left=("method",))
     columns = comparison.columns(over)
     for i, method in enumerate(comparison.methods):
-        table.add_row(plain(method), *(_cell(columns, score, i) for score in HEADS))
+        table.add_row(plain(method), *(_cell(columns, score, i) for score in _heads()))
     return table
 
 
@@ -48,10 +53,10 @@ def differences_table(comparison: Comparison, over: str = "both") -> Table:
         caption = "No intervals, so any of this may be noise"
     if len(comparison.methods) > MOST_PAIRED:
         caption = f"{caption}\nAll other differences: --json"
-    table = make_table("difference", *_heads(), caption=caption, left=("difference",))
+    table = make_table("difference", *_heads().values(), caption=caption, left=("difference",))
     for first, second in _pairs(comparison):
         cells = []
-        for score in HEADS:
+        for score in _heads():
             found = comparison.difference(first, second, score, over)
             cells.append(_short(found) + ("*" if found.excludes_zero else " "))
         table.add_row(plain(f"{first} - {second}"), *cells)
@@ -77,10 +82,10 @@ def comparison_latex(comparison: Comparison, over: str = "both") -> str:
     """The table for a paper, as a tabular of the package booktabs."""
     columns = comparison.columns(over)
     body = [
-        " & ".join([_latex(method), *(_cell(columns, score, i) for score in HEADS)]) + r" \\"
+        " & ".join([_latex(method), *(_cell(columns, score, i) for score in _heads())]) + r" \\"
         for i, method in enumerate(comparison.methods)
     ]
-    head = " & ".join(["Method", *HEADS.values()]) + r" \\"
+    head = " & ".join(["Method", *_heads().values()]) + r" \\"
     lines = [f"% {_caption(comparison, over)}", r"\begin{tabular}{lrrr}", r"\toprule", head, r"\midrule"]
     return "\n".join([*lines, *body, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
@@ -88,17 +93,17 @@ def comparison_latex(comparison: Comparison, over: str = "both") -> str:
 def comparison_html(comparison: Comparison, over: str = "both") -> str:
     """The table, the differences and what they mean, as one page without scripts or links."""
     columns = comparison.columns(over)
-    rows = [[method, *(_cell(columns, score, i) for score in HEADS)] for i, method in enumerate(comparison.methods)]
+    rows = [[method, *(_cell(columns, score, i) for score in _heads())] for i, method in enumerate(comparison.methods)]
     said = [
         comparison.difference(first, second, score, over).sentence
         for first, second in _pairs(comparison)
-        for score in HEADS
+        for score in _heads()
     ]
     meanings = [f"{row.name}: {row.meaning}{_how(row.status, row.gap)}." for row in comparison.rows]
     parts = [
         _PAGE,
         "<h1>Methods compared</h1>",
-        _html_table(("method", *HEADS.values()), rows, _caption(comparison, over)),
+        _html_table(("method", *_heads().values()), rows, _caption(comparison, over)),
         "<h2>What the rows are</h2>",
         _html_list(meanings),
         "<h2>Differences</h2>",
@@ -135,10 +140,6 @@ def _html_table(head: tuple[str, ...], rows: list[list[str]], caption: str) -> s
 
 def _html_list(items: list[str]) -> str:
     return "<ul>\n" + "\n".join(f"<li>{escape(item)}</li>" for item in items) + "\n</ul>"
-
-
-def _heads() -> tuple[str, ...]:
-    return tuple(HEADS.values())
 
 
 def _cell(columns: Columns, score: str, i: int) -> str:

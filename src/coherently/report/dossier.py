@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from coherently.engine import Engine
     from coherently.explain import Check
     from coherently.panel import Panel, Progress
+    from coherently.panel.weights import Weights
     from coherently.result import Result
     from coherently.scoring import Diversity, Scores
     from coherently.verifier import Verification
@@ -44,6 +45,7 @@ def make_dossier(
     panel: Panel,
     result: Result | None = None,
     *,
+    weights: Weights | None = None,
     time_limit: float,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -51,7 +53,7 @@ def make_dossier(
 ) -> Dossier:
     """Check a panel, score it and verify its result; without a result, a panel that cannot be checked is an error."""
     try:
-        found = check(panel, time_limit=time_limit, threads=threads, progress=progress, engine=engine)
+        found = check(panel, weights=weights, time_limit=time_limit, threads=threads, progress=progress, engine=engine)
     except PanelError as error:
         if result is None:
             raise

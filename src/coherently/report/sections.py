@@ -249,7 +249,7 @@ def judges(found: Check) -> JudgeSection:
     """The judges: contradictions first, and among these the farthest from coherence first."""
     every, forecasts, means = found.judges, found.judges.forecasts, found.means
     verdicts = every.verdicts
-    rows = tuple(_judge(found.panel.judges[i], int(forecasts[i]), verdicts[i]) for i in every.order()[:JUDGES])
+    rows = tuple(_judge(found.judges.names[i], int(forecasts[i]), verdicts[i]) for i in every.order()[:JUDGES])
     return JudgeSection(
         rows,
         len(every),

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from coherently.errors import counted
 from coherently.report.changes import ranked_changes
+from coherently.result.record import RESULT
 from coherently.result.shown import DIGITS, ShownForecasts, ShownNumbers, beside, nearest, outward
 from coherently.scoring import RULES
 from coherently.solve import Proof
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from coherently.result import Result
     from coherently.scoring import Calibration, Scores
     from coherently.scoring.consistency import Consistency
+    from coherently.verifier import Verification
 
 LONGEST = 40
 """Maximum number of rows of a table on a terminal; a file has them all."""
@@ -73,6 +75,25 @@ def _shown_rows(result: Result) -> ShownForecasts:
     after = ShownNumbers(shown.probability[row], shown.digits)
     value, raw = result.solution.value[units][row], result.panel.probability[:LONGEST]
     return ShownForecasts(after.value, beside(after, value, raw, nearest(raw, shown.digits)), shown.digits)
+
+
+def verification_text(verification: Verification) -> str:
+    """What holds, what does not, and what is unchecked, in words."""
+    unchecked = verification.unchecked_fields
+    checked = [each.name for each in RESULT.fields if each.name not in unchecked]
+    if verification:
+        lines = ["Every promise that could be checked is kept."]
+    else:
+        lines = [f"{counted(len(verification.problems), 'promise')} broken:"]
+        lines += [f"  {problem}" for problem in verification.problems]
+    if verification:
+        lines.append(f"Checked: {', '.join(checked)}.")
+    if verification.tolerance is not None:
+        lines.append(f"Optimal was checked to {verification.tolerance:g}.")
+    if verification.bound_rests_on:
+        lines.append(f"The lower bound rests on: {', '.join(dict.fromkeys(verification.bound_rests_on))}.")
+    lines += ["Not checked:", *(f"  {words}" for words in verification.unchecked)] if verification.unchecked else []
+    return "\n".join(lines)
 
 
 def bounds_table(columns: Columns) -> Table:

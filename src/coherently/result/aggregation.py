@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from threading import Event
 from typing import TYPE_CHECKING
 
 from coherently.engine import opened, opened_keep
-from coherently.errors import ContradictionError, PanelError
+from coherently.errors import PanelError
+from coherently.note_log import notes_logged
 from coherently.panel import Panel
-from coherently.panel.weights import weighted
+from coherently.panel.weights import with_weights
 from coherently.problem import find_loss, pose, settled, unit_of
 from coherently.result.idle import with_idle
 from coherently.result.notes import clipped, pins_in_conflict, with_notes, with_settled
 from coherently.result.result import Result
-from coherently.solve import Budget, InfeasiblePinsError, choose
+from coherently.solve import InfeasiblePinsError, choose
+from coherently.solve.budget import asked_budget
 
 if TYPE_CHECKING:
     import os
@@ -24,15 +25,20 @@ if TYPE_CHECKING:
     from coherently.panel import Progress
     from coherently.panel.weights import Weights
     from coherently.problem import Loss
-    from coherently.solve import Method, Signal
+    from coherently.solve import Budget, Method, Signal
 
 
+@notes_logged(lambda result: [result.note])
 def aggregate(
     panel: Panel,
     method: str | Method = "auto",
     loss: str | Loss = "brier",
     *,
     weights: Weights | None = None,
+    time_limit: float | None = None,
+    tolerance: float | None = None,
+    seed: int | None = None,
+    over: str | None = None,
     progress: Progress | None = None,
     cancel: Signal | None = None,
     engine: Engine | None = None,
@@ -47,7 +53,9 @@ def aggregate(
     "extremised", "shrunk", "neyman-roughgarden", "normalised", "power", "shin"), "lindley" (errors with a covariance)
     or "dempster-shafer" (evidence). `loss` is the distance to minimise: "brier", "log" (or `co.Log(clip=...)`) or
     "spherical". `weights` says how much each judge counts: a mapping or a file (judge, weight), or a weighting such as
-    `co.CoherenceWeights()`; the result is then that of the weighted panel, `result.panel`. `progress` is called with
+    `co.CoherenceWeights()`; the result is then that of the weighted panel, `result.panel`.
+    `time_limit` (seconds), `tolerance` (relative gap), `seed` and `over` (of the method "lindley") are those of the
+    method, whose defaults they replace; a method that has no such option refuses it. `progress` is called with
     the fraction of the work that is done. Ctrl-C ends the work and gives the answer so far, and so does `cancel`, a
     `threading.Event` that another thread sets. `engine` is where the exact methods
     solve independent components: any executor (see `concurrent.futures`), or a word, such as "processes:4" or
@@ -66,19 +74,16 @@ def aggregate(
             f"aggregate needs a Panel, found {type(panel).__name__}; make one with co.read_panel (from a file), "
             f"co.Panel.from_frame or co.Panel.from_records"
         )
-    chosen, measure = choose(method), find_loss(loss)
-    given, panel = panel, panel if weights is None else weighted(panel, weights)
+    chosen = choose(method, time_limit=time_limit, tolerance=tolerance, seed=seed, over=over)
+    measure = find_loss(loss)
+    panel, said = with_weights(panel, weights)
     with opened(engine) as executor, opened_keep(keep) as finished:
-        budget = Budget(progress=progress or _nobody, cancel=cancel or Event(), engine=executor, keep=finished)
-        return _aggregated(given, panel, chosen, measure, budget)
+        budget = asked_budget(progress, cancel, executor, finished)
+        return _aggregated(panel, said, chosen, measure, budget=budget)
 
 
-def _nobody(_: float) -> None:
-    return None
-
-
-def _aggregated(given: Panel, panel: Panel, chosen: Method, measure: Loss, budget: Budget) -> Result:
-    """The result for a panel with weights, of which `given` was the one without."""
+def _aggregated(panel: Panel, notes: tuple[str, ...], chosen: Method, measure: Loss, budget: Budget) -> Result:
+    """The result for a panel, with notes on its weights."""
     unit = unit_of(panel.weight)
     plain = settled(panel)
     problem = pose(plain, measure, unit)
@@ -87,7 +92,7 @@ def _aggregated(given: Panel, panel: Panel, chosen: Method, measure: Loss, budge
             solution = chosen.solve(problem, budget).in_weights(unit)
         answered, solution = with_idle(panel, problem.in_weights(), solution)
     except InfeasiblePinsError as error:
-        raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
+        raise pins_in_conflict(panel, error.pins) from None
     solution = with_notes(panel, problem, with_settled(panel, plain, solution))
-    said = [*panel.notes[len(given.notes) :], *filter(None, [clipped(panel, measure), solution.note])]
+    said = [*notes, *filter(None, [clipped(panel, measure), solution.note])]
     return Result(panel, chosen, answered, replace(solution, note=" ".join(said) or None))

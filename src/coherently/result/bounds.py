@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from coherently.errors import EventError, MethodError, ResultError
+from coherently.contract import FLAG, NUMBER, TEXT, Described, OrNull, Record, RecordField
+from coherently.errors import EventError, MethodError, ResultError, Where
 from coherently.events import CERTAIN, NEVER, find_world, quote_name
 from coherently.panel import impossible_conditions
 from coherently.problem import ABSENT, pose, possible, settled, split, unit_of
@@ -36,32 +37,74 @@ if TYPE_CHECKING:
     from coherently.result.result import Result
     from coherently.solve.implied.extremes import Extremes
 
+TIME_LIMIT = 10.0
+"""Seconds for the bounds of one event."""
+
 
 class _Enclosure(NamedTuple):
     low: float
     high: float
 
 
-class Bounds(_Enclosure):
+INTERVAL_FIELDS = (
+    RecordField("event", OrNull(TEXT), "the event that was asked for, as it was written"),
+    RecordField("low", NUMBER, "the least probability of the event"),
+    RecordField("high", NUMBER, "the greatest"),
+    RecordField("certified", FLAG, "whether both are proved and reached; otherwise tighter ones may exist"),
+    RecordField("note", OrNull(TEXT), "what a reader should know"),
+)
+BOUNDS_RECORD = Record("bounds", 1, "What a coherent result implies for an event (`Result.bounds`).", INTERVAL_FIELDS)
+
+
+class Bounds(_Enclosure, Described):
     """The least and the greatest probability of an event or a conditional, a pair.
 
     Every distribution that agrees with the result gives it a probability between them (`Result.bounds` says
     what that means). They are the tightest if `certified`; otherwise tighter ones may exist. `note` says what a reader
-    should know, or is None.
+    should know, or is None, and `event` is what was asked for.
 
     >>> low, high = Bounds(0.25, 0.5)
     >>> low, high
     (0.25, 0.5)
+    >>> Bounds.from_json(Bounds(0.25, 0.5, note="rough").to_json()).note
+    'rough'
     """
 
+    record: ClassVar[Record] = BOUNDS_RECORD
     certified: bool
     note: str | None
+    event: str | None
 
-    def __new__(cls, low: float, high: float, certified: bool = True, note: str | None = None) -> Bounds:
-        """Make a pair that also says whether it is certified, and why not."""
+    def __new__(
+        cls, low: float, high: float, certified: bool = True, note: str | None = None, event: str | None = None
+    ) -> Bounds:
+        """Make a pair that also says whether it is certified, why not, and what it is about."""
         pair = super().__new__(cls, low, high)
-        pair.certified, pair.note = certified, note
+        pair.certified, pair.note, pair.event = certified, note, event
         return pair
+
+    def about(self, event: str) -> Bounds:
+        """The same, with the text of the event."""
+        return Bounds(self.low, self.high, self.certified, self.note, event)
+
+    def __eq__(self, other: object) -> bool:
+        """Bounds are compared with all that they say, and with any other pair as a pair."""
+        if not isinstance(other, tuple):
+            return NotImplemented
+        return tuple.__eq__(self, other) and (not isinstance(other, Bounds) or vars(self) == vars(other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return tuple.__hash__(self)
+
+    def _plain(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in INTERVAL_FIELDS}
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Bounds:
+        return cls(**values | {"low": float(values["low"]), "high": float(values["high"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +138,7 @@ def read_event(event: str, events: Events) -> AskedEvent:
     return AskedEvent(event, *map(int, reading.sides[0]))
 
 
-def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
+def find_bounds(result: Result, event: str, time_limit: float, budget: Budget) -> Bounds:
     """Bound an event or a conditional, whether it was forecast or not."""
     if result.coherence is not Coherence.GLOBAL:
         raise ResultError(
@@ -116,7 +159,7 @@ def find_bounds(result: Result, event: str, time_limit: float) -> Bounds:
     problem = pose(settled(panel), result.loss, unit_of(panel.weight), np.array(sides, np.int32))
     part = _touched(problem.merged, [problem.coordinate_of(side) for side in sides])
     weight, worlds = _joint(result, panel, part)
-    bounds = _bounds(part, asked, KnownAnswer(worlds, weight, result.loss), Budget().within(time_limit))
+    bounds = _bounds(part, asked, KnownAnswer(worlds, weight, result.loss), budget.within(time_limit))
     return _noted(bounds, _note_unknown(result, panel.events, part, len(sides)))
 
 
@@ -127,7 +170,7 @@ def _constant(panel: Panel, asked: AskedEvent) -> float | None:
     if not asked.is_conditional:
         return None
     for reason in impossible_conditions(panel.laws, panel.events, np.array([asked.condition], np.int32)).values():
-        raise EventError(f"{asked.text!r}: {reason}")
+        raise EventError(f"{asked.text!r}: {reason}", code="impossible-condition", where=Where(event=asked.text))
     holds, fails = possible(panel, np.array([asked.joint, asked.rest], np.int32)).tolist()
     return None if holds and fails else float(holds)
 

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.engine import opened
-from coherently.errors import ContradictionError
+from coherently.note_log import log_notes
 from coherently.problem import KERNELS, find_loss, pose_individually, settled, unit_of
 from coherently.result.notes import pins_in_conflict
-from coherently.solve import Auto, Budget, Coherence, InfeasiblePinsError, Status, choose
+from coherently.solve import Auto, Coherence, InfeasiblePinsError, Status, choose
+from coherently.solve.budget import asked_budget
 from coherently.solve.methods.auto import LARGEST, locally
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.engine import Engine
-    from coherently.panel import Panel
+    from coherently.panel import Panel, Progress
     from coherently.problem import Loss, Problem
-    from coherently.solve import Component, Method, Solution
+    from coherently.solve import Component, Method, Signal, Solution
 
 NEAREST, OPEN, FAR, LOCAL = range(4)
 """What is known about a component: proved to be nearest, perhaps not nearest, perhaps far, or coherent in groups."""
@@ -33,7 +34,17 @@ SHOWN = 5
 
 
 def individual(
-    panel: Panel, method: str | Method = "auto", loss: str | Loss = "brier", *, engine: Engine | None = None
+    panel: Panel,
+    method: str | Method = "auto",
+    loss: str | Loss = "brier",
+    *,
+    time_limit: float | None = None,
+    tolerance: float | None = None,
+    seed: int | None = None,
+    over: str | None = None,
+    progress: Progress | None = None,
+    cancel: Signal | None = None,
+    engine: Engine | None = None,
 ) -> Panel:
     """Give the panel with each judge's forecasts replaced by coherent ones, made from that judge's forecasts only.
 
@@ -41,19 +52,20 @@ def individual(
     the judges whose forecasts may not be the nearest, and those whose forecasts are coherent only within groups of
     events. The paper's algorithm is `individual(panel, "projections")`, the nearest locally coherent
     forecasts are `individual(panel, "dykstra")`; both may leave contradictions between groups, and a note says so.
-    `engine` is where the exact methods work (see `co.aggregate`).
+    The other options are as in `co.aggregate`.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Chris", "p", 0.95), ("Chris", "q", 0.0), ("Chris", "p & q", 0.6)])
     >>> individual(panel).probability.round(6).tolist()
     [0.95, 0.3, 0.3]
     """
-    problem, chosen = pose_individually(settled(panel), find_loss(loss), unit_of(panel.weight)), choose(method)
+    chosen = choose(method, time_limit=time_limit, tolerance=tolerance, seed=seed, over=over)
+    problem = pose_individually(settled(panel), find_loss(loss), unit_of(panel.weight))
     try:
         with opened(engine) as executor:
-            solution = chosen.solve(problem, Budget(engine=executor))
+            solution = chosen.solve(problem, asked_budget(progress, cancel, executor))
     except InfeasiblePinsError as error:
-        raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
+        raise pins_in_conflict(panel, error.pins) from None
     label = problem.merged.components()
     known, value = _known(solution, label), solution.value
     far = known[label] == FAR
@@ -64,6 +76,7 @@ def individual(
     notes = _notes(panel, known, _owners(problem, label))
     if solution.coherence is Coherence.NONE:
         notes = [f"averaged, not made coherent, by the method {chosen.name}: each event on its own"]
+    log_notes(notes)
     return replace(panel, probability=value[problem.forecasts.unit], notes=(*panel.notes, *notes))
 
 

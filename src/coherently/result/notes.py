@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.errors import ContradictionError, ListedProblem, Where
 from coherently.events import CERTAIN
 from coherently.problem import ABSENT, possible
 from coherently.solve import Global
@@ -27,10 +28,13 @@ _SHOWN = 3  # conditions that a note names
 _ROUNDING = 1e-12  # differences below this part of the numbers are rounding
 
 
-def pins_in_conflict(panel: Panel, pins: Iterable[int]) -> str:
-    """Say that no coherent forecasts satisfy some pins."""
-    listed = "; ".join(panel.laws.pins.text[i] for i in pins)
-    return f"no coherent forecasts satisfy these pins together with the laws: {listed}. Change or drop one of them"
+def pins_in_conflict(panel: Panel, pins: Iterable[int]) -> ContradictionError:
+    """No coherent forecasts satisfy some pins: an error with one problem for each."""
+    texts, remedy = [panel.laws.pins.text[i] for i in pins], "Change or drop one of them"
+    return ContradictionError(
+        f"no coherent forecasts satisfy these pins together with the laws: {'; '.join(texts)}. {remedy}",
+        problems=[ListedProblem(text, ContradictionError.code, Where(event=text), remedy) for text in texts],
+    )
 
 
 def clipped(panel: Panel, loss: Loss) -> str | None:

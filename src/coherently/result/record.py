@@ -7,19 +7,36 @@ import math
 import re
 import unicodedata
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from coherently.contract import (
+    FLAG,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    KnownText,
+    ListOf,
+    ObjectOf,
+    OneOf,
+    OrNull,
+    Record,
+    RecordField,
+    fact,
+    number_or_nan,
+    numbers,
+)
+from coherently.contract.description import MisfitError, refuse
 from coherently.errors import ListedProblem, ResultError, Where
 from coherently.events import Events, Fault
 from coherently.panel import NO_LAWS, Panel, WrittenEvents, is_plain, read_laws
 from coherently.panel.columnar.cell_values import HEAVIEST, are_weights
-from coherently.panel.panel import UNRESOLVED
+from coherently.panel.panel_record import UNRESOLVED
 from coherently.problem import LOSSES, Log, find_loss, pose, settled
-from coherently.result.fields import Fields, parse
+from coherently.problem.groups.named import DESIGNS
 from coherently.result.idle import with_idle
-from coherently.solve import Averages, Coherence, Component, Global, Local, Proof, Route, Status, Worlds
+from coherently.solve import METHODS, Averages, Coherence, Component, Global, Local, Proof, Route, Status, Worlds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,26 +47,82 @@ if TYPE_CHECKING:
     from coherently.result.result import Result
     from coherently.solve import Solution
 
-FORMAT, VERSION = "coherently-result", 3
-OLDER = (2,)
-"""Earlier versions that can be read; version 2 does not say from which panel a result was made."""
 DIGEST = re.compile("[0-9a-f]{64}")
-PROMISES = (
-    "objective",
-    "lower_bound",
-    "gap",
-    "guaranteed_improvement",
-    "groups",
-    "sweeps",
-    "violation",
-    "conditionals",
-    "note",
+FORMS = ("called_off", "linearised", "ratio")
+"""How an objective may count conditional forecasts."""
+CELL = OrNull(NUMBER)
+"""A number, or null where it is not known."""
+ROW = ("probability", "weight", "lower", "upper")
+INTERVAL_ROW = ObjectOf(
+    "a result",
+    (
+        RecordField("probability", NUMBER, "the probability that the judge gave"),
+        RecordField("weight", NUMBER, "its weight"),
+        RecordField("lower", CELL, "the lower end of the interval"),
+        RecordField("upper", CELL, "the upper end"),
+    ),
 )
-FIELDS = (
-    *("format", "version", "panel_sha256", "status", "coherence", "method", "tolerance", "loss", "clip", *PROMISES),
-    *("plain_events", "laws", "forecasts", "components", "worlds"),
+FORECAST = ObjectOf(
+    "a result",
+    (
+        RecordField("event", TEXT, "the event as the panel writes it"),
+        RecordField("probability", CELL, "its coherent probability"),
+        RecordField("raw", CELL, "the mean of its forecasts; null without weight"),
+        RecordField("weight", NUMBER, "their total weight"),
+        RecordField("rows", ListOf(INTERVAL_ROW), "its single forecasts, if it has intervals", optional=True),
+    ),
 )
-"""The fields of a record, in their order."""
+COMPONENT = ObjectOf(
+    "a result",
+    (
+        RecordField("variables", WHOLE, "the number of its variables"),
+        RecordField("events", WHOLE, "the number of its distinct events"),
+        RecordField("coherence", OneOf(lambda: Coherence), "how far its answer is coherent"),
+        RecordField("route", KnownText(lambda: Route), "how the answer was found, and the conflict of evidence"),
+        RecordField("proof", OneOf(lambda: Proof), "on what the bound rests"),
+        RecordField("objective", CELL, "its part of the objective"),
+        RecordField("lower_bound", CELL, "its part of the lower bound"),
+    ),
+)
+WORLDS_PART = ObjectOf(
+    "a result",
+    (
+        RecordField("variables", ListOf(TEXT), "names of variables, or comparisons such as winner = Ann"),
+        RecordField("weights", ListOf(NUMBER), "the probability of each possible world"),
+        RecordField("worlds", ListOf(TEXT), "a text per world, with 0 or 1 for each variable"),
+    ),
+)
+RESULT = Record(
+    "result",
+    3,
+    "Coherent forecasts and what they promise (`co.aggregate`, `coherently aggregate --json`).",
+    (
+        RecordField("panel_sha256", OrNull(TEXT), "the digest of the panel; null if it had means only", since=3),
+        RecordField("status", OneOf(lambda: Status), "how the method ended"),
+        RecordField("coherence", OneOf(lambda: Coherence), "how far the forecasts are coherent"),
+        RecordField("method", KnownText(lambda: METHODS), "the name of the method"),
+        RecordField("tolerance", CELL, "the gap, relative to the objective or 1, that the method calls optimal"),
+        RecordField("loss", KnownText(lambda: LOSSES), "the distance that was minimised"),
+        RecordField("clip", CELL, "the clip of the loss log; null for other losses"),
+        RecordField("objective", CELL, "the weighted distance from the merged forecasts"),
+        RecordField("lower_bound", CELL, "a lower bound on the least distance"),
+        RecordField("gap", CELL, "the objective less the lower bound"),
+        RecordField("guaranteed_improvement", CELL, "the summed Brier penalty that is saved in every possible world"),
+        RecordField("groups", OrNull(KnownText(lambda: DESIGNS)), "the group design of locally coherent forecasts"),
+        RecordField("sweeps", OrNull(WHOLE), "the number of passes over the groups"),
+        RecordField("violation", CELL, "the largest distance from a group's coherent set, or from a pin"),
+        RecordField("conditionals", OrNull(OneOf(lambda: FORMS)), "how the objective counts conditional forecasts"),
+        RecordField("note", OrNull(TEXT), "what a reader should know about how the answer was found"),
+        RecordField("plain_events", FLAG, "whether each event is one variable with that text as its name"),
+        RecordField("laws", ListOf(TEXT), "declarations, laws and pins of the panel"),
+        RecordField("forecasts", ListOf(FORECAST), "one object per event as written"),
+        RecordField("components", ListOf(COMPONENT), "one object per independent component; may be empty"),
+        RecordField("worlds", OrNull(ListOf(WORLDS_PART)), "for global coherence, one object per independent part"),
+    ),
+    oldest=2,
+)
+"""Version 2 does not say from which panel a result was made."""
+PROMISES = tuple(field.name for field in RESULT.fields[7:16])
 LACKS = {
     Coherence.NONE: ("groups", "sweeps", "violation", "worlds"),
     Coherence.LOCAL: ("worlds",),
@@ -58,13 +131,8 @@ LACKS = {
 """The fields that an answer of each coherence does not have."""
 CONFLICT = ", conflict "
 """The text between a route and the conflict of the evidence."""
-ROW = ("probability", "weight", "lower", "upper")
 MOST_FORECASTS = 1e12
 """The weight of an event in a record is a sum; it is at most this many times the greatest weight of a forecast."""
-
-
-FORMS = ("called_off", "linearised", "ratio")
-"""How an objective may count conditional forecasts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +162,7 @@ def as_dict(result: Result) -> dict[str, Any]:
     found, mixture = result.columns(), result.worlds
     columns = {name: _nullable(found[name]) for name in ("event", "probability", "raw", "weight")}
     rows = _rows(result.panel)
-    return {
-        "format": FORMAT,
-        "version": VERSION,
+    values = {
         "panel_sha256": result.panel_sha256,
         "status": str(result.status),
         "coherence": str(result.coherence),
@@ -114,6 +180,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "components": [_described(component) for component in result.components],
         "worlds": None if mixture is None else [_part(part, mixture.names) for part in mixture.parts],
     }
+    return RESULT.headed(values)
 
 
 def _rows(panel: Panel) -> dict[int, dict[str, list[dict[str, float | None]]]]:
@@ -130,52 +197,50 @@ def _rows(panel: Panel) -> dict[int, dict[str, list[dict[str, float | None]]]]:
     return found
 
 
-def read(text: str) -> tuple[Panel, Recorded, Problem, Solution, Claimed]:
-    """Read the fields of a result; in place of the panel come its means, as the forecasts of one judge."""
-    fields = parse(text)
-    version = _version(fields)
-    forecasts = fields.objects("forecasts")
-    for forecast in forecasts:
-        forecast.only("event", "probability", "raw", "weight", "rows")
-    texts = [forecast.text("event") for forecast in forecasts]
+def read(values: dict[str, Any]) -> tuple[Panel, Recorded, Problem, Solution, Claimed]:
+    """Make sense of the checked fields of a result.
+
+    In place of the panel come its means, as the forecasts of one judge.
+    """
+    forecasts: list[dict[str, Any]] = values["forecasts"]
+    texts = [forecast["event"] for forecast in forecasts]
     raw, weight, value = (
-        _floats([forecast.number_or_none(name) for forecast in forecasts]) for name in ("raw", "weight", "probability")
+        numbers([forecast[name] for forecast in forecasts]) for name in ("raw", "weight", "probability")
     )
     totals = are_weights(np.minimum(weight, HEAVIEST)) & (weight <= MOST_FORECASTS * HEAVIEST)
     if not totals.all():
-        forecasts[int(np.argmin(totals))].refuse("weight", "0, or a number from 1e-50 to 1e62")
-    plain = fields.flag("plain_events")
-    panel = _stand_in(texts, raw, weight, fields.texts("laws"), plain=plain)
+        i = int(np.argmin(totals))
+        _refuse(forecasts[i], "weight", "0, or a number from 1e-50 to 1e62", f"forecasts[{i}]")
+    plain = values["plain_events"]
+    panel = _stand_in(texts, raw, weight, values["laws"], plain=plain)
     if is_plain(panel) != plain:
-        fields.refuse("plain_events", "true if every event is the name of one variable, and only then")
+        _refuse(values, "plain_events", "true if every event is the name of one variable, and only then")
     panel = _with_rows(panel, forecasts)
-    problem = replace(pose(settled(panel), _loss(fields)), mean=raw, weight=weight)
+    problem = replace(pose(settled(panel), _loss(values)), mean=raw, weight=weight)
     worlds = None
-    if not fields.is_none("worlds"):
-        problem, worlds = _worlds(fields.objects("worlds"), panel.events, problem)
-    problem, solution = with_idle(panel, problem, _solution(fields, value, worlds))
-    method = Recorded(fields.text("method"), fields.number_or_none("tolerance"))
-    sha256 = _digest(fields) if version == VERSION else None
-    return panel, method, problem, solution, Claimed(fields.number_or_none("gap"), sha256)
+    if values["worlds"] is not None:
+        problem, worlds = _worlds(values["worlds"], panel.events, problem)
+    problem, solution = with_idle(panel, problem, _solution(values, value, worlds))
+    method = Recorded(values["method"], _number(values["tolerance"]))
+    return panel, method, problem, solution, Claimed(_number(values["gap"]), _digest(values))
 
 
-def _version(fields: Fields) -> int:
-    """The version of a record that can be read, with the fields of that version and no others."""
-    found, version = fields.text("format"), fields.whole("version")
-    if found != FORMAT or version not in (VERSION, *OLDER):
-        older = ", ".join(map(str, OLDER))
-        raise ResultError(
-            f"the record is {found!r}, version {version}; this version of Coherently reads {FORMAT!r}, version "
-            f"{VERSION}, and the earlier version {older}"
-        )
-    fields.only(*(name for name in FIELDS if version == VERSION or name != "panel_sha256"))
-    return version
+def _refuse(values: dict[str, Any], name: str, allowed: str, place: str = "") -> NoReturn:
+    """Say what a field of an object, which is at a place, must be."""
+    try:
+        refuse(values[name], f"{place}.{name}" if place else name, allowed)
+    except MisfitError as error:
+        raise error.told_as(ResultError) from None
 
 
-def _digest(fields: Fields) -> str | None:
-    text = fields.text_or_none("panel_sha256")
+def _number(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _digest(values: dict[str, Any]) -> str | None:
+    text: str | None = values.get("panel_sha256")
     if text is not None and DIGEST.fullmatch(text) is None:
-        fields.refuse("panel_sha256", "64 hexadecimal digits, in lower case, or null")
+        _refuse(values, "panel_sha256", "64 hexadecimal digits, in lower case, or null")
     return text
 
 
@@ -198,10 +263,6 @@ def _nullable(values: Any) -> list[Any]:
     if isinstance(values, np.ndarray):
         return [None if np.isnan(value) else value for value in values.tolist()]
     return list(values)
-
-
-def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:
-    return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
 def _part(part: Worlds, names: Sequence[str]) -> dict[str, Any]:
@@ -234,21 +295,33 @@ def _stand_in(
             message = f"{place} is {texts[i]!r}, the same event as forecasts[{first[sides]}]"
             raise ResultError(message, code="repeated-event", where=Where(event=texts[i], field=place))
     outcome = np.full(len(texts), UNRESOLVED, np.int8)
-    written = WrittenEvents(tuple(texts), reading.event, reading.condition, reading.rest, outcome)
+    written = WrittenEvents(
+        text=tuple(texts), event=reading.event, condition=reading.condition, rest=reading.rest, outcome=outcome
+    )
     index = np.arange(len(texts), dtype=np.int32)
     probability = np.clip(np.nan_to_num(raw), 0.0, 1.0)
-    return Panel(events, ("panel",), written, np.zeros_like(index), index, probability, weight, laws=laws, reduced=True)
+    return Panel(
+        events=events,
+        judges=("panel",),
+        written=written,
+        judge_index=np.zeros_like(index),
+        event_index=index,
+        probability=probability,
+        weight=weight,
+        laws=laws,
+        reduced=True,
+    )
 
 
-def _with_rows(panel: Panel, forecasts: Sequence[Fields]) -> Panel:
+def _with_rows(panel: Panel, forecasts: Sequence[dict[str, Any]]) -> Panel:
     """The panel with single forecasts in place of the means of events that have intervals."""
-    given = [forecast.objects("rows") if forecast.has("rows") else [] for forecast in forecasts]
-    for forecast, rows in zip(forecasts, given, strict=True):
-        if forecast.has("rows") and all(row.is_none("lower") and row.is_none("upper") for row in rows):
-            forecast.refuse("rows", "left out if there is no interval among them")
+    given = [forecast.get("rows", []) for forecast in forecasts]
+    for i, forecast in enumerate(forecasts):
+        if "rows" in forecast and all(row["lower"] is None and row["upper"] is None for row in given[i]):
+            _refuse(forecast, "rows", "left out if there is no interval among them", f"forecasts[{i}]")
     if not any(given):
         return panel
-    own = [(i, *_row(row)) for i, rows in enumerate(given) for row in rows]
+    own = [(i, *_row(row, f"forecasts[{i}].rows[{k}]")) for i, rows in enumerate(given) for k, row in enumerate(rows)]
     kept = np.array([i for i, rows in enumerate(given) if not rows], np.int32)
     none = np.full(len(kept), np.nan)
     means = (panel.probability[kept], panel.weight[kept], none, none)
@@ -267,83 +340,76 @@ def _with_rows(panel: Panel, forecasts: Sequence[Fields]) -> Panel:
     )
 
 
-def _row(fields: Fields) -> tuple[float, float, float, float]:
+def _row(values: dict[str, Any], place: str) -> tuple[float, float, float, float]:
     """The numbers of a forecast, each in the form of a panel."""
-    fields.only(*ROW)
-    for name in ("probability", "weight"):
-        fields.number(name)
-    numbers = _floats([fields.number_or_none(name) for name in ROW])
-    for name, number in zip(ROW, numbers.tolist(), strict=True):
+    found = {name: number_or_nan(values[name]) for name in ROW}
+    for name, number in found.items():
         if name == "weight" and not are_weights(np.float64(number)):
-            fields.refuse(name, "0, or a number from 1e-50 to 1e50")
+            _refuse(values, name, "0, or a number from 1e-50 to 1e50", place)
         if name != "weight" and not 0 <= number <= 1 and not np.isnan(number):
-            fields.refuse(name, "a number from 0 to 1")
-    probability, weight, lower, upper = numbers.tolist()
-    if lower > upper:
-        fields.refuse("lower", "at most upper")
-    return probability, weight, lower, upper
+            _refuse(values, name, "a number from 0 to 1", place)
+    if found["lower"] > found["upper"]:
+        _refuse(values, "lower", "at most upper", place)
+    return found["probability"], found["weight"], found["lower"], found["upper"]
 
 
-def _loss(fields: Fields) -> Loss:
-    name, clip = fields.text("loss"), fields.number_or_none("clip")
+def _loss(values: dict[str, Any]) -> Loss:
+    name, clip = values["loss"], _number(values["clip"])
     if name not in LOSSES:
-        fields.refuse("loss", f"one of {', '.join(LOSSES)}: a loss of your own cannot be read from a record")
+        _refuse(values, "loss", f"one of {', '.join(LOSSES)}: a loss of your own cannot be read from a record")
     if (clip is None) == (name == Log.name):
-        fields.refuse("clip", "a number if the loss is log, and null otherwise")
+        _refuse(values, "clip", "a number if the loss is log, and null otherwise")
     return find_loss(name) if clip is None else Log(clip)
 
 
-def _solution(fields: Fields, value: NDArray[np.float64], worlds: tuple[Worlds, ...] | None) -> Solution:
+def _solution(values: dict[str, Any], value: NDArray[np.float64], worlds: tuple[Worlds, ...] | None) -> Solution:
     """An answer of the shape that belongs to its coherence; fields that do not fit are refused."""
-    coherence, status = fields.fact("coherence", Coherence), fields.fact("status", Status)
+    coherence, status = fact(Coherence, values["coherence"]), fact(Status, values["status"])
     for name in LACKS[coherence]:
-        if not fields.is_none(name):
-            fields.refuse(name, f"null where the coherence is {coherence}")
-    head: dict[str, Any] = {name: fields.number_or_none(name) for name in ("objective", "lower_bound")}
-    head |= {name: fields.text_or_none(name) for name in ("conditionals", "note")}
-    if head["conditionals"] not in (None, *FORMS):
-        fields.refuse("conditionals", f"null or one of {', '.join(FORMS)}")
-    head["guaranteed_improvement"] = fields.number_or_none("guaranteed_improvement")
-    head["components"] = tuple(_component(component) for component in fields.objects("components"))
-    if coherence is Coherence.LOCAL:
-        groups, sweeps, violation = fields.text("groups"), fields.whole("sweeps"), fields.number("violation")
-        return Local(value, status, groups=groups, sweeps=sweeps, violation=violation, **head)
+        if values[name] is not None:
+            _refuse(values, name, f"null where the coherence is {coherence}")
+    head: dict[str, Any] = {
+        name: _number(values[name]) for name in ("objective", "lower_bound", "guaranteed_improvement")
+    }
+    head |= {name: values[name] for name in ("conditionals", "note")}
+    head["components"] = tuple(_component(each, f"components[{i}]") for i, each in enumerate(values["components"]))
+    violation = _number(values["violation"])
     if coherence is Coherence.NONE:
         return Averages(value, status, **head)
+    if coherence is Coherence.LOCAL:
+        for name, allowed in (("groups", "a text"), ("sweeps", "a whole number"), ("violation", "a finite number")):
+            if values[name] is None:
+                _refuse(values, name, f"{allowed} where the coherence is {coherence}")
+        assert violation is not None
+        return Local(value, status, groups=values["groups"], sweeps=values["sweeps"], violation=violation, **head)
     if worlds is None:
-        fields.refuse("worlds", f"a list where the coherence is {coherence}")
-    return Global(value, status, worlds=worlds, violation=fields.number_or_none("violation"), **head)
+        _refuse(values, "worlds", f"a list where the coherence is {coherence}")
+    return Global(value, status, worlds=worlds, violation=violation, **head)
 
 
-def _component(fields: Fields) -> Component:
-    fields.only("variables", "events", "coherence", "route", "proof", "objective", "lower_bound")
-    objective, bound = _floats([fields.number_or_none(name) for name in ("objective", "lower_bound")]).tolist()
+def _component(values: dict[str, Any], place: str) -> Component:
+    word, mark, number = values["route"].partition(CONFLICT)
+    if word not in list(Route):
+        _refuse(values, "route", f"one of {', '.join(Route)}", place)
+    try:
+        conflict = float(number) if mark else None
+    except ValueError:
+        _refuse(values, "route", "a route that ends with a number", place)
     return Component(
-        fields.whole("variables"),
-        fields.whole("events"),
-        fields.fact("coherence", Coherence),
-        fields.fact("route", Route, before=CONFLICT),
-        fields.fact("proof", Proof),
-        objective,
-        bound,
-        _conflict(fields),
+        variables=values["variables"],
+        events=values["events"],
+        coherence=Coherence(values["coherence"]),
+        route=Route(word),
+        proof=Proof(values["proof"]),
+        objective=number_or_nan(values["objective"]),
+        lower_bound=number_or_nan(values["lower_bound"]),
+        conflict=conflict,
     )
 
 
-def _conflict(fields: Fields) -> float | None:
-    """The conflict of evidence, which is written after the route."""
-    _, mark, number = fields.text("route").partition(CONFLICT)
-    try:
-        return float(number) if mark else None
-    except ValueError:
-        fields.refuse("route", "a route that ends with a number")
-
-
-def _worlds(parts: Sequence[Fields], events: Events, problem: Problem) -> tuple[Problem, tuple[Worlds, ...]]:
+def _worlds(parts: Sequence[dict[str, Any]], events: Events, problem: Problem) -> tuple[Problem, tuple[Worlds, ...]]:
     """The worlds, and the problem with the variables of the worlds that no forecast mentions."""
-    for part in parts:
-        part.only("variables", "weights", "worlds")
-    names = [[unicodedata.normalize("NFC", name) for name in part.texts("variables")] for part in parts]
+    names = [[unicodedata.normalize("NFC", name) for name in part["variables"]] for part in parts]
     given = [name for own in names for name in own]
     reading = events.add(given)
     if reading.faults:
@@ -358,24 +424,24 @@ def _worlds(parts: Sequence[Fields], events: Events, problem: Problem) -> tuple[
     place = np.zeros(len(number), np.int32)
     place[origin] = np.arange(len(origin))
     found = tuple(
-        Worlds(place[[number[name] for name in own]], *_weighted(part, len(own)))
-        for part, own in zip(parts, names, strict=True)
+        Worlds(place[[number[name] for name in own]], *_weighted(part, len(own), f"worlds[{i}]"))
+        for i, (part, own) in enumerate(zip(parts, names, strict=True))
     )
     return replace(problem, merged=replace(problem.merged, origin=origin)), found
 
 
-def _weighted(part: Fields, width: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    weight, worlds = np.array(part.numbers("weights")), part.texts("worlds")
+def _weighted(part: dict[str, Any], width: int, place: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    weight, worlds = numbers(part["weights"]), part["worlds"]
     if not len(weight):
-        part.refuse("weights", "a list of one or more numbers")
+        _refuse(part, "weights", "a list of one or more numbers", place)
     if len(worlds) != len(weight):
         raise ResultError(
-            f"{part.place('worlds')} has {len(worlds):,} worlds; it must have one for each of {len(weight):,} weights"
+            f"{place}.worlds has {len(worlds):,} worlds; it must have one for each of {len(weight):,} weights"
         )
     for i, world in enumerate(worlds):
         if len(world) != width or set(world) - {"0", "1"}:
             raise ResultError(
-                f"{part.place('worlds')}[{i}] is {world[:60]!r}; it must have a 0 or 1 for each of {width:,} variables"
+                f"{place}.worlds[{i}] is {world[:60]!r}; it must have a 0 or 1 for each of {width:,} variables"
             )
     bits = np.frombuffer("".join(worlds).encode("ascii"), np.uint8) - ord("0")
     return weight, bits.astype(np.bool_).reshape(len(worlds), width)

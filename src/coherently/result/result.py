@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from coherently.contract import Described
 from coherently.errors import EventError, Where, counted
 from coherently.events import NEVER, PackedTexts
+from coherently.note_log import notes_logged
 from coherently.panel import ROWS, digest, text_table, to_frame
-from coherently.result import record
 from coherently.result.answer_worlds import Mixture
-from coherently.result.bounds import find_bounds
-from coherently.result.fields import source_text
+from coherently.result.bounds import TIME_LIMIT, find_bounds
+from coherently.result.bounds_table import BoundsTable
+from coherently.result.record import RESULT, as_dict, read, write
 from coherently.result.shown import DIGITS, rounded_changes
 from coherently.solve import Global, Local
+from coherently.solve.budget import asked_budget
 from coherently.values import Value
 
 if TYPE_CHECKING:
@@ -25,22 +28,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.arrays import Indices
-    from coherently.panel import Columns, Panel
+    from coherently.contract import Record
+    from coherently.panel import Columns, Panel, Progress
     from coherently.panel.cell_table import Cells
     from coherently.problem import Loss, Problem
     from coherently.result.bounds import Bounds
     from coherently.result.record import Claimed, Recorded
     from coherently.result.shown import ShownForecasts
-    from coherently.solve import Coherence, Component, Method, Solution, Status, Trace
+    from coherently.solve import Coherence, Component, Method, Signal, Solution, Status, Trace
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Result(Value):
+class Result(Value, Described):
     """What a method made of a panel.
 
     If the result was read from JSON, `panel` has the means of the forecasts as forecasts of one judge, named panel, and
-    `claimed` has what the record says and a result would otherwise work out.
+    `claimed` has what the record says and a result would otherwise work out. Two results are equal if their records
+    are.
     """
+
+    record: ClassVar[Record] = RESULT
 
     panel: Panel
     method: Method | Recorded
@@ -48,9 +55,9 @@ class Result(Value):
     solution: Solution
     claimed: Claimed | None = None
 
-    @staticmethod
-    def from_json(source: str | os.PathLike[str]) -> Result:
-        """Read what `to_json` wrote: a text, or a file by its path.
+    @classmethod
+    def from_json(cls, source: str | os.PathLike[str]) -> Result:
+        """Read what `to_json` wrote, or `coherently aggregate --json` printed: a text, or a file by its path.
 
         >>> import coherently as co
         >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
@@ -60,15 +67,26 @@ class Result(Value):
         >>> co.verify(panel, Result.from_json(text.replace("optimal", "time_limit"))).problems
         ['the status is time_limit, but the gap is 0, within the tolerance']
         """
-        return Result(*record.read(source_text(source)))
+        return cls._from_plain(RESULT.read(source))
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Result:
+        return cls(*read(values))
 
     def to_json(self) -> str:
         """Everything that the result promises, with exact numbers, for `from_json` and `coherently.verify`."""
-        return record.write(self)
+        return write(self)
 
     def as_dict(self) -> dict[str, Any]:
         """The same in plain values."""
-        return record.as_dict(self)
+        return as_dict(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Result):
+            return NotImplemented
+        return self is other or self.as_dict() == other.as_dict()
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<Result: {counted(len(self.panel.written), 'event')} by {self.method.name}, {self.status}>"
@@ -85,7 +103,7 @@ class Result(Value):
 
         They are rounded coherently: what adds up, adds up as shown (see `coherently.result.shown`).
         """
-        return rounded_changes(self.problem, self.solution.value, self.problem.mean, digits, units)
+        return rounded_changes(self.problem, self.solution.value, self.problem.mean, digits, units=units)
 
     @property
     def panel_sha256(self) -> str | None:
@@ -239,7 +257,15 @@ class Result(Value):
             where=Where(event=event),
         )
 
-    def bounds(self, event: str, time_limit: float = 10.0) -> Bounds:
+    @notes_logged(lambda found: [found.note])
+    def bounds(
+        self,
+        event: str,
+        time_limit: float = TIME_LIMIT,
+        *,
+        progress: Progress | None = None,
+        cancel: Signal | None = None,
+    ) -> Bounds:
         """The tightest interval that coherence with this result implies for any event or conditional, forecast or not.
 
         The result must be globally coherent. The two numbers are the least and the greatest probability over all
@@ -261,7 +287,23 @@ class Result(Value):
         >>> round(low, 6), round(high, 6)
         (0.428571, 0.857143)
         """
-        return find_bounds(self, event, time_limit)
+        return find_bounds(self, event, time_limit, asked_budget(progress, cancel)).about(event)
+
+    def bounds_table(
+        self,
+        events: Sequence[str],
+        time_limit: float = TIME_LIMIT,
+        *,
+        progress: Progress | None = None,
+        cancel: Signal | None = None,
+    ) -> BoundsTable:
+        """The `bounds` of several events, each in `time_limit` seconds; `progress` gets the fraction that is done."""
+        pairs: list[Bounds] = []
+        for event in events:
+            pairs.append(self.bounds(event, time_limit, cancel=cancel))
+            if progress is not None:
+                progress(len(pairs) / len(events))
+        return BoundsTable(self.status, self.coherence, self.method.name, tuple(pairs))
 
 
 def _column(texts: Sequence[str]) -> Cells:

@@ -9,6 +9,7 @@ import numpy as np
 
 from coherently.errors import MethodError, PanelError
 from coherently.scoring.scoring_rules import brier, by_group
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -18,7 +19,7 @@ ON_EDGE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Calibration:
+class Calibration(Value):
     r"""Forecasts in bins of equal width, one entry per bin, and the parts of their mean Brier score.
 
     $$\text{brier} = \text{reliability} - \text{resolution} + \text{uncertainty} + \text{within\_bin}$$

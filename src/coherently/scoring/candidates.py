@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from coherently.errors import CoherentlyError, MethodError
+from coherently.note_log import notes_unlogged
 from coherently.panel import Panel
 from coherently.panel.weights import name_of, weighted
 from coherently.result import Result, aggregate, individual
 from coherently.solve import AlternatingProjections, Exact, LinearAverage, Method, Pool, Recipe, Status, choose
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from concurrent.futures import Executor
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
     from coherently.panel import Progress
     from coherently.panel.weights import Weights
-    from coherently.solve import Coherence, Signal
+    from coherently.solve import Budget, Coherence, Signal
 
 Asked: TypeAlias = "str | Method | Result | Panel | tuple[str | Method, Weights]"
 """What to compare: a method, a method with weights of the judges, or what is there already."""
@@ -44,7 +44,7 @@ class Candidate:
     gap: float | None = None
     objective: float | None = None
     note: str | None = None
-    seconds: float = 0.0
+    seconds: float = field(default=0.0, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything that is the same in every run: all except the time."""
@@ -79,7 +79,8 @@ class Ran:
             if making is not None:
                 panel = making.panel
                 drawn = replace(panel, weight=panel.weight * times[panel.judge_index])
-                result = aggregate(drawn, making.method, cancel=cancel)
+                with notes_unlogged():  # draws run in threads of their own
+                    result = aggregate(drawn, making.method, cancel=cancel)
                 if result.status is Status.INTERRUPTED:
                     raise KeyboardInterrupt
                 forecasts[i] = result.solution.value[panel.event_index]
@@ -125,19 +126,18 @@ class _RowPlan:
 def run_candidates(
     panel: Panel,
     asked: Sequence[Asked] | Mapping[str, Asked],
-    time_limit: float | None,
-    progress: Callable[[float], None],
-    engine: Executor | None = None,
+    exact: Method,
+    budget: Budget,
 ) -> Ran:
     """Run the five standard rows and those asked for; a standard row that does not fit the panel is left out, noted."""
-    plans = [*_standard(panel, time_limit), *_wanted(asked, time_limit)]
+    plans = [*_standard(panel, exact), *_wanted(asked, exact)]
     candidates, forecasts, makings, notes = [], [], [], []
     interrupted, counted = False, _Counted(panel)
     try:
         for i, plan in enumerate(plans):
             try:
-                told = partial(_tell, progress, i, len(plans))
-                candidate, forecast, making = _run(counted, plan, told, engine)
+                told = partial(_tell, budget.progress, i, len(plans))
+                candidate, forecast, making = _run(counted, plan, replace(budget, progress=told))
             except CoherentlyError as error:
                 if not plan.standard:
                     raise
@@ -147,10 +147,10 @@ def run_candidates(
             notes += [f"{candidate.name}: {candidate.note}"] if candidate.note else []
             forecasts.append(forecast)
             makings.append(making)
-            interrupted = candidate.status is Status.INTERRUPTED
+            interrupted = candidate.status is Status.INTERRUPTED or budget.is_stopped
             if interrupted:
                 break
-            progress((i + 1) / len(plans))
+            budget.progress((i + 1) / len(plans))
     except KeyboardInterrupt:
         if not candidates:
             raise
@@ -164,26 +164,22 @@ def _tell(progress: Progress, before: int, total: int, done: float) -> None:
     progress((before + done) / total)
 
 
-def _standard(panel: Panel, time_limit: float | None) -> Iterator[_RowPlan]:
+def _standard(panel: Panel, exact: Method) -> Iterator[_RowPlan]:
     paper = AlternatingProjections(correction="none")
     yield _RowPlan("Raw", "the judges' own forecasts", panel)
     yield _RowPlan("Individual", "each judge made coherent alone, by the paper's algorithm", paper, alone=True)
     yield _RowPlan("Linear average", "the weighted mean of the judges' forecasts of each event", LinearAverage())
     yield _RowPlan("Aggregate (paper)", "the panel made locally coherent, by the paper's algorithm", paper)
-    yield _RowPlan("Aggregate (exact)", "the nearest coherent forecasts to the panel's", _exact(time_limit))
+    yield _RowPlan("Aggregate (exact)", "the nearest coherent forecasts to the panel's", exact)
 
 
-def _exact(time_limit: float | None) -> Exact:
-    return Exact() if time_limit is None else Exact(time_limit=time_limit)
-
-
-def _wanted(asked: Sequence[Asked] | Mapping[str, Asked], time_limit: float | None) -> list[_RowPlan]:
+def _wanted(asked: Sequence[Asked] | Mapping[str, Asked], exact: Method) -> list[_RowPlan]:
     """Make plans for what was asked, under distinct names; what a standard row does already is not done twice."""
     if isinstance(asked, str | Method | Result | Panel):
         raise MethodError("methods must be a list, or a mapping from names: put it in brackets")
     given = asked.items() if isinstance(asked, Mapping) else ((None, item) for item in asked)
     paper = AlternatingProjections(correction="none")
-    there = [LinearAverage(), Pool("linear"), paper, _exact(time_limit), Exact()]
+    there = [LinearAverage(), Pool("linear"), paper, exact, Exact()]
     plans: list[_RowPlan] = []
     names = {"Raw", "Individual", "Linear average", "Aggregate (paper)", "Aggregate (exact)"}
     for name, item in given:
@@ -225,9 +221,7 @@ def _unused(name: str, what: Asked, names: set[str]) -> str:
     return found
 
 
-def _run(
-    counted: _Counted, plan: _RowPlan, progress: Progress, engine: Executor | None
-) -> tuple[Candidate, NDArray[np.float64], _Making | None]:
+def _run(counted: _Counted, plan: _RowPlan, budget: Budget) -> tuple[Candidate, NDArray[np.float64], _Making | None]:
     """Run what is planned: the row, its forecasts, and how these were made from all judges, if they were."""
     candidate = Candidate(plan.name, plan.meaning)
     begun = time.perf_counter()
@@ -239,10 +233,10 @@ def _run(
             raise MethodError(f"the result {plan.name!r} is of another panel; aggregate this one")
         return _told(candidate, what, 0.0), what.solution.value[panel.event_index], None
     if plan.alone:
-        alone = individual(panel, what, engine=engine)
+        alone = individual(panel, what, cancel=budget.cancel, engine=budget.engine)
         return replace(candidate, seconds=time.perf_counter() - begun), alone.probability, None
     own = counted.of(plan.weights)
-    result = aggregate(own, what, progress=progress, engine=engine)
+    result = aggregate(own, what, progress=budget.progress, cancel=budget.cancel, engine=budget.engine)
     done = _told(candidate, result, time.perf_counter() - begun)
     said = " ".join(filter(None, [*own.notes[len(panel.notes) :], done.note]))
     return replace(done, note=said or None), result.solution.value[panel.event_index], _Making(what, own)

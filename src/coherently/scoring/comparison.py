@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from coherently.contract import (
+    FLAG,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    Described,
+    KnownText,
+    ListOf,
+    MapOf,
+    ObjectOf,
+    OneOf,
+    OrNull,
+    OtherFields,
+    Record,
+    RecordField,
+    number_or_nan,
+    numbers,
+    plain,
+)
 from coherently.engine import opened
 from coherently.engine.threads import count_threads
 from coherently.errors import MethodError, PanelError, counted
+from coherently.note_log import notes_logged
 from coherently.panel import Panel, records, to_frame
 from coherently.panel.texts import name_some
+from coherently.panel.weights import with_weights
 from coherently.scoring.candidates import Candidate, run_candidates
 from coherently.scoring.intervals import (
     LEAST_EFFECTIVE_UNITS,
@@ -21,6 +42,7 @@ from coherently.scoring.intervals import (
     LEAST_UNITS,
     OVERS,
     Tally,
+    Variation,
     covariances,
     effective_units,
     redraw,
@@ -28,18 +50,22 @@ from coherently.scoring.intervals import (
     variation,
 )
 from coherently.scoring.scores import NO_OUTCOMES
-from coherently.scoring.scoring_rules import RULES
-from coherently.values import Told
+from coherently.scoring.scoring_rules import RULES, ScoringRule, rule_names
+from coherently.solve import Coherence, Status, choose
+from coherently.solve.budget import asked_budget
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from coherently.contract.description import ValueKind
     from coherently.engine import Engine
     from coherently.panel import Columns, Progress
+    from coherently.panel.weights import Weights
     from coherently.scoring.candidates import Asked, Ran
-    from coherently.scoring.intervals import Units, Variation
+    from coherently.scoring.intervals import Units
     from coherently.solve import Signal
 
 DRAWN = {
@@ -48,8 +74,99 @@ DRAWN = {
     "events": "events",
 }
 """What intervals are over, in words."""
-SCORES = {rule.name: rule for rule in RULES}
-"""The rules by their names."""
+CELL = OrNull(NUMBER)
+"""A number, or null where there is none."""
+
+
+def _score_columns() -> list[str]:
+    """The names of the columns of all scores and of the ends of their intervals."""
+    return [f"{name}{end}" for name in rule_names() for end in ("", "_low", "_high")]
+
+
+def _over(noun: str, kind: ValueKind) -> ObjectOf:
+    """The same with intervals over each of what they may be over."""
+    return ObjectOf(noun, tuple(RecordField(over, kind, f"with intervals over {DRAWN[over]}") for over in OVERS))
+
+
+METHOD_ROW = ObjectOf(
+    "a method",
+    (
+        RecordField("name", TEXT, "its name in this comparison"),
+        RecordField("meaning", TEXT, "what it is"),
+        RecordField("status", OrNull(OneOf(lambda: Status)), "how it ended; null without a result"),
+        RecordField("coherence", OrNull(OneOf(lambda: Coherence)), "how far it is coherent; null without a result"),
+        RecordField("gap", CELL, "the gap of the result"),
+        RecordField("objective", CELL, "the objective of the result"),
+        RecordField("note", OrNull(TEXT), "what a reader should know"),
+    ),
+)
+SCORE_ROW = ObjectOf(
+    "a row",
+    (RecordField("method", TEXT, "the name of the method"),),
+    OtherFields(_score_columns, CELL, "the mean score over judges, and the ends of its interval"),
+)
+DIFFERENCE_ROW = ObjectOf(
+    "a difference",
+    (
+        RecordField("method", TEXT, "the name of the first method"),
+        RecordField("other", TEXT, "the name of the second"),
+        RecordField("score", KnownText(rule_names), "the scoring rule"),
+        RecordField("difference", CELL, "the score of the first less that of the second"),
+        RecordField("low", CELL, "the lower end of the interval"),
+        RecordField("high", CELL, "the upper end of the interval"),
+        RecordField("excludes_zero", OrNull(FLAG), "whether the interval excludes 0"),
+    ),
+)
+MATRIX = ListOf(ListOf(CELL))
+COVARIANCES = ("judges", "units", "unit_sets", "sets", "cells", "cell_sets")
+"""The covariances that a variation has for each rule."""
+COMPARISON_RECORD = Record(
+    "comparison",
+    1,
+    "Methods side by side, scored, with intervals (`co.compare`, `coherently compare --json`).",
+    (
+        RecordField("judges", WHOLE, "the number of scored judges"),
+        RecordField("variables", WHOLE, "the number of independent variables that the scored events depend on"),
+        RecordField("scored", WHOLE, "the number of scored forecasts"),
+        RecordField("confidence", NUMBER, "the confidence level of the intervals"),
+        RecordField("remade", FLAG, "whether the aggregates were made again for draws of the judges"),
+        RecordField("resamples", WHOLE, "the number of these draws"),
+        RecordField("interrupted", FLAG, "whether the work ended before it was done"),
+        RecordField(
+            "over", OneOf(lambda: OVERS), "what the intervals are over that are shown where nothing else is said"
+        ),
+        RecordField("notes", ListOf(TEXT), "what a reader should know"),
+        RecordField("methods", ListOf(METHOD_ROW), "what each row is"),
+        RecordField(
+            "scores", _over("the scores", ListOf(SCORE_ROW)), "one row per method; the ends of intervals are derived"
+        ),
+        RecordField(
+            "differences",
+            _over("the differences", ListOf(DIFFERENCE_ROW)),
+            "one row per pair of methods and score",
+            derived=True,
+        ),
+        RecordField(
+            "variation",
+            OrNull(
+                MapOf(
+                    ObjectOf(
+                        "a variation",
+                        (
+                            *(
+                                RecordField(name, MATRIX, f"the covariances over {name}: one row per method")
+                                for name in COVARIANCES
+                            ),
+                            RecordField("judge_freedom", NUMBER, "the degrees of freedom over judges"),
+                        ),
+                    )
+                )
+            ),
+            "for each scoring rule, what intervals are made of (see coherently.scoring.intervals); null without any",
+        ),
+        RecordField("event_freedom", CELL, "the degrees of freedom over events; null without intervals"),
+    ),
+)
 ROUGH_UNITS = 4.0
 """Intervals over events are noted as rough below this number of units of the same weight."""
 _SHARE, _SHARE_REMADE = 0.9, 0.02  # the first run of the methods, as a fraction of the work
@@ -88,7 +205,8 @@ class Difference:
     @property
     def sentence(self) -> str:
         """What the difference shows, and what it does not."""
-        word = SCORES[self.score].word
+        rule = _rules()[self.score]
+        word = rule.word
         if np.isnan(self.difference):
             return f"{self.method} and {self.other} cannot be compared by {word}: at least one of them has none."
         if self.difference == 0 and not self.excludes_zero:
@@ -101,12 +219,12 @@ class Difference:
         interval = f"{self.confidence:.0%} interval over {DRAWN[self.over]} {low:+.4f} to {high:+.4f}"
         if not self.excludes_zero:
             return f"{said} ({interval}): the interval contains 0, so no difference is shown."
-        better = (self.difference < 0) != SCORES[self.score].higher_is_better
+        better = (self.difference < 0) != rule.higher_is_better
         return f"{said} ({interval}): the interval excludes 0, {self.method} is {'better' if better else 'worse'}."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Comparison(Told):
+class Comparison(Value, Described):
     """Methods side by side: mean scores over judges, each with an interval, and their differences.
 
     Each judge is scored on the resolved events that the judge forecast, with the method's probabilities in place of the
@@ -120,8 +238,11 @@ class Comparison(Told):
     events (those that laws tie together as one). With fewer than 5 `variables`, counted in this way, there are no
     intervals over events. Aggregates stay as they are, and intervals are about them; only with `remake` are they made
     again, for `resamples` draws of the judges. Dependence between variables that no law states is not in the intervals.
-    `variation` has the covariances of the scores; it is None if no intervals were asked for.
+    `variation` has the covariances of the scores; it is None if no intervals were asked for. The intervals that are
+    shown are over `over`, unless a call is told otherwise.
     """
+
+    record: ClassVar[Record] = COMPARISON_RECORD
 
     rows: tuple[Candidate, ...]
     judges: int
@@ -134,7 +255,8 @@ class Comparison(Told):
     remade: bool
     notes: tuple[str, ...]
     interrupted: bool
-    library: str | None
+    library: str | None = field(default=None, compare=False)
+    over: str = "both"
 
     def __repr__(self) -> str:
         methods, judges = counted(len(self.rows), "method"), counted(self.judges, "judge")
@@ -145,7 +267,7 @@ class Comparison(Told):
         """The names of the methods, one per row."""
         return tuple(row.name for row in self.rows)
 
-    def columns(self, over: str = "both") -> Columns:
+    def columns(self, over: str | None = None) -> Columns:
         """The columns of `frame`."""
         columns: dict[str, Any] = {"method": list(self.methods)}
         half = np.array([self._half(over, contrast) for contrast in np.eye(len(self.rows))])
@@ -158,67 +280,89 @@ class Comparison(Told):
             }
         return columns
 
-    def frame(self, over: str = "both") -> Any:
+    def frame(self, over: str | None = None) -> Any:
         """One row per method: method, brier, log, slope, each score with _low and _high (missing without intervals)."""
         return to_frame(self.columns(over), self.library)
 
     @property
     def differences(self) -> tuple[Difference, ...]:
-        """The differences between every two methods, in every score, with intervals over judges and events."""
+        """The differences between every two methods, in every score, with the intervals that `frame` shows."""
         return tuple(
-            self.difference(first, second, score) for first, second in combinations(self.methods, 2) for score in SCORES
+            self.difference(first, second, score)
+            for first, second in combinations(self.methods, 2)
+            for score in rule_names()
         )
 
-    def difference(self, method: str, other: str, score: str = "brier", over: str = "both") -> Difference:
+    def difference(self, method: str, other: str, score: str = "brier", over: str | None = None) -> Difference:
         """The score of one method minus that of another, by their names in `methods`."""
         first, second = self._place(method), self._place(other)
-        if score not in SCORES:
-            raise MethodError(f"unknown score {score!r}; the scores are {', '.join(SCORES)}")
-        column = list(SCORES).index(score)
+        names = rule_names()
+        if score not in names:
+            raise MethodError(f"unknown score {score!r}; the scores are {', '.join(names)}")
+        column = names.index(score)
         value = float(self.value[first, column] - self.value[second, column])
         contrast = np.zeros(len(self.rows))
         contrast[first] += 1
         contrast[second] -= 1
         half = float(self._half(over, contrast)[column])
         interval = None if np.isnan(value - half) else (value - half, value + half)
-        return Difference(method, other, score, value, interval, self.confidence, over)
+        return Difference(method, other, score, value, interval, self.confidence, over or self.over)
 
-    def difference_columns(self, over: str = "both") -> Columns:
+    def difference_columns(self, over: str | None = None) -> Columns:
         """One row per pair of methods and score: method, other, score, difference, low, high, excludes_zero."""
         found = [
             self.difference(first, second, score, over)
             for first, second in combinations(self.methods, 2)
-            for score in SCORES
+            for score in rule_names()
         ]
         names = ("method", "other", "score", "difference", "low", "high", "excludes_zero")
         return {name: [getattr(item, name) for item in found] for name in names}
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, in plain lists and numbers."""
-        return {
-            "judges": self.judges,
-            "variables": self.variables,
-            "scored": self.scored,
-            "confidence": self.confidence,
-            "remade": self.remade,
-            "resamples": self.resamples,
-            "notes": list(self.notes),
-            "methods": [row.as_dict() for row in self.rows],
-            "scores": {over: records(self.columns(over)) for over in OVERS},
-            "differences": {over: records(self.difference_columns(over)) for over in OVERS},
-        }
+    def _plain(self) -> dict[str, Any]:
+        return plain(  # type: ignore[no-any-return]
+            {
+                "judges": self.judges,
+                "variables": self.variables,
+                "scored": self.scored,
+                "confidence": float(self.confidence),
+                "remade": self.remade,
+                "resamples": self.resamples,
+                "interrupted": self.interrupted,
+                "over": self.over,
+                "notes": self.notes,
+                "methods": [row.as_dict() for row in self.rows],
+                "scores": {over: records(self.columns(over)) for over in OVERS},
+                "differences": {over: records(self.difference_columns(over)) for over in OVERS},
+                "variation": None if self.variation is None else _variation_values(self.variation),
+                "event_freedom": None if self.variation is None else self.variation.event_freedom,
+            }
+        )
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Comparison:
+        rows = values["scores"]["both"]
+        told = ("judges", "variables", "scored", "resamples", "remade", "interrupted", "over")
+        return cls(
+            rows=tuple(_candidate(row) for row in values["methods"]),
+            value=numbers([[row.get(name) for name in rule_names()] for row in rows]).reshape(len(rows), -1),
+            variation=None if values["variation"] is None else _read_variation(values),
+            confidence=float(values["confidence"]),
+            notes=tuple(values["notes"]),
+            **{name: values[name] for name in told},
+        )
 
     def _place(self, name: str) -> int:
         if name not in self.methods:
             raise MethodError(f"{name!r} is not in this comparison; the methods are {', '.join(self.methods)}")
         return self.methods.index(name)
 
-    def has_intervals(self, over: str = "both") -> bool:
+    def has_intervals(self, over: str | None = None) -> bool:
         """Whether any score has an interval."""
         return bool(np.any(~np.isnan(self._half(over, np.eye(len(self.rows))[0]))))
 
-    def _half(self, over: str, contrast: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _half(self, over: str | None, contrast: NDArray[np.float64]) -> NDArray[np.float64]:
         """Half the width of the interval of a sum of the methods' scores, one entry per rule."""
+        over = over or self.over
         if over not in OVERS:
             raise MethodError(f"over is {over!r}; it must be one of {', '.join(OVERS)}")
         if self.variation is None:
@@ -226,6 +370,36 @@ class Comparison(Told):
         return self.variation.half_width(contrast, over, self.confidence)
 
 
+def _rules() -> dict[str, ScoringRule]:
+    return {rule.name: rule for rule in RULES}
+
+
+def _variation_values(variation: Variation) -> dict[str, Any]:
+    """The covariances by the names of rules."""
+    return {
+        name: {part: getattr(variation, part)[i] for part in COVARIANCES}
+        | {"judge_freedom": variation.judge_freedom[i]}
+        for i, name in enumerate(rule_names())
+    }
+
+
+def _read_variation(values: dict[str, Any]) -> Variation:
+    told, size = values["variation"], len(values["methods"])
+    nothing = np.full((size, size), np.nan)  # of a rule that the record does not have
+    every = [told.get(name, {}) for name in rule_names()]
+    return Variation(
+        **{part: np.stack([numbers(one.get(part, nothing)) for one in every]) for part in COVARIANCES},
+        judge_freedom=numbers([one.get("judge_freedom") for one in every]),
+        event_freedom=number_or_nan(values["event_freedom"]),
+    )
+
+
+def _candidate(row: dict[str, Any]) -> Candidate:
+    words = {"status": Status, "coherence": Coherence}
+    return Candidate(**row | {name: row[name] and kind(row[name]) for name, kind in words.items()})
+
+
+@notes_logged(lambda comparison: comparison.notes)
 def compare(
     panel: Panel,
     methods: Sequence[Asked] | Mapping[str, Asked] = (),
@@ -235,24 +409,29 @@ def compare(
     confidence: float = 0.95,
     remake: bool = False,
     clip: float = 1e-4,
+    over: str = "both",
+    weights: Weights | None = None,
     time_limit: float | None = None,
+    tolerance: float | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    cancel: Signal | None = None,
     engine: Engine | None = None,
 ) -> Comparison:
     """Score a panel's judges, and what methods make of them, as Tables 6 and 7 of the paper do, with intervals.
 
     The rows are Raw, Individual (each judge made coherent alone), Linear average, Aggregate (paper) and Aggregate
     (exact), then the `methods` asked for, in a list or by name in a mapping: names, method objects, pairs of one of
-    these and weights of the judges (see `co.aggregate`), results of this panel, or panels with other probabilities for
-    the same forecasts (such as `co.individual` gives); `co.baselines()` has the usual ones. With `remake` every method
-    runs again for each of `bootstrap` draws of the judges, which takes that many times as long; intervals over judges
-    then show how the aggregate depends on who made it. Results and panels that were given stay as they are, and so do
-    weights. `seed` is the seed of these draws; intervals without `remake` need none. `bootstrap=0`: no intervals.
-    `time_limit` is for each run of Aggregate (exact), in seconds. `threads` is the number of threads for these draws,
-    by default one per processor, and `engine` runs draws and components elsewhere (see `co.aggregate`); the answer is
-    the same. An interruption (Ctrl-C) leaves out what was not done, and
-    `notes` says so.
+    these and weights of the judges (see `co.aggregate`), results of this panel, or panels with other probabilities
+    for the same forecasts (such as `co.individual` gives); `co.baselines()` has the usual ones. With `remake` every
+    method runs again for each of `bootstrap` draws of the judges, which takes that many times as long; intervals
+    over judges then show how the aggregate depends on who made it. Results and panels that were given stay as they
+    are, and so do weights. `seed` is the seed of these draws; intervals without `remake` need none. `bootstrap=0`:
+    no intervals. `over` is what the intervals that `frame` and `difference` show are over, unless they are told
+    otherwise. `time_limit` (in seconds) and `tolerance` are those of each run of Aggregate (exact); `weights`,
+    `progress` and `cancel` are as in `co.aggregate`. `threads` is the number of threads for these draws, by default
+    one per processor, and `engine` runs draws and components elsewhere (see `co.aggregate`); the answer is the
+    same. An interruption (Ctrl-C) leaves out what was not done, and `notes` says so.
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=12, variables=6, compound=8, basic=4, seed=1)
@@ -263,15 +442,18 @@ def compare(
     >>> comparison.difference("Individual", "Raw").sentence
     '...'
     """
-    _check(bootstrap, seed, confidence, clip)
+    _check(bootstrap, seed, confidence, clip, over)
     if not isinstance(panel, Panel):
         raise PanelError(f"compare takes a Panel, not a {type(panel).__name__}; see Panel.from_frame")
     if not (panel.written.outcome[panel.event_index] >= 0).any():
         raise PanelError(NO_OUTCOMES)
+    panel, said = with_weights(panel, weights)
+    exact = choose("exact", time_limit=time_limit, tolerance=tolerance)
     tell = progress or (lambda _: None)
     share = _SHARE_REMADE if remake else _SHARE
     with opened(engine) as executor:
-        ran = run_candidates(panel, methods, time_limit, lambda done: tell(share * done), executor)
+        budget = asked_budget(lambda done: tell(share * done), cancel, executor)
+        ran = run_candidates(panel, methods, exact, budget)
         rows, left_out = _scored(panel, ran.candidates, ran.forecasts)
         scored = panel.select(rows)
         tally, units = _tally(scored, ran.forecasts[:, rows], clip), units_of(scored)
@@ -281,7 +463,7 @@ def compare(
         if spread is not None and remake:
             again = partial(_remade, panel, scored, rows, ran, clip)
             where = count_threads(threads) if executor is None else (executor, ran.seconds)
-            draws = redraw(len(scored.judges), bootstrap, seed, where, again, partial(_tell_rest, tell, share))
+            draws = redraw(len(scored.judges), bootstrap, seed, where, again, partial(_tell_rest, tell, share, cancel))
             spread = replace(spread, judges=covariances(draws, len(scored.judges)))
     cut_short = intervals and remake and len(draws) < bootstrap
     if not (ran.interrupted or cut_short):
@@ -297,9 +479,10 @@ def compare(
         resamples=len(draws),
         confidence=confidence,
         remade=remake,
-        notes=(*ran.notes, *left_out, *drawn, *_doubts(tally, units)),
+        notes=(*said, *ran.notes, *left_out, *drawn, *_doubts(tally, units)),
         interrupted=ran.interrupted or cut_short,
         library=panel.library,
+        over=over,
     )
 
 
@@ -326,8 +509,11 @@ def compare_forecasts(
     )
 
 
-def _tell_rest(tell: Progress, share: float, done: float) -> None:
+def _tell_rest(tell: Progress, share: float, cancel: Signal | None, done: float) -> None:
+    """Tell how far the draws are, and end them as Ctrl-C does once somebody wants that."""
     tell(share + (1 - share) * done)
+    if cancel is not None and cancel.is_set():
+        raise KeyboardInterrupt
 
 
 def _tally(scored: Panel, forecasts: NDArray[np.float64], clip: float) -> Tally:
@@ -352,8 +538,9 @@ def _remade(
     return _tally(scored, ran.remade(every, cancel)[:, rows], clip)
 
 
-def _check(bootstrap: int, seed: int, confidence: float, clip: float) -> None:
+def _check(bootstrap: int, seed: int, confidence: float, clip: float, over: str) -> None:
     problems = {
+        f"over is {over!r}; it must be one of {', '.join(OVERS)}": over not in OVERS,
         f"bootstrap is {bootstrap}; it must be a whole number of 0 or more": (
             isinstance(bootstrap, bool) or not isinstance(bootstrap, int) or bootstrap < 0
         ),

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from coherently.contract import (
+    NUMBER,
+    SCORE,
+    TEXT,
+    WHOLE,
+    Described,
+    ListOf,
+    ObjectOf,
+    OrNull,
+    OtherFields,
+    Record,
+    RecordField,
+    numbers,
+    plain,
+    score_of,
+    shown_score,
+)
 from coherently.errors import MethodError, PanelError, counted
 from coherently.panel import records, text_table, to_frame
 from coherently.scoring.calibration import Calibration, calibration
-from coherently.scoring.scoring_rules import RULES, brier
-from coherently.values import Told
+from coherently.scoring.scoring_rules import RULES, brier, rule_names
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +42,62 @@ NO_OUTCOMES = (
 )
 
 
+BIN = ObjectOf(
+    "a bin",
+    (
+        RecordField("lower", NUMBER, "the lower edge"),
+        RecordField("upper", NUMBER, "the upper edge"),
+        RecordField("count", WHOLE, "the number of forecasts"),
+        RecordField("mean_forecast", OrNull(NUMBER), "their mean; null for an empty bin"),
+        RecordField("observed", OrNull(NUMBER), "the share of their events that came true; null for an empty bin"),
+    ),
+)
+CALIBRATION = ObjectOf(
+    "a calibration",
+    (
+        RecordField("brier", NUMBER, "the mean Brier score, the sum of the parts below, resolution counted negatively"),
+        RecordField("reliability", NUMBER, "how far observed frequencies are from forecasts", derived=True),
+        RecordField("resolution", NUMBER, "how far observed frequencies are from their mean", derived=True),
+        RecordField("uncertainty", NUMBER, "the score of forecasting the mean frequency", derived=True),
+        RecordField("within_bin", NUMBER, "what the bins hide"),
+        RecordField("bins", ListOf(BIN), "bins of equal width"),
+    ),
+)
+SCORES_RECORD = Record(
+    "scores",
+    1,
+    "Scores of each judge, or of an aggregate (`co.score`, `coherently score --json`).",
+    (
+        RecordField(
+            "average",
+            ObjectOf("the averages", (), OtherFields(rule_names, SCORE, "the mean over judges of the score")),
+            "the mean over judges of each score",
+            derived=True,
+        ),
+        RecordField(
+            "judges",
+            ListOf(
+                ObjectOf(
+                    "a judge",
+                    (
+                        RecordField("judge", TEXT, "the name; aggregate for the row of a result"),
+                        RecordField("scored", WHOLE, "the number of scored forecasts"),
+                        RecordField("brier_sum", NUMBER, "the sum of the Brier scores"),
+                    ),
+                    OtherFields(rule_names, SCORE, "the score by this rule; null without any"),
+                )
+            ),
+            "one object per judge, with one field per scoring rule",
+        ),
+        RecordField("clip", NUMBER, "the log score clips probabilities to [clip, 1 - clip]"),
+        RecordField("clipped", WHOLE, "the number of forecasts outside of it"),
+        RecordField("calibration", CALIBRATION, "the calibration of all scored forecasts together"),
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Scores(Told):
+class Scores(Value, Described):
     """One entry per judge, or one for an aggregate: the number of scored forecasts and their scores (NaN without any).
 
     `by_rule` has the scores by the names of the rules. `brier` and `log` are means over the judge's resolved forecasts,
@@ -35,6 +106,8 @@ class Scores(Told):
     counts the forecasts outside [`clip`, `1 - clip`]. `calibration` is of all scored forecasts together.
     """
 
+    record: ClassVar[Record] = SCORES_RECORD
+
     judges: tuple[str, ...]
     scored: NDArray[np.int64]
     by_rule: dict[str, NDArray[np.float64]]
@@ -42,7 +115,7 @@ class Scores(Told):
     calibration: Calibration
     clip: float
     clipped: int
-    library: str | None
+    library: str | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return f"<Scores: {counted(int(self.scored.sum()), 'forecast')} of {counted(len(self.judges), 'judge')}>"
@@ -74,17 +147,40 @@ class Scores(Told):
         """One row per judge: judge, scored, brier, brier_sum, log, slope."""
         return to_frame(self.columns(), self.library)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, in plain lists and numbers."""
+    def _plain(self) -> dict[str, Any]:
         parts = ("brier", "reliability", "resolution", "uncertainty", "within_bin")
+        rules = self.by_rule
         return {
-            "average": self.average(),
-            "judges": records(self.columns()),
-            "clip": self.clip,
+            "average": {name: shown_score(value) for name, value in self.average().items()},
+            "judges": [{**row, **{name: shown_score(row[name]) for name in rules}} for row in records(self.columns())],
+            "clip": float(self.clip),
             "clipped": self.clipped,
-            "calibration": {name: getattr(self.calibration, name) for name in parts}
-            | {"bins": records(self.calibration.columns())},
+            "calibration": plain(
+                {name: getattr(self.calibration, name) for name in parts}
+                | {"bins": records(self.calibration.columns())}
+            ),
         }
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Scores:
+        rows, told = values["judges"], values["calibration"]
+        rules = [name for name in (rows[0] if rows else ()) if name not in ("judge", "scored", "brier_sum")]
+        ends = ("lower", "upper", "mean_forecast", "observed")
+        bins = {name: numbers([each[name] for each in told["bins"]]) for name in ends}
+        return cls(
+            judges=tuple(row["judge"] for row in rows),
+            scored=np.array([row["scored"] for row in rows], np.int64),
+            by_rule={name: np.array([score_of(row.get(name)) for row in rows]) for name in rules},
+            brier_sum=numbers([row["brier_sum"] for row in rows]),
+            calibration=Calibration(
+                count=np.array([each["count"] for each in told["bins"]], np.int64),
+                brier=float(told["brier"]),
+                within_bin=float(told["within_bin"]),
+                **bins,
+            ),
+            clip=float(values["clip"]),
+            clipped=values["clipped"],
+        )
 
     def average(self) -> dict[str, float]:
         """The mean over judges of each score, as in the paper's Tables 6 and 7.

@@ -120,12 +120,21 @@ def _true_less_false(forecast: Vector, outcome: Vector) -> tuple[Mean, ...]:
     return Mean(forecast * true, true), Mean(-forecast * (1 - true), 1 - true)
 
 
-RULES = (
+RULES = [
     ScoringRule("brier", "Brier", "Brier score", lambda p, o, _: _mean(brier(p, o)), 0.0, 1.0),
     ScoringRule("log", "log score", "log score", lambda p, o, clip: _mean(log_score(p, o, clip)), 0.0, math.inf),
     ScoringRule("slope", "slope", "slope", lambda p, o, _: _true_less_false(p, o), -1.0, 1.0, higher_is_better=True),
-)
+]
 """The scores of a judge, in the order of their columns. A new rule is one line here; tables and pages follow."""
+
+
+def rule_names() -> list[str]:
+    """The names of all scoring rules.
+
+    >>> rule_names()
+    ['brier', 'log', 'slope']
+    """
+    return [rule.name for rule in RULES]
 
 
 def by_group(values: ArrayLike, group: NDArray[np.integer], n_groups: int) -> NDArray[np.float64]:

@@ -141,5 +141,15 @@ class Budget:
             signal.signal(signal.SIGINT, usual)
 
 
+def asked_budget(
+    progress: Progress | None = None,
+    cancel: Signal | None = None,
+    engine: Executor | None = None,
+    keep: Keep | None = None,
+) -> Budget:
+    """The budget of a public call that was given these options, or none of them."""
+    return Budget(progress=progress or _nobody, cancel=cancel or threading.Event(), engine=engine, keep=keep)
+
+
 NO_TIME = Budget(deadline=-math.inf)
 """A budget that is over: with it, functions do only what they must."""

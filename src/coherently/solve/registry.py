@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from coherently.errors import MethodError, unknown_word
@@ -33,53 +33,68 @@ METHODS: dict[str, tuple[type[Method], dict[str, str]]] = {
 
 
 def choose(method: str | Method, **options: object) -> Method:
-    """Return the method that a name stands for, with options (None means the default)."""
+    """Return the method that a name stands for, or the method itself, with options (None means the default).
+
+    An option that the method does not have, and the method that follows it has, is for that one.
+
+    >>> choose("exact", time_limit=5).time_limit, choose(Recipe(), time_limit=5).then.time_limit
+    (5, 5)
+    """
+    given = {name: value for name, value in options.items() if value is not None}
     if isinstance(method, type):
         raise MethodError(f"method is the class {method.__name__}; make an object of it: {method.__name__}()")
     if isinstance(method, Method):
-        return method
+        return _with(method, given, method.name)
     if method not in METHODS:
         raise unknown_word("method", method, METHODS)
     kind, fixed = METHODS[method]
-    given = {name: value for name, value in options.items() if value is not None}
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        raise MethodError(
-            f"the method {method} has no option {unknown[0]}; {_who_has(unknown[0])}", code="unknown-option"
-        )
-    return kind(**fixed, **given)
+    made = kind(**fixed, **{name: value for name, value in given.items() if name in known})
+    return _with(made, {name: value for name, value in given.items() if name not in known}, method)
 
 
-def recipe_of(values: object) -> Recipe:
-    """The recipe of plain values, as `Recipe.as_dict` gives them; an error says what is wrong."""
-    if not isinstance(values, dict) or values.get("recipe") != 1:
-        raise MethodError(
-            'a recipe is an object with "recipe": 1, as `coherently tune` writes it; this is not one', code="bad-recipe"
-        )
-    given = {name: value for name, value in values.items() if name not in ("recipe", "then")}
-    allowed = [field.name for field in fields(Recipe) if field.name != "then"]
-    unknown = [name for name in given if name not in allowed]
-    if unknown:
-        raise MethodError(f"a recipe has no {unknown[0]!r}; it has {', '.join(allowed)} and then", code="bad-recipe")
-    for name, value in given.items():
-        word = name in ("pool", "loss")
-        if isinstance(value, bool) or not isinstance(value, str if word else int | float):
-            wanted = "word" if word else "number"
-            raise MethodError(f"{name} of the recipe is {value!r}; it must be a {wanted}", code="bad-recipe")
-    then = values.get("then")
-    if then is not None and not (isinstance(then, dict) and isinstance(then.get("method"), str)):
-        raise MethodError(
-            f'then of the recipe is {then!r}; it must be null or an object with a "method"', code="bad-recipe"
-        )
-    return Recipe(then=None if then is None else _chosen_again(then), **given)
+def _with(method: Method, options: dict[str, object], word: str) -> Method:
+    """The method with some options, its own or those of the method that follows it."""
+    if not options:
+        return method
+    known = _options_of(method)
+    own = {name: value for name, value in options.items() if name in known}
+    others = {name: value for name, value in options.items() if name not in known}
+    if others:
+        then = getattr(method, "then", None)
+        if then is None:
+            first = next(iter(others))
+            raise MethodError(f"the method {word} has no option {first}; {_who_has(first)}", code="unknown-option")
+        own["then"] = _with(then, others, then.name)
+    made: Method = replace(method, **own)  # type: ignore[type-var]
+    return made
 
 
-def _chosen_again(values: dict[str, Any]) -> Method:
-    """The method of a name and its options, some of which the name may stand for."""
+def takes(method: Method, option: str) -> bool:
+    """Whether a method has an option, or the method that follows it has.
+
+    >>> takes(Exact(), "time_limit"), takes(Recipe(), "time_limit"), takes(Recipe(then=None), "time_limit")
+    (True, True, False)
+    """
+    if option in _options_of(method):
+        return True
+    then = getattr(method, "then", None)
+    return then is not None and takes(then, option)
+
+
+def _options_of(method: object) -> set[str]:
+    """The names of the options of a method; those of a user's own may be any object."""
+    return {field.name for field in fields(method)} if is_dataclass(method) else set()
+
+
+def method_of(values: dict[str, Any]) -> Method:
+    """The method of plain values: its word, and its options, some of which the word may stand for."""
     word = values["method"]
     implied = {"method", *METHODS[word][1]} if word in METHODS else {"method"}
     return choose(word, **{name: value for name, value in values.items() if name not in implied})
+
+
+Recipe.method_of = staticmethod(method_of)
 
 
 def _who_has(option: str) -> str:

@@ -74,7 +74,7 @@ def check_bound(result: Result, distinct: Distinct, near: Nearness) -> BoundChec
     mismatches = _mismatches(result, distinct, near) if result.components or kind.splits else []
     if result.components and not mismatches:
         claims = [_in_units(component.lower_bound, distinct) for component in result.components]
-        problems += [p for i, one in enumerate(claims) for p in _check_component(i, one, result, near, found)]
+        problems += [p for i, one in enumerate(claims) for p in _check_component(i, one, result, near, found=found)]
     elif not result.components:
         problems += _check_whole(claim, near, found)
     problems += mismatches
@@ -205,7 +205,7 @@ def _check_component(i: int, claim: float, result: Result, near: Nearness, found
         found.rests_on.append(proof)
         many = f"the lower bound of component {i}, which has too many worlds to enumerate"
         found.unchecked.append(Unchecked(BOUNDS, many))
-        return _above(i, claim, f, slack, unit) if not near.pinned[i] else []
+        return _above(i, claim, f, slack, unit=unit) if not near.pinned[i] else []
     own = near.bracket(i)
     found.believed[i] = np.nanmax([low, own.low])
     high = min(own.high, math.inf if near.pinned[i] else f)
@@ -215,7 +215,7 @@ def _check_component(i: int, claim: float, result: Result, near: Nearness, found
         found.rests_on.append(proof)
         beyond = f"the lower bound of component {i} beyond {found.believed[i] * unit:.12g}"
         found.unchecked.append(Unchecked(BOUNDS, beyond))
-    return _above(i, claim, high, slack, unit)
+    return _above(i, claim, high, slack, unit=unit)
 
 
 def _above(i: int, claim: float, high: float, slack: float, unit: float) -> list[str]:

@@ -18,7 +18,7 @@ The plane with the slope at this distance from 0 or 1 lies above a convex loss b
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Costs:
     """Weighted losses of forecasts of E given H, with u = P(E & H) and h = P(H); h is 1 for a plain event.
 

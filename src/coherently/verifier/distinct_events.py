@@ -41,7 +41,7 @@ class IntervalRows:
     weight: Vector
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Distinct:
     """Distinct events (an event and its complement count as one), by first appearance in the panel.
 
@@ -186,14 +186,28 @@ def merge(panel: Panel, loss: Loss) -> Distinct:
     counted = condition[own] == CERTAIN
     scatter = float(np.sum((own_weight * (probability - np.nan_to_num(plain)[own]) ** 2)[counted]))
     starts, variables = _supports(panel, side, condition)
+    component, home_of_variable, events, tied = _components(panel, side, condition)
+    judged = _numbers(panel, every_weight, home, turned)
     return Distinct(
-        *(side, condition, weight, mean, intervals, scatter, home, turned, starts, variables),
-        *_components(panel, side, condition),
-        plain,
-        _stated(loss, weight, mean, intervals, _numbers(panel, every_weight, home, turned), condition != CERTAIN),
-        unit,
-        floor_of(panel),
-        resolution(unit),
+        side=side,
+        condition=condition,
+        weight=weight,
+        mean=mean,
+        intervals=intervals,
+        scatter=scatter,
+        home=home,
+        turned=turned,
+        starts=starts,
+        variables=variables,
+        component=component,
+        home_of_variable=home_of_variable,
+        events=events,
+        tied=tied,
+        plain=plain,
+        stated=_stated(loss, weight, mean, intervals, number=judged, conditional=condition != CERTAIN),
+        unit=unit,
+        floor=floor_of(panel),
+        close=resolution(unit),
     )
 
 

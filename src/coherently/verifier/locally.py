@@ -113,7 +113,8 @@ def violation_of(groups: Groups, x: Vector) -> Violation:
     >>> from coherently.problem import Groups
     >>> rows = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
     >>> one = np.zeros(1, np.int32)
-    >>> implies = Groups("logical", np.array([0, 2]), np.array([0, 1], np.int32), one, (rows,))
+    >>> both = np.array([0, 1], np.int32)
+    >>> implies = Groups(design="logical", starts=np.array([0, 2]), members=both, pattern=one, patterns=(rows,))
     >>> found = violation_of(implies, np.array([0.2, 0.6]))
     >>> round(found.proved, 9), round(found.largest, 9)
     (0.2, 0.2)
@@ -186,6 +187,14 @@ def _program(merged: Merged, loss: Loss, groups: Groups, sizes: list[int]) -> Co
     none = np.empty((len(simplex), 0))
     joint = np.column_stack([home[i] for i in told]) if told else none
     given = np.repeat((simplex == 0)[:, None], len(told), axis=1).astype(np.float64)
-    costs = Costs(loss, merged.weight[told], merged.mean[told], merged.mean[told], np.zeros(len(told), np.bool_))
+    costs = Costs(
+        loss=loss,
+        weight=merged.weight[told],
+        low=merged.mean[told],
+        high=merged.mean[told],
+        linear=np.zeros(len(told), np.bool_),
+    )
     limits = np.column_stack(ties) if ties else none
-    return ConvexProgram(costs, joint, given, limits, np.ones(len(ties), np.bool_), simplex)
+    return ConvexProgram(
+        costs=costs, joint=joint, given=given, limits=limits, equal=np.ones(len(ties), np.bool_), simplex=simplex
+    )

@@ -35,7 +35,7 @@ class WorldShares(Protocol):
         """One row per world, one column per variable."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Support:
     """Independent parts of worlds in terms of the panel: the panel's variables behind each part's columns.
 
@@ -91,7 +91,11 @@ def check_worlds(
     part_of = np.zeros(len(distinct.side), np.int64)
     part_of[np.repeat(np.arange(len(part_of)), np.diff(distinct.starts))] = part_of_variable[distinct.variables]
     problems = check_possible(panel, parts, variables)
-    return (None, cut(problems)) if problems else (Support(panel, distinct, parts, variables, part_of), [])
+    return (
+        (None, cut(problems))
+        if problems
+        else (Support(panel=panel, distinct=distinct, parts=parts, variables=variables, part_of=part_of), [])
+    )
 
 
 def check_mixture(support: Support, x: Vector, *, pooled: bool = False) -> tuple[list[str], list[Unchecked]]:

@@ -23,7 +23,7 @@ ABSENT = 1e-6
 """A condition counts as impossible up to this probability."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Stated:
     """The probabilities of distinct events: `x` as stated, of conditionals the ratio, and `condition` of conditions.
 
@@ -50,11 +50,11 @@ class Stated:
         known, told = distinct.weight > 0, intervals.weight > 0
         least, most = self.loss.clipped(np.array([0.0, 1.0]))
         return Costs(
-            self.loss,
-            np.concatenate([distinct.weight[known], intervals.weight[told]]),
-            np.concatenate([distinct.mean[known], np.minimum(intervals.low[told], most)]),
-            np.concatenate([distinct.mean[known], np.maximum(intervals.high[told], least)]),
-            distinct.conditional[self.rows()] & (self.form == "linearised"),
+            loss=self.loss,
+            weight=np.concatenate([distinct.weight[known], intervals.weight[told]]),
+            low=np.concatenate([distinct.mean[known], np.minimum(intervals.low[told], most)]),
+            high=np.concatenate([distinct.mean[known], np.maximum(intervals.high[told], least)]),
+            linear=distinct.conditional[self.rows()] & (self.form == "linearised"),
         )
 
     def at(self) -> tuple[Vector, Vector]:
@@ -66,7 +66,7 @@ class Stated:
         return held * np.clip(self.x[rows], 0.0, 1.0), held
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Nearness:
     """How near forecasts x are to the merged ones, one entry per component; losses are in units of the largest weight.
 
@@ -132,15 +132,15 @@ def measure(panel: Panel, answer: Stated) -> Nearness:
     # With a and h off by CLOSE, N h d(a / h) is off by N (|d'| + |d - r d'|) times that.
     blur = np.where(distinct.conditional[rows], np.abs(steep) + np.abs(flat), 0.0)
     return Nearness(
-        panel,
-        answer,
-        _summed(home, value, distinct),
-        CLOSE * _summed(home, blur, distinct),
-        np.where(unknown, np.nan, _summed(home, level, distinct) - least),
-        _saved(answer, worlds, given),
-        quadratic,
-        pinned,
-        worlds,
+        panel=panel,
+        answer=answer,
+        objective=_summed(home, value, distinct),
+        blur=CLOSE * _summed(home, blur, distinct),
+        shortfall=np.where(unknown, np.nan, _summed(home, level, distinct) - least),
+        saved=_saved(answer, worlds, given),
+        quadratic=quadratic,
+        pinned=pinned,
+        worlds=worlds,
     )
 
 
@@ -165,9 +165,22 @@ def program(panel: Panel, answer: Stated, worlds: Enumeration, component: int) -
     same = low == high
     below, above = np.flatnonzero((low > 0) & (low < 1)), np.flatnonzero((high < 1) & (high > 0) & ~same)
     limits = np.hstack([(pin_joint - low * pin_given)[:, below], (high * pin_given - pin_joint)[:, above]])
-    chosen = Costs(costs.loss, costs.weight[mine], costs.low[mine], costs.high[mine], costs.linear[mine])
+    chosen = Costs(
+        loss=costs.loss,
+        weight=costs.weight[mine],
+        low=costs.low[mine],
+        high=costs.high[mine],
+        linear=costs.linear[mine],
+    )
     equal = np.concatenate([same[below], np.zeros(len(above), np.bool_)])
-    return ConvexProgram(chosen, joint[kept], given[kept], limits[kept], equal, np.zeros(int(kept.sum()), np.int64))
+    return ConvexProgram(
+        costs=chosen,
+        joint=joint[kept],
+        given=given[kept],
+        limits=limits[kept],
+        equal=equal,
+        simplex=np.zeros(int(kept.sum()), np.int64),
+    )
 
 
 def _quadratic(answer: Stated) -> Mask:

@@ -35,7 +35,7 @@ ROUNDS, FEWEST = 40, 256
 """Maximum number of rounds in which columns join, if there are more, and the number of first columns."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ConvexProgram:
     """One row per column z_i: what it adds to each u and h, to each limit, and its simplex (all are used, from 0)."""
 
@@ -54,7 +54,12 @@ class ConvexProgram:
     def take(self, rows: Indices) -> ConvexProgram:
         """Only some of the columns."""
         return ConvexProgram(
-            self.costs, self.joint[rows], self.given[rows], self.limits[rows], self.equal, self.simplex[rows]
+            costs=self.costs,
+            joint=self.joint[rows],
+            given=self.given[rows],
+            limits=self.limits[rows],
+            equal=self.equal,
+            simplex=self.simplex[rows],
         )
 
     def events(self, z: Vector) -> tuple[Vector, Vector]:
@@ -100,9 +105,9 @@ def bracket(program: ConvexProgram) -> Bracket:
     >>> from coherently.verifier.costs import Costs
     >>> from coherently.problem import BRIER
     >>> point, worlds = np.array([0.8, 0.9, 0.4]), np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 1, 1.0]])
-    >>> costs = Costs(BRIER, np.ones(3), point, point, np.zeros(3, bool))
-    >>> none, whole = np.empty((4, 0)), np.zeros(4, np.int64)
-    >>> found = bracket(ConvexProgram(costs, worlds, np.ones((4, 3)), none, np.empty(0, bool), whole))
+    >>> costs = Costs(loss=BRIER, weight=np.ones(3), low=point, high=point, linear=np.zeros(3, bool))
+    >>> without = {"limits": np.empty((4, 0)), "equal": np.empty(0, bool), "simplex": np.zeros(4, np.int64)}
+    >>> found = bracket(ConvexProgram(costs=costs, joint=worlds, given=np.ones((4, 3)), **without))
     >>> round(found.low, 9), round(found.high, 9)
     (0.125, 0.125)
     """

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from coherently.contract import FLAG, NUMBER, TEXT, Described, ListOf, OrNull, Record, RecordField
 from coherently.errors import PanelError
 from coherently.panel import Panel
+from coherently.panel.weights import with_weights
 from coherently.problem import settled
-from coherently.values import Told
 from coherently.verifier.claims import (
     check_bound,
     check_improvement,
@@ -37,13 +38,35 @@ from coherently.verifier.tied import check_digest, check_laws, check_reading, ch
 
 if TYPE_CHECKING:
     from coherently.arrays import Vector
+    from coherently.panel.weights import Weights
     from coherently.result import Result
     from coherently.verifier.distinct_events import Distinct
     from coherently.verifier.mixtures import Support
 
 
+VERIFICATION = Record(
+    "verification",
+    1,
+    "Whether a result keeps its promises (`co.verify`, `coherently verify`).",
+    (
+        RecordField("kept", FLAG, "whether every promise that could be checked is kept", derived=True),
+        RecordField("problems", ListOf(TEXT), "one sentence for each promise that is broken"),
+        RecordField(
+            "bound_rests_on", ListOf(TEXT), "for each component, or for the whole, what the lower bound rests on"
+        ),
+        RecordField("unchecked", ListOf(TEXT), "what neither evaluation nor enumeration decides, in words"),
+        RecordField(
+            "tolerance",
+            OrNull(NUMBER),
+            "the gap, relative to the objective, that the word optimal was checked against; null for other words",
+        ),
+        RecordField("unchecked_fields", ListOf(TEXT), "the fields of the result's record that `unchecked` is about"),
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Verification(Told):
+class Verification(Described):
     """Whether a result keeps its promises: true as a bool where every promise that could be checked is kept.
 
     `problems` are sentences, one for each promise that is broken; without any the verification is true. `unchecked`
@@ -54,6 +77,8 @@ class Verification(Told):
     relative to the objective, that the word optimal was checked against; None for other words.
     """
 
+    record: ClassVar[Record] = VERIFICATION
+
     problems: list[str] = field(default_factory=list)
     bound_rests_on: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
@@ -63,9 +88,12 @@ class Verification(Told):
     def __bool__(self) -> bool:
         return not self.problems
 
-    def as_dict(self) -> dict[str, Any]:
-        """What was checked in plain values."""
+    def _plain(self) -> dict[str, Any]:
         return {"kept": bool(self), **asdict(self)}
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Verification:
+        return cls(**{name: value for name, value in values.items() if name != "kept"})
 
     def __repr__(self) -> str:
         if self.problems:
@@ -77,13 +105,14 @@ class Verification(Told):
         )
 
 
-def verify(panel: Panel, result: Result) -> Verification:
+def verify(panel: Panel, result: Result, *, weights: Weights | None = None) -> Verification:
     """Check a result of a panel by evaluation: no method is used, and nothing in the result is taken on trust.
 
     The forecasts are merged again, the worlds of a globally coherent result are evaluated under every law, declaration
     and pin, the groups of a locally coherent one are checked one by one, and distances and bounds are computed from
     that. If a component has at most 2^16 possible worlds, all of them are enumerated, and the least distance is found
     again, between two numbers that evaluation proves. Numbers must agree to 1e-9, relative to the largest weight.
+    `weights` are those that the result was made with.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "p", 0.8), ("Ann", "p & q", 0.9), ("Bob", "q", 0.4)])
@@ -100,6 +129,7 @@ def verify(panel: Panel, result: Result) -> Verification:
     """
     if not isinstance(panel, Panel):
         raise PanelError(f"verify takes a Panel first, not a {type(panel).__name__}; see Panel.from_frame")
+    panel, _ = with_weights(panel, weights)
     columns = result.columns()
     rows, unmatched = match(panel, list(columns["event"]))
     problems, unchecked = check_digest(panel, result)
@@ -120,7 +150,7 @@ def verify(panel: Panel, result: Result) -> Verification:
         return _verification(begun, PartialCheck(wrong, [], more))
     support, coherent = _check_coherence(panel, result, distinct, stated["probability"])
     x = distinct.at_home(stated["probability"])
-    near = _check_nearness(panel, result, distinct, x, support, called_off=called_off(given, panel))
+    near = _check_nearness(panel, result, distinct, x, support=support, called_off=called_off(given, panel))
     return _verification(begun, coherent, near, tolerance=tolerance_of(result) if result.status == "optimal" else None)
 
 
@@ -136,11 +166,11 @@ class PartialCheck:
 def _verification(*found: PartialCheck, tolerance: float | None = None) -> Verification:
     unchecked = [one for some in found for one in some.unchecked]
     return Verification(
-        [problem for some in found for problem in some.problems],
-        [proof for some in found for proof in some.rests_on],
-        list(dict.fromkeys(one.words for one in unchecked)),
-        tolerance,
-        list(dict.fromkeys(name for one in unchecked for name in one.fields)),
+        problems=[problem for some in found for problem in some.problems],
+        bound_rests_on=[proof for some in found for proof in some.rests_on],
+        unchecked=list(dict.fromkeys(one.words for one in unchecked)),
+        tolerance=tolerance,
+        unchecked_fields=list(dict.fromkeys(name for one in unchecked for name in one.fields)),
     )
 
 
@@ -176,10 +206,20 @@ def _check_nearness(
         hidden = "the objective and the lower bound: the probabilities of conditions are not known without worlds"
         fields = ("objective", "lower_bound", "gap", "conditionals", "loss", "clip")
         return PartialCheck([] if result.guaranteed_improvement is None else stated, [], [Unchecked(fields, hidden)])
-    near = measure(panel, Stated(distinct, result.loss, x, joint, condition, result.conditionals or "called_off"))
+    near = measure(
+        panel,
+        Stated(
+            distinct=distinct,
+            loss=result.loss,
+            x=x,
+            joint=joint,
+            condition=condition,
+            form=result.conditionals or "called_off",
+        ),
+    )
     problems = check_objective(result, distinct, near)
     check = check_bound if result.coherence == "global" else check_local_bound
     bound = check(result, distinct, near)
-    wrong, unchecked = check_improvement(result, distinct, near, bound.believed, called_off)
+    wrong, unchecked = check_improvement(result, distinct, near, bound.believed, called_off=called_off)
     left = [*bound.unchecked, *unchecked, *indistinct(result, near)]
     return PartialCheck([*problems, *bound.problems, *wrong], bound.rests_on, left)

@@ -33,6 +33,7 @@ from coherently.web.api.application import make_api
 from coherently.web.api.change_feed import ChangeFeed
 from coherently.web.jobs.calculator import Calculator
 from coherently.web.jobs.crew import Crew
+from coherently.web.operations.open_panels import close_panels
 from coherently.web.refusals import RefusedError
 from coherently.web.settings import SettingsError
 from coherently.web.store import JOB_STATUSES, StoreError, open_store
@@ -84,6 +85,7 @@ def make_app(settings: ServiceSettings) -> WorkbenchApp:
             warming.join()  # a process must not end while compiled code still runs in it
             crew.stop()
             calculator.close()
+            close_panels(bench.store)
             bench.store.close()
 
     api = make_api(bench, calculator, feed)

@@ -113,7 +113,13 @@ def test_a_bound_that_is_not_exact_counts_for_what_it_proves(monkeypatch, seed, 
             values = self.part.functions.hold(worlds) @ coefficients
             place = int(values.argmax())
             scale = float(np.abs(coefficients).sum())
-            return Least(worlds[place], float(values[place]), float(values.min()) - short * scale, False, "floats")
+            return Least(
+                world=worlds[place],
+                value=float(values[place]),
+                bound=float(values.min()) - short * scale,
+                exact=False,
+                proof="floats",
+            )
 
     bets = bets_at_forecasts(one_judge(seed))
     monkeypatch.setattr(exact_stakes, "Oracle", Careful)

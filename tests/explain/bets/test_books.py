@@ -169,12 +169,13 @@ def test_json():
     answer = json.loads(co.dutch_book(TABLE.judge("Chris")).to_json())
     assert answer["book"] is True
     assert answer["bets"] == [
-        {"event": "q", "stake": -0.3, "price": 0.0},
-        {"event": "p & q", "stake": 0.3, "price": 0.6},
+        {"event": "q", "stake": -0.3, "price": 0.0, "exact_stake": "-3/10", "exact_price": "0"},
+        {"event": "p & q", "stake": 0.3, "price": 0.6, "exact_stake": "3/10", "exact_price": "3/5"},
     ]
     assert answer["contradiction"] == [{"event": "q", "price": 0.0}, {"event": "p & q", "price": 0.6}]
     between = co.dutch_book(NEGATION, between_judges=True).as_dict()
-    assert between["bets"][0] == {"judge": "A", "event": "p", "stake": 0.1, "price": 0.6}
+    first = {"judge": "A", "event": "p", "stake": 0.1, "price": 0.6, "exact_stake": "1/10", "exact_price": "3/5"}
+    assert between["bets"][0] == first
     assert co.dutch_book(TABLE.judge("Bob")).as_dict()["book"] is False
 
 

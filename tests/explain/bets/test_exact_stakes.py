@@ -92,7 +92,13 @@ class Bounded:
 
     def least(self, coefficients, *_):
         unit = float(np.abs(coefficients).max())
-        return Least(np.zeros(self.part.n_variables, np.uint8), -unit, -1.25 * unit, False, "a guess")
+        return Least(
+            world=np.zeros(self.part.n_variables, np.uint8),
+            value=-unit,
+            bound=-1.25 * unit,
+            exact=False,
+            proof="a guess",
+        )
 
 
 def test_a_float_bound_is_lowered_by_its_margin(monkeypatch):

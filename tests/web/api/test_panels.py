@@ -151,3 +151,67 @@ def test_outcomes_must_go_together(weather):
     api.post(f"{path}/outcomes", json={"event": "rain & wind", "outcome": None})
     assert api.post(f"{path}/outcomes", json={"event": "rain", "outcome": False}).status_code == 201
     assert [(o["event"], o["outcome"]) for o in api.get(f"{path}/outcomes").json()["outcomes"]] == [("rain", False)]
+
+
+def test_an_outcome_is_taken_by_the_id_of_an_event_or_of_its_question_and_refused_if_it_resolves_nothing(weather):
+    api, path = weather.api, weather.path
+    rain, wind, _ = api.get(f"{path}/questions").json()["questions"]
+    for event, text in ((rain["id"], "rain"), (wind["events"][0]["id"], "wind")):
+        answer = api.post(f"{path}/outcomes", json={"event": event, "outcome": True})
+        assert (answer.status_code, answer.json()["event"]) == (201, text)
+    assert {each["event"] for each in api.get(f"{path}/outcomes").json()["outcomes"]} == {"rain", "wind"}
+    for event in ("q_1234567890", "snow", "true"):
+        error = refused(api.post(f"{path}/outcomes", json={"event": event, "outcome": True}), 422, "resolve nothing")
+        assert (error["code"], error["where"]["field"]) == ("unknown-event", "body.event")
+    events = [{"event": f"winner = {name}", "title": name} for name in ("Ann", "Bob")]
+    draft = {"kind": "partition", "title": "Who", "events": events, "declaration": "variable winner: Ann, Bob"}
+    who = api.post(f"{path}/questions", json=draft).json()
+    error = refused(api.post(f"{path}/outcomes", json={"event": who["id"], "outcome": True}), 422, "2 events")
+    assert error["allowed"] == ", ".join(each["id"] for each in who["events"])
+    assert api.post(f"{path}/outcomes", json={"event": "winner", "outcome": "Ann"}).status_code == 201
+
+
+def test_what_is_made_with_a_key_is_made_once(service):
+    api = service.facilitator()
+    key = {"Idempotency-Key": "first"}
+    made = [api.post("/panels", json={"title": "Weather"}, headers=key).json() for _ in range(2)]
+    assert made[0] == made[1]
+    path = f"/panels/{made[0]['id']}"
+    drafts = {
+        "questions": {"title": "rain", "events": [{"event": "rain", "title": "rain"}]},
+        "laws": {"statement": "storm -> rain"},
+        "judges": {"name": "Ann"},
+    }
+    for name, draft in drafts.items():
+        first, again = (api.post(f"{path}/{name}", json=draft, headers=key) for _ in range(2))
+        assert (first.status_code, again.status_code) == (201, 201)
+        assert first.json()["id"] == again.json()["id"]
+        assert len(api.get(f"{path}/{name}").json()[name]) == 1
+        other = {**draft, "title": "other"} if name != "judges" else {"name": "Bob"}
+        assert refused(api.post(f"{path}/{name}", json=other, headers=key), 409)["code"] == "key-used"
+    assert len(api.get("/panels").json()["panels"]) == 1
+
+
+def test_the_secret_of_a_link_is_shown_once(service):
+    api = service.facilitator()
+    path = f"/panels/{api.post('/panels', json={'title': 'Weather'}).json()['id']}/judges"
+    first, again = (api.post(path, json={"name": "Ann"}, headers={"Idempotency-Key": "k"}).json() for _ in range(2))
+    assert first["secret"]
+    assert first["link"].endswith(first["secret"])
+    assert again == {**first, "secret": None, "link": None}
+    assert service.client(first["secret"]).get("/sheet").status_code == 200
+
+
+def test_a_text_that_cannot_be_read_is_placed_in_the_body(weather):
+    api, path = weather.api, weather.path
+    events = [{"event": "snow", "title": "snow"}, {"event": "snow & & ice", "title": "both"}]
+    error = refused(api.post(f"{path}/questions", json={"title": "Winter", "kind": "ladder", "events": events}), 422)
+    where = error["where"]
+    assert (error["code"], where["field"], where["event"]) == ("bad-event", "body.events.1.event", "snow & & ice")
+    assert where["span"] == [7, 8]
+    error = refused(api.post(f"{path}/laws", json={"statement": "storm -> "}), 422)
+    assert (error["code"], error["where"]["field"]) == ("bad-event", "body.statement")
+    api.post(f"{path}/laws", json={"statement": "rain"})
+    error = refused(api.post(f"{path}/laws", json={"statement": "~rain"}), 422)
+    assert error["code"] == "contradictory-laws"
+    assert [each["where"]["field"] for each in error["problems"]] == [None, "body.statement"]

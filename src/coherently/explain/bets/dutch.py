@@ -6,12 +6,25 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from coherently.errors import EventError, MethodError, counted
-from coherently.events import quote_name
+from coherently.contract import (
+    FLAG,
+    NUMBER,
+    SCALAR,
+    TEXT,
+    ListOf,
+    MapOf,
+    ObjectOf,
+    Record,
+    RecordField,
+    Worked,
+    plain,
+)
+from coherently.errors import EventError, MethodError, ResultError, counted
+from coherently.events import Events, quote_name
 from coherently.explain.bets.bets import Bets, bets_at_forecasts, bets_at_means, decimal, stated, usable
 from coherently.explain.bets.conditions import called_off, taken_alone
 from coherently.explain.bets.distance import TOLERANCE, nearest_of
@@ -20,22 +33,25 @@ from coherently.explain.bets.stakes import Search, best_proof, free_proofs
 from coherently.explain.bets.trading_terms import TradingTerms
 from coherently.explain.minimal_sets import minimal
 from coherently.explain.phrases import amount, trades
+from coherently.note_log import notes_logged
+from coherently.panel import is_plain
+from coherently.panel.weights import with_weights
 from coherently.solve import Proof
-from coherently.solve.budget import Budget
-from coherently.values import Told, Value
+from coherently.solve.budget import Budget, asked_budget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from coherently.events import Events
     from coherently.events import Value as VariableValue
     from coherently.explain.bets.bets import Key
     from coherently.explain.bets.conditions import Alone
     from coherently.explain.bets.distance import NearestPrices
     from coherently.explain.bets.exact_stakes import ProvedStakes
-    from coherently.panel import Panel
+    from coherently.panel import Panel, Progress
+    from coherently.panel.weights import Weights
+    from coherently.solve import Signal
 
 TIME_LIMIT = 30.0
 
@@ -55,14 +71,77 @@ class Trade:
     number: int
 
 
+OFFER_FIELDS = (
+    RecordField("judge", TEXT, "whose forecast it is, where every forecast of several judges is a bet", optional=True),
+    RecordField("event", TEXT, "the event, as written"),
+)
+BOOK = Record(
+    "book",
+    1,
+    "Bets that win whatever happens, or why there are none (`co.dutch_book`, and in a check).",
+    (
+        RecordField("book", FLAG, "whether there is a book", derived=True),
+        RecordField("sure_profit", NUMBER, "what it wins in the worst world, after fees", derived=True),
+        RecordField("exact_sure_profit", TEXT, "the same as an exact fraction, such as 1/50"),
+        RecordField(
+            "bets",
+            ListOf(
+                ObjectOf(
+                    "a bet",
+                    (
+                        *OFFER_FIELDS,
+                        RecordField("stake", NUMBER, "what is sold, or bought if negative", derived=True),
+                        RecordField("price", NUMBER, "at which price, before the fee", derived=True),
+                        RecordField("exact_stake", TEXT, "the stake as an exact fraction"),
+                        RecordField("exact_price", TEXT, "the price as an exact fraction"),
+                    ),
+                )
+            ),
+            "the bets; each pays 1 per unit if the event comes true, and is called off where a condition fails",
+        ),
+        RecordField("worst_world", MapOf(SCALAR), "values of the variables for which the book wins least"),
+        RecordField("proof", TEXT, "on what the book, or that there is none, rests"),
+        RecordField("verdict", TEXT, "why there is no book; empty if there is one"),
+        RecordField("sentence", TEXT, "the book, or why there is none, in words"),
+        RecordField(
+            "contradiction",
+            ListOf(ObjectOf("a forecast", (*OFFER_FIELDS, RecordField("price", NUMBER, "the forecast")))),
+            "a minimal set of forecasts that contradict each other",
+        ),
+        RecordField(
+            "repair",
+            ListOf(
+                ObjectOf(
+                    "a change",
+                    (
+                        *OFFER_FIELDS,
+                        RecordField("from", NUMBER, "the forecast"),
+                        RecordField("to", NUMBER, "the nearest coherent one"),
+                    ),
+                )
+            ),
+            "the least change that makes the forecasts coherent",
+        ),
+        RecordField("fee", NUMBER, "what a unit costs"),
+        RecordField("spread", NUMBER, "the difference between buying and selling price"),
+        RecordField("declarations", ListOf(TEXT), "the declared variables that events may speak of"),
+        RecordField("plain_events", FLAG, "whether each event is one variable with that text as its name"),
+        RecordField("notes", ListOf(TEXT), "what a reader should know"),
+    ),
+)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Book(Value, Told):
+class Book(Worked):
     """A set of bets with a sure profit; false as a bool if there is none.
 
     A positive stake is sold: it brings its price and pays 1 per unit if the event comes true. A negative one is bought.
     `bets` are the trades in exact numbers and `exact_sure_profit` is their sure profit after fees. `proof` says on what
-    that rests. If there is no book, `verdict` says why, or that none was proved and none ruled out.
+    that rests. If there is no book, `verdict` says why, or that none was proved and none ruled out. A book that was
+    read from JSON has no offers without a stake.
     """
+
+    record: ClassVar[Record] = BOOK
 
     bets: tuple[Trade, ...]
     exact_sure_profit: Fraction
@@ -100,8 +179,7 @@ class Book(Value, Told):
     def prices(self) -> dict[Key, float]:
         """The price of every forecast before the fee: the one it is traded at if it has a stake."""
         traded = {bet.number: float(bet.price) for bet in self.bets}
-        price = self._offer.price.tolist()
-        return {key: traded.get(i, price[i]) for i, key in enumerate(self._keys)}
+        return {key: traded[i] if i in traded else float(self._offer.price[i]) for i, key in enumerate(self._keys)}
 
     def profit(self, world: Mapping[str, VariableValue]) -> float:
         """The profit, after fees, if the variables have these values; variables without a bet may be left out."""
@@ -111,9 +189,7 @@ class Book(Value, Told):
         """The profit in a world as an exact number."""
         if not self:
             return Fraction(0)
-        events = self._offer.panel.events
-        numbers = [bet.number for bet in self.bets]
-        sides, conditions = self._offer.side[numbers], self._offer.condition[numbers]
+        events, sides, conditions = self._meanings
         row = _truths(events, world, np.append(sides, conditions))
         won, stands = events.evaluate(sides, row)[0], events.evaluate(conditions, row)[0]
         fee = decimal(self.terms.fee)
@@ -123,6 +199,18 @@ class Book(Value, Told):
             if stands
         )
         return sum(gains, Fraction(0))
+
+    @cached_property
+    def _meanings(self) -> tuple[Events, NDArray[np.int32], NDArray[np.int32]]:
+        """The events, and the side and the condition of each bet."""
+        numbers = [bet.number for bet in self.bets]
+        return self._offer.panel.events, self._offer.side[numbers], self._offer.condition[numbers]
+
+    @cached_property
+    def _language(self) -> dict[str, Any]:
+        """What must be known to read the texts of the events."""
+        panel = self._offer.panel
+        return {"declarations": list(panel.laws.declarations), "plain_events": is_plain(panel)}
 
     @cached_property
     def contradiction(self) -> dict[Key, float]:
@@ -142,7 +230,7 @@ class Book(Value, Told):
             price[answer.cluster.bets] = answer.target
         return {self._keys[i]: value for i, value in zip(found.tolist(), price.tolist(), strict=True)}
 
-    @property
+    @cached_property
     def repair(self) -> dict[Key, tuple[float, float]]:
         """The smallest change, in sum of squares, that makes the forecasts coherent: old and new value of each.
 
@@ -157,34 +245,98 @@ class Book(Value, Told):
 
     def sentence(self) -> str:
         """The book, or why there is none, in words."""
+        return self._words
+
+    @cached_property
+    def _words(self) -> str:
         if not self:
             return self.verdict
         labels = self._offer.panel.labels
         named = [(_name(bet.key, bet.event, labels), float(bet.stake), float(bet.price)) for bet in self.bets]
         return f"Sure to win {amount(self.sure_profit)} whatever happens: {trades(named)}."
 
-    def as_dict(self) -> dict[str, Any]:
-        """The book in plain values."""
+    def _plain(self) -> dict[str, Any]:
         return {
             "book": bool(self),
             "sure_profit": self.sure_profit,
-            "bets": [{**_key_json(bet.key), "stake": float(bet.stake), "price": float(bet.price)} for bet in self.bets],
-            "worst_world": self.worst_world,
+            "exact_sure_profit": str(self.exact_sure_profit),
+            "bets": [_bet_values(bet) for bet in self.bets],
+            "worst_world": plain(self.worst_world),
             "proof": self.proof,
+            "verdict": self.verdict,
             "sentence": self.sentence(),
             "contradiction": [{**_key_json(key), "price": price} for key, price in self.contradiction.items()],
             "repair": [{**_key_json(key), "from": old, "to": new} for key, (old, new) in self.repair.items()],
+            "fee": float(self.terms.fee),
+            "spread": float(self.terms.spread),
+            **self._language,
             "notes": list(self.notes),
         }
 
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Book:
+        bets = tuple(_read_bet(row, i) for i, row in enumerate(values["bets"]))
+        language = {name: values[name] for name in ("declarations", "plain_events")}
+        return cls._retold(
+            bets=bets,
+            exact_sure_profit=_fraction(values["exact_sure_profit"], "exact_sure_profit"),
+            terms=TradingTerms(float(values["fee"]), float(values["spread"])),
+            notes=tuple(values["notes"]),
+            contradiction={_read_key(row): float(row["price"]) for row in values["contradiction"]},
+            repair={_read_key(row): (float(row["from"]), float(row["to"])) for row in values["repair"]},
+            **{name: values[name] for name in ("worst_world", "proof", "verdict")},
+            _words=values["sentence"],
+            _keys=[bet.key for bet in bets],
+            _language=language,
+            _meanings=_read_meanings(bets, **language),
+        )
 
+
+def _bet_values(bet: Trade) -> dict[str, Any]:
+    """A bet in plain values: numbers for readers, and exact ones to be read back."""
+    exact = {"exact_stake": str(bet.stake), "exact_price": str(bet.price)}
+    return {**_key_json(bet.key), "stake": float(bet.stake), "price": float(bet.price), **exact}
+
+
+def _read_bet(row: dict[str, Any], number: int) -> Trade:
+    stake, price = (_fraction(row[name], f"bets[{number}].{name}") for name in ("exact_stake", "exact_price"))
+    return Trade(_read_key(row), row["event"], stake, price, number)
+
+
+def _read_key(row: dict[str, Any]) -> Key:
+    return (row["judge"], row["event"]) if "judge" in row else row["event"]
+
+
+def _fraction(text: str, place: str) -> Fraction:
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise ResultError(f"{place} is {text!r}; it must be a fraction, such as 1/50") from None
+
+
+def _read_meanings(
+    bets: Sequence[Trade], declarations: Sequence[str], plain_events: bool
+) -> tuple[Events, NDArray[np.int32], NDArray[np.int32]]:
+    """The meanings of the texts of bets."""
+    events, texts = Events(), [bet.event for bet in bets]
+    faults = events.declare(declarations)
+    reading = events.add_names(texts) if plain_events else events.add(texts)
+    for fault in (*faults, *reading.faults):
+        raise ResultError(f"the events of the book cannot be read: {fault}")
+    return events, reading.event, reading.condition
+
+
+@notes_logged(lambda book: book.notes)
 def dutch_book(
     panel: Panel,
     *,
     between_judges: bool = False,
     fee: float = 0.0,
     spread: float = 0.0,
+    weights: Weights | None = None,
     time_limit: float = TIME_LIMIT,
+    progress: Progress | None = None,
+    cancel: Signal | None = None,
 ) -> Book:
     """Find bets at the prices of the forecasts that win whatever happens, or show that there are none.
 
@@ -200,7 +352,8 @@ def dutch_book(
     stakes are rounded to decimal numbers and their profit in the worst world is computed in exact arithmetic, with each
     forecast as the decimal number that it is printed as; if dynamic programming is not possible, `proof` names the
     bound used instead. There is no book if forecasts are within 1e-9 of coherent ones, or if no stakes that add up to 1
-    win more than 1e-9 for sure. `time_limit` is in seconds.
+    win more than 1e-9 for sure. `time_limit` is in seconds; `weights` (of the judges, for the means), `progress` and
+    `cancel` are as in `co.aggregate`.
 
     >>> import coherently as co
     >>> panel = co.Panel.from_records([("Ann", "rain", 0.6), ("Ann", "~rain", 0.6)])
@@ -212,13 +365,14 @@ def dutch_book(
     """
     if not 0 <= time_limit < math.inf:
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
+    panel, said = with_weights(panel, weights)
     panel, notes = usable(panel)
     bets = stated(panel, bets_at_forecasts if between_judges or len(panel.judges) <= 1 else bets_at_means)
-    terms, budget = TradingTerms(fee, spread), Budget().within(time_limit)
+    terms, budget = TradingTerms(fee, spread), asked_budget(progress, cancel).within(time_limit)
     # With costs or quotes there are two searches: for the distance, and for the best stakes.
     answers = nearest_of(bets, budget if terms.free(bets) else budget.share(0.5))
     alone = taken_alone(bets, answers, budget)
-    return make_book(bets, answers, alone, terms, budget, notes=notes, with_judges=between_judges)
+    return make_book(bets, answers, alone, terms, budget, notes=said + notes, with_judges=between_judges)
 
 
 def make_book(

@@ -75,11 +75,11 @@ def at_quotes(bets: Bets, cluster: Cluster) -> Merged:
     part, own, turned = cluster.part, cluster.bets, cluster.complemented
     bid, ask = bets.bid[own], bets.ask[own]
     intervals = Intervals(
-        cluster.coordinate.astype(np.int32),
-        cluster.conditional,
-        np.where(turned, 1.0 - ask, bid),
-        np.where(turned, 1.0 - bid, ask),
-        np.ones(len(own)),
+        about=cluster.coordinate.astype(np.int32),
+        conditional=cluster.conditional,
+        low=np.where(turned, 1.0 - ask, bid),
+        high=np.where(turned, 1.0 - bid, ask),
+        weight=np.ones(len(own)),
     )
     given = replace(part.terms.conditionals, weight=np.zeros(len(part.terms.conditionals)))
     terms = replace(part.terms, conditionals=given, intervals=intervals)

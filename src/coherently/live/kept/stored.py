@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from coherently.errors import MethodError, PanelError
 from coherently.live.assembly import Dress
-from coherently.live.kept.journal import write_whole
+from coherently.live.kept.whole_file import write_whole
 from coherently.live.ledger import (
     NOTHING,
     Contents,

@@ -9,7 +9,6 @@ from weakref import WeakSet
 
 import numpy as np
 
-from coherently.errors import ContradictionError
 from coherently.live.assembly import numbers_of, panel_of
 from coherently.live.ledger import Contents
 from coherently.problem import pose, settled, split, unit_of
@@ -121,7 +120,7 @@ def solve(contents: Contents, rules: Rules, budget: Budget, last: Sequence[Editi
         if len(panel.laws.pins):  # pins about what nobody forecast must be possible too
             with_idle(panel, problem.in_weights(), solution)
     except InfeasiblePinsError as error:
-        raise ContradictionError(pins_in_conflict(panel, error.pins)) from None
+        raise pins_in_conflict(panel, error.pins) from None
     return Edition(contents, contents.variables(), panel, problem, answers, solution)
 
 

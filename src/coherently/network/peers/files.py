@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "coherently-node", 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFile:
     """What one node of a run must know: the run, the names of all nodes, what all agree on, and its own part.
 
@@ -78,7 +78,9 @@ def _node_file(told: Mapping[str, Any]) -> NodeFile:
     if plan.node in peers or not plan.partners() <= set(peers):
         raise ValueError("the peers do not fit the plan")
     texts = {int(event): str(text) for event, text in told["texts"]}
-    return NodeFile(told["run"], names, Agreement(**told["agreement"]), plan, peers, texts)
+    return NodeFile(
+        run=told["run"], names=names, agreement=Agreement(**told["agreement"]), plan=plan, peers=peers, texts=texts
+    )
 
 
 def read_peers(path: Path, node: NodeFile) -> dict[int, tuple[str, int]]:

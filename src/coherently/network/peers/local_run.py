@@ -35,7 +35,7 @@ GOODBYE = 5.0
 """Seconds that a process has to end once it is told to."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LocalOutcome:
     """What came of a run: one value per event (NaN if unknown), whether all nodes finished, and what it took."""
 
@@ -76,17 +76,17 @@ def run_here(
     children = _prepare(files, folder)
     begun = time.monotonic()
     total = agreement.sweeps * max(1, len(network.groups))
-    asyncio.run(_supervise(children, time_limit, total, folder, progress))
+    asyncio.run(_supervise(children, time_limit, total, folder, progress=progress))
     value = np.full(len(network.keeper), np.nan)
     for child in children:
         for event, number in child.told.get("values", []):
             value[event] = number
     return LocalOutcome(
-        value,
-        all(child.told.get("finished") for child in children),
-        sum(child.sent for child in children),
-        sum(child.restarts for child in children),
-        time.monotonic() - begun,
+        value=value,
+        finished=all(child.told.get("finished") for child in children),
+        messages=sum(child.sent for child in children),
+        restarts=sum(child.restarts for child in children),
+        seconds=time.monotonic() - begun,
     )
 
 

@@ -39,7 +39,12 @@ def node_files(network: Network, agreement: Agreement) -> list[NodeFile]:
             peers[other].add(plan.node)
     return [
         NodeFile(
-            run, names, agreement, plan, tuple(sorted(peers[plan.node])), {e.event: texts[e.event] for e in plan.events}
+            run=run,
+            names=names,
+            agreement=agreement,
+            plan=plan,
+            peers=tuple(sorted(peers[plan.node])),
+            texts={e.event: texts[e.event] for e in plan.events},
         )
         for plan in plans
     ]

@@ -25,7 +25,7 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
 """What the values of lines must be, by the types of fields."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkSpec:
     """A network of a panel's judges: `panel` and `laws` are files, beside the file of the spec if they are relative.
 
@@ -61,7 +61,13 @@ class NetworkSpec:
 
     def agreement(self) -> Agreement:
         """What the nodes agree on."""
-        return Agreement(self.schedule, self.correction, self.sweeps, self.patience, self.seed)
+        return Agreement(
+            schedule=self.schedule,
+            correction=self.correction,
+            sweeps=self.sweeps,
+            patience=self.patience,
+            seed=self.seed,
+        )
 
 
 def _check(told: dict[str, Any], path: Path) -> None:

@@ -76,17 +76,24 @@ class GroupHost:
     same result again.
     """
 
-    __slots__ = ("_node", "groups", "watcher")
+    __slots__ = ("_node", "_watcher", "groups")
 
     def __init__(self, plan: NodePlan, agreement: Agreement) -> None:
         self._node = plan.node
-        self.watcher: Watcher | None = None
+        self._watcher: Watcher | None = None
         corrected = agreement.correction == "dykstra"
         self.groups = {hosted.group: GroupState(hosted, corrected=corrected) for hosted in plan.groups}
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tell `watcher` of each projection from now on."""
+        self._watcher = watcher
 
     def on_value(self, message: Message) -> list[Message]:
         """Take values; decide the round if they are the last, and repeat its result if it is decided already."""
         group = self.groups[message.group]
+        # A group waits for round number + 1. A VALUE of the round before means that its RESULT was lost, and is
+        # answered from what is kept; any other is late. So a keeper that repeats a VALUE gets its RESULT sooner or
+        # later, and no round is projected twice.
         if message.round == group.number:
             return [self._result(group, message.sender)]
         if message.round != group.number + 1 or message.sender in group.arrived:
@@ -97,13 +104,21 @@ class GroupHost:
         if len(group.arrived) < len(group.places):
             return []
         group.project()
-        if self.watcher is not None:
-            self.watcher(message.group, group.plan.events, group.result)
+        if self._watcher is not None:
+            self._watcher(message.group, group.plan.events, group.result)
         return [self._result(group, keeper) for keeper in group.places]
 
     def _result(self, group: GroupState, keeper: int) -> Message:
         values = tuple([group.result[place] for place in group.places[keeper]])
-        return Message(MessageKind.RESULT, self._node, keeper, group.plan.group, group.number, (), values)
+        return Message(
+            kind=MessageKind.RESULT,
+            sender=self._node,
+            receiver=keeper,
+            group=group.plan.group,
+            round=group.number,
+            events=(),
+            values=values,
+        )
 
     def state(self) -> list[list[Any]]:
         """What must outlive a restart, in plain values: one row per group that was projected."""

@@ -19,6 +19,14 @@ class EventKeeper:
 
     A group's events are lent to its host by a VALUE and come back by a RESULT. In between nobody changes them, so every
     copy of a VALUE says the same, and a RESULT is heeded only for the round that is lent: once.
+
+    An event goes through these states; a message that does not fit the state changes nothing:
+
+        unknown --(the last REPORT)--> at home --(its turn: VALUE sent)--> lent --(RESULT of that round)--> at home
+
+    `done` counts the rounds of each group that have come back, and `lent` has the groups that are out. Values, `done`
+    and the reports so far outlive a restart; what was lent and is not yet back is lent again, with round and values as
+    before.
     """
 
     __slots__ = (
@@ -75,6 +83,7 @@ class EventKeeper:
     def on_result(self, message: Message, now: float) -> list[Message]:
         """Take the values of a lent group back, once."""
         group = message.group
+        # A repeated RESULT is of a round that is done, or of a group that is at home: either would count twice.
         if group not in self.lent or message.round != self.done[group] + 1:
             return []
         self._retries.drop(group)
@@ -107,7 +116,16 @@ class EventKeeper:
         own, number = self.events[group], self.done[group] + 1
         values = tuple([self.value[event] for event in own])
         weights = tuple([self.weight[event] for event in own]) if number == 1 else ()
-        return Message(MessageKind.VALUE, self._node, self._host[group], group, number, (), values, weights)
+        return Message(
+            kind=MessageKind.VALUE,
+            sender=self._node,
+            receiver=self._host[group],
+            group=group,
+            round=number,
+            events=(),
+            values=values,
+            weights=weights,
+        )
 
     def state(self) -> dict[str, Any]:
         """What must outlive a restart, in plain values."""

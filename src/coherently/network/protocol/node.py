@@ -91,7 +91,7 @@ class Node:
 
     def watch(self, watcher: Watcher) -> None:
         """Tell `watcher` of each projection that this node decides from now on; it must not call the node."""
-        self._host.watcher = watcher
+        self._host.watch(watcher)
 
     def state(self) -> dict[str, Any]:
         """All that must outlive a restart, in plain values: JSON keeps every digit."""
@@ -110,7 +110,16 @@ class Node:
     def _report(self, call: Message) -> Message:
         told = [self._forecasts[event] for event in call.events]
         weights, values = tuple(weight for weight, _ in told), tuple(value for _, value in told)
-        return Message(MessageKind.REPORT, self._node, call.sender, -1, 0, call.events, values, weights)
+        return Message(
+            kind=MessageKind.REPORT,
+            sender=self._node,
+            receiver=call.sender,
+            group=-1,
+            round=0,
+            events=call.events,
+            values=values,
+            weights=weights,
+        )
 
     def _settle(self, messages: Iterable[Message], now: float) -> list[Message]:
         """Handle what the node says to itself; the rest is for others."""

@@ -103,11 +103,13 @@ class NodePlan(Told):
         True
         """
         return NodePlan(
-            told["node"],
-            tuple(OwnForecast(**row) for row in told["forecasts"]),
-            tuple(KeptEvent(row["event"], tuple(row["groups"]), tuple(row["forecasters"])) for row in told["events"]),
-            tuple((group, host) for group, host in told["hosts"]),
-            tuple(
+            node=told["node"],
+            forecasts=tuple(OwnForecast(**row) for row in told["forecasts"]),
+            events=tuple(
+                KeptEvent(row["event"], tuple(row["groups"]), tuple(row["forecasters"])) for row in told["events"]
+            ),
+            hosts=tuple((group, host) for group, host in told["hosts"]),
+            groups=tuple(
                 HostedGroup(
                     row["group"], tuple(row["events"]), tuple(row["keepers"]), tuple(map(tuple, row["vectors"]))
                 )

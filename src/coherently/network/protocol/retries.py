@@ -20,7 +20,11 @@ messages in the second case and hold up everybody in the first.
 
 
 class Retries:
-    """Messages with the times at which they are due; the time between two sendings doubles, up to a limit."""
+    """Messages with the times at which they are due; the time between two sendings doubles, up to a limit.
+
+    `_pending` is what counts: the last message of each key. Entries of the heap `_due` are not removed when a message
+    is answered or replaced; each has a ticket, and one whose ticket is not the pending message's is passed over.
+    """
 
     __slots__ = ("_due", "_patience", "_pending", "_ticket")
 

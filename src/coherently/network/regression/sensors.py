@@ -43,7 +43,7 @@ SEEN_AHEAD = 20
 """Number of last steps whose falls of the dual estimate how far away the limit was before them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FieldSensor:
     """What one sensor keeps: its neighbours, the factor of K + penalty I, K, the penalty, its coefficients."""
 
@@ -114,7 +114,9 @@ def make_sensor(
         raise MethodError(
             "the kernel is not positive semidefinite at these places; choose another, or a larger penalty"
         ) from None
-    return FieldSensor(near, factor, matrix, float(penalty), np.zeros(len(near)))
+    return FieldSensor(
+        near=near, factor=factor, matrix=matrix, penalty=float(penalty), coefficients=np.zeros(len(near))
+    )
 
 
 def read_points(given: ArrayLike) -> Points:

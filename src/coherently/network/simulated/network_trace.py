@@ -53,10 +53,14 @@ class Recording:
     def __init__(self, start: Vector, weight: Vector, reference: Vector | None, projections: int) -> None:
         self.value: list[float] = start.tolist()
         self.projections = 0
-        self.simulator: Simulator | None = None
+        self._simulator: Simulator | None = None
         self._weight, self._reference = weight, reference
         self._every = max(1, projections // NOTES)
         self._rows: list[tuple[float, int, int, int, float, float]] = []
+
+    def follow(self, simulator: Simulator) -> None:
+        """Take time and counts from a simulator, which is made with `decided` and so after this."""
+        self._simulator = simulator
 
     def decided(self, _: int, events: tuple[int, ...], values: list[float]) -> None:
         """A host has decided a projection."""
@@ -68,7 +72,7 @@ class Recording:
 
     def note(self) -> None:
         """Note how far the run is."""
-        at = self.simulator
+        at = self._simulator
         assert at is not None
         largest, typical = self._apart()
         self._rows.append((at.now, at.messages, at.bytes, self.projections, largest, typical))
@@ -84,4 +88,6 @@ class Recording:
         """All notes."""
         rows = np.array(self._rows, np.float64).reshape(-1, 6).T
         messages, size, projections = rows[1:4].astype(np.int64)
-        return NetworkTrace(rows[0], messages, size, projections, rows[4], rows[5])
+        return NetworkTrace(
+            time=rows[0], messages=messages, bytes=size, projections=projections, largest=rows[4], typical=rows[5]
+        )

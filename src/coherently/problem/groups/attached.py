@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from coherently.problem.terms import Sides
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Attached:
     """Groups with the weights and targets of all coordinates: the problem's, auxiliary ones, then those of terms.
 
@@ -93,12 +93,12 @@ def attach(merged: Merged, groups: Groups) -> Attached:
         groups = replace(number_patterns(groups.design, found), auxiliary=groups.auxiliary)
     none = np.zeros(groups.auxiliary)
     return Attached(
-        merged,
-        groups,
-        np.concatenate([merged.weight, none, terms.conditionals.weight[weighty], terms.intervals.weight]),
-        np.concatenate([merged.mean, none * np.nan, terms.conditionals.mean[weighty], terms.intervals.low]),
-        given,
-        inner,
+        merged=merged,
+        groups=groups,
+        weight=np.concatenate([merged.weight, none, terms.conditionals.weight[weighty], terms.intervals.weight]),
+        target=np.concatenate([merged.mean, none * np.nan, terms.conditionals.mean[weighty], terms.intervals.low]),
+        given=given,
+        inner=inner,
     )
 
 

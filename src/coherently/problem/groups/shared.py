@@ -268,11 +268,11 @@ def _of_sets(design: str, merged: Merged, sets: Sequence[Variables], shared: Col
         found.append((first, members, number))
     found.sort(key=lambda group: group[0])
     return Groups(
-        design,
-        np.cumsum([0] + [len(members) for _, members, _ in found], dtype=np.int64),
-        np.array([i for _, members, _ in found for i in members], np.int32),
-        np.array([number for _, _, number in found], np.int32),
-        tuple(patterns),
+        design=design,
+        starts=np.cumsum([0] + [len(members) for _, members, _ in found], dtype=np.int64),
+        members=np.array([i for _, members, _ in found for i in members], np.int32),
+        pattern=np.array([number for _, _, number in found], np.int32),
+        patterns=tuple(patterns),
     )
 
 

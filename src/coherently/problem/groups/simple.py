@@ -36,7 +36,7 @@ Group: TypeAlias = "tuple[list[int], NDArray[np.float64]]"
 """A group while it is made: its members and their truth vectors, one row each."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Groups:
     """Groups in the order in which they are projected.
 
@@ -107,7 +107,13 @@ def logical(merged: Merged) -> Groups:
         pattern[rows] = len(patterns) + number
         patterns += found
     starts = place[some.starts + np.arange(len(some) + 1)]
-    return Groups("logical", starts, members[members >= 0].astype(np.int32), pattern, tuple(patterns))
+    return Groups(
+        design="logical",
+        starts=starts,
+        members=members[members >= 0].astype(np.int32),
+        pattern=pattern,
+        patterns=tuple(patterns),
+    )
 
 
 def pairs(merged: Merged) -> Groups:
@@ -171,9 +177,9 @@ def number_patterns(design: str, groups: Iterable[Group]) -> Groups:
         members.append(own)
         pattern.append(number)
     return Groups(
-        design,
-        np.cumsum([0, *map(len, members)], dtype=np.int64),
-        np.array([i for own in members for i in own], np.int32),
-        np.array(pattern, np.int32),
-        tuple(patterns),
+        design=design,
+        starts=np.cumsum([0, *map(len, members)], dtype=np.int64),
+        members=np.array([i for own in members for i in own], np.int32),
+        pattern=np.array(pattern, np.int32),
+        patterns=tuple(patterns),
     )

@@ -36,7 +36,8 @@ def possible(panel: Panel) -> Space:
         return FREE
     blocks = [_declared(choice) for choice in choices]
     side = panel.laws.side
-    laws = LawFunctions(*panel.events.supports(side // 2), *panel.events.tables(side // 2), side % 2 == 0)
+    functions = (*panel.events.supports(side // 2), *panel.events.tables(side // 2))
+    laws = LawFunctions(*functions, truth=side % 2 == 0)
     taken = {v for block in blocks for v in block.variables.tolist()}
     rest = []
     for i in range(len(laws)):

@@ -50,7 +50,7 @@ class Block(Value):
         return Block(variables.astype(np.int32), np.triu(np.ones((len(variables) + 1, len(variables)), np.uint8)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LawFunctions(Functions):
     """Boolean functions, and the truth that each must have."""
 
@@ -63,7 +63,13 @@ class LawFunctions(Functions):
     def part(self, first: int, end: int) -> LawFunctions:
         """The laws from one number up to another, without copying them."""
         own = Functions.part(self, first, end)
-        return LawFunctions(own.starts, own.variables, own.table_starts, own.tables, self.truth[first:end])
+        return LawFunctions(
+            starts=own.starts,
+            variables=own.variables,
+            table_starts=own.table_starts,
+            tables=own.tables,
+            truth=self.truth[first:end],
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

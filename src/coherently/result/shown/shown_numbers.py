@@ -144,7 +144,7 @@ def beside(shown: ShownNumbers, value: Vector, raw: Vector, before: Vector) -> V
     return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Grid:
     """The numbers of units in steps of a grid, with the whole numbers `low` and `high` beside each.
 
@@ -167,14 +167,15 @@ class _Grid:
         whole = np.rint(target)
         on_grid = np.abs(target - whole) <= ON_GRID
         low, high = (np.where(on_grid, whole, end).astype(np.int64) for end in (np.floor(target), np.ceil(target)))
-        return _Grid(value, units, top, target, low, high, *_leaders(problem, value, units))
+        leader, turned = _leaders(problem, value, units)
+        return _Grid(value=value, units=units, top=top, target=target, low=low, high=high, leader=leader, turned=turned)
 
     def search(self, relations: Sequence[FamilyRelations]) -> Vector | None:
         """The shown numbers in steps of the grid, NaN where there is none; None if no choice keeps all relations."""
         chosen = np.clip(np.floor(self.target + 0.5 + ON_GRID).astype(np.int64), self.low, self.high)
         rows = [row for family in relations for row in self._rows(self._all(family, chosen))]
         times = np.bincount(self.leader[self.units], minlength=len(self.leader))
-        found = search_grid(self.target, self.low, self.high, chosen, rows, times)
+        found = search_grid(self.target, self.low, self.high, chosen, rows=rows, shown=times)
         if found is None:
             return None
         led = found[self.leader]

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from coherently.scoring.scoring_rules import RULES, Mean, sum_of_means
+from coherently.values import Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,7 +88,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Variation:
+class Variation(Value):
     """The covariances of the methods' mean scores: arrays of rule, method, method; NaN where they are unknown.
 
     They are the sums of the module's formulas: `units` and `cells` over units and cells, `unit_sets` and `cell_sets`

@@ -14,7 +14,9 @@ import numpy as np
 
 from coherently.engine import opened
 from coherently.errors import MethodError, PanelError
+from coherently.note_log import notes_logged
 from coherently.panel import Panel
+from coherently.panel.weights import with_weights
 from coherently.problem import pose, settled, unit_of
 from coherently.scoring.candidates import Candidate
 from coherently.scoring.comparison import compare_forecasts
@@ -23,24 +25,26 @@ from coherently.scoring.tuning.blocks import ResolvedEvents, make_blocks
 from coherently.scoring.tuning.lines import EXPONENTS, SHIFTS, LineScores, score_lines
 from coherently.scoring.tuning.past import what_is_shared, where_scored
 from coherently.scoring.tuning.tuned import Tuned, how_scored
-from coherently.solve import Budget, Exact, Pool, Recipe
+from coherently.solve import Exact, Pool, Recipe
+from coherently.solve.budget import asked_budget
+from coherently.solve.methods.recipe import POOLS
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from coherently.arrays import Indices, Vector
     from coherently.engine import Engine
     from coherently.panel import Progress
+    from coherently.panel.weights import Weights
     from coherently.problem import Problem
+    from coherently.solve import Budget, Signal
 
-POOLS = ("linear", "trimmed", "median", "log")
-"""The pools that are tried."""
 MOST_FOR_LOG = 2_000
 """Maximum number of components of a panel for which the log loss is tried, too: it takes ten times as long."""
 LEAST = 30
 """Minimum number of resolved components to learn from."""
 OVERS = ("components", "time")
 """What folds may be made of."""
+STOPPED = "stopped before all recipes were finished: what is learned rests on answers that are not the nearest"
+"""What is said of a recipe that was learned in haste."""
 MEANINGS = {
     "Raw": "the judges' own forecasts",
     "Linear average": "the weighted mean of the judges' forecasts of each event",
@@ -56,13 +60,16 @@ MEANINGS = {
 """The rows of the scores."""
 
 
+@notes_logged(lambda tuned: tuned.scores.notes)
 def tune(
     panel: Panel,
     *,
     history: Panel | None = None,
     over: str = "components",
+    weights: Weights | None = None,
     time_limit: float = 60.0,
     progress: Progress | None = None,
+    cancel: Signal | None = None,
     engine: Engine | None = None,
 ) -> Tuned:
     """Learn a recipe (see `co.Recipe`) from a panel's resolved events, or from those of a past panel, `history`.
@@ -71,8 +78,9 @@ def tune(
     law or condition with it; with `over="time"`, only from components whose last forecast is earlier (events with
     nothing earlier have the default recipe, and so have those with a forecast without a time). With `history`,
     everything is learned from it, and scored on the panel's resolved events, if it has any. With fewer than 30
-    resolved components the default recipe is kept. `time_limit` is for each recipe that is tried, in seconds. `engine`
-    is where components are solved (see `co.aggregate`).
+    resolved components the default recipe is kept. `time_limit` is for each recipe that is tried, in seconds.
+    `weights`, `progress`, `cancel` and `engine` are as in `co.aggregate`; what is learned after `cancel` was set rests
+    on answers that are not finished, and a note says so.
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=20, variables=40, compound=0, basic=20, seed=3)
@@ -85,11 +93,16 @@ def tune(
             raise PanelError(f"tune takes a Panel, not a {type(one).__name__}; see co.read_panel")
     if over not in OVERS:
         raise MethodError(f"over is {over!r}; folds may be made of {' or '.join(OVERS)}")
-    tell = progress or (lambda _: None)
+    panel, said = with_weights(panel, weights)
     with opened(engine) as executor:
+        budget = asked_budget(progress, cancel, executor)
         if history is None:
-            return _cross_fitted(panel, over, time_limit, tell, executor)
-        return _from_history(panel, history, time_limit, tell, executor)
+            tuned = _cross_fitted(panel, over, time_limit, budget)
+        else:
+            tuned = _from_history(panel, history, time_limit, budget)
+    stopped = (STOPPED,) if budget.is_stopped else ()
+    notes = (*said, *tuned.scores.notes, *stopped)
+    return replace(tuned, scores=replace(tuned.scores, notes=notes, interrupted=budget.is_stopped))
 
 
 @dataclass(slots=True, eq=False)
@@ -100,13 +113,12 @@ class Kitchen:
     problem: Problem
     blocks: ResolvedEvents
     time_limit: float
-    tell: Progress
-    engine: Executor | None = None
+    budget: Budget
     values: dict[Recipe | Pool | Exact, Vector] = field(default_factory=dict)
     lines: dict[str, LineScores] = field(default_factory=dict)
 
     @staticmethod
-    def of(panel: Panel, over: str, time_limit: float, tell: Progress, engine: Executor | None = None) -> Kitchen:
+    def of(panel: Panel, over: str, time_limit: float, budget: Budget) -> Kitchen:
         """Pose the panel; an error says why nothing can be learned from it."""
         outcome = panel.written.outcome[panel.event_index]
         if not (outcome >= 0).any():
@@ -123,13 +135,14 @@ class Kitchen:
             raise PanelError(
                 "all resolved events hang together in one component, so none can be scored with what others teach"
             )
-        return Kitchen(panel, problem, blocks, time_limit, tell, engine)
+        return Kitchen(panel, problem, blocks, time_limit, budget)
 
     def value(self, recipe: Recipe | Pool | Exact) -> Vector:
         """The answer of a method, which does not depend on any outcome."""
         if recipe not in self.values:
-            self.values[recipe] = recipe.solve(self.problem, Budget(engine=self.engine)).value
-            self.tell(min(0.95, len(self.values) / 30))
+            own = asked_budget(None, self.budget.cancel, self.budget.engine)
+            self.values[recipe] = recipe.solve(self.problem, own).value
+            self.budget.progress(min(0.95, len(self.values) / 30))
         return self.values[recipe]
 
     def default(self) -> Recipe:
@@ -160,8 +173,8 @@ class Kitchen:
         return best, self.best(bare, among)
 
 
-def _cross_fitted(panel: Panel, over: str, time_limit: float, tell: Progress, engine: Executor | None) -> Tuned:
-    kitchen = Kitchen.of(panel, over, time_limit, tell, engine)
+def _cross_fitted(panel: Panel, over: str, time_limit: float, budget: Budget) -> Tuned:
+    kitchen = Kitchen.of(panel, over, time_limit, budget)
     default, enough = kitchen.default(), kitchen.blocks.components >= LEAST
     if not enough:
         plain = kitchen.value(default), kitchen.value(replace(default, then=None))
@@ -194,20 +207,20 @@ def _fold_of_events(blocks: ResolvedEvents, count: int) -> Indices:
     return np.where(blocks.component < 0, -1, fold[blocks.component])
 
 
-def _from_history(panel: Panel, history: Panel, time_limit: float, tell: Progress, engine: Executor | None) -> Tuned:
+def _from_history(panel: Panel, history: Panel, time_limit: float, budget: Budget) -> Tuned:
     try:
-        past = Kitchen.of(history, "components", time_limit, tell, engine)
+        past = Kitchen.of(history, "components", time_limit, budget)
     except PanelError as error:
         raise PanelError(f"the history teaches nothing: {error}") from None
     words = partial(replace, over="history", scored=where_scored(panel, history), remark=what_is_shared(panel, history))
     if not (panel.written.outcome[panel.event_index] >= 0).any():
-        return words(_cross_fitted(history, "components", time_limit, tell, engine))
+        return words(_cross_fitted(history, "components", time_limit, budget))
     enough = past.blocks.components >= LEAST
     default = past.default()
     recipe, bare = past.learn(np.arange(len(past.blocks.fold))) if enough else (default, replace(default, then=None))
     plain = settled(panel)
     problem = pose(plain, weight_unit=unit_of(panel.weight))
-    now = Kitchen(panel, problem, make_blocks(plain, problem, by_time=False), time_limit, tell, engine)
+    now = Kitchen(panel, problem, make_blocks(plain, problem, by_time=False), time_limit, budget)
     found = _tuned(now, recipe, (now.value(recipe), now.value(bare)), "history", is_learned=enough)
     return words(found, components=past.blocks.components, events=len(past.blocks.event))
 
@@ -230,7 +243,7 @@ def _tuned(kitchen: Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], ove
     panel = kitchen.panel
     forecasts = np.stack([panel.probability, *(value[panel.event_index] for value in values)])
     rows = tuple(Candidate(name, meaning) for name, meaning in MEANINGS.items())
-    kitchen.tell(1.0)
+    kitchen.budget.progress(1.0)
     blocks = kitchen.blocks
     scores = compare_forecasts(panel, rows, forecasts)
     scored, remark = how_scored(over, blocks.untaught if is_learned else 0, len(blocks.event))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
-from coherently.values import Told
-
-if TYPE_CHECKING:
-    from coherently.scoring.comparison import Comparison
-    from coherently.solve import Recipe
+from coherently.contract import FLAG, TEXT, WHOLE, Described, OneOf, Record, RecordField, RecordOf
+from coherently.scoring.comparison import Comparison
+from coherently.solve import Recipe
 
 SCORED = {
     "components": "On events that it did not learn from (learned on other components)",
@@ -26,8 +24,26 @@ def how_scored(over: str, untaught: int, events: int) -> tuple[str, str]:
     return SCORED.get(over, ""), some if untaught else ""
 
 
+TUNED = Record(
+    "tuned",
+    1,
+    "A recipe learned from outcomes, and what it is worth (`co.tune`, `coherently tune --json`).",
+    (
+        RecordField("recipe", RecordOf(lambda: Recipe.record), "the recipe that was learned"),
+        RecordField("is_learned", FLAG, "false if there were too few outcomes, and the recipe is the default"),
+        RecordField("over", OneOf(lambda: (*SCORED, "history")), "how events were kept apart"),
+        RecordField("components", WHOLE, "the number of independent components that taught"),
+        RecordField("events", WHOLE, "the number of resolved events that taught"),
+        RecordField("sentence", TEXT, "what was learned and what it is worth", derived=True),
+        RecordField("scored", TEXT, "which events are scored, in words"),
+        RecordField("remark", TEXT, "what else to bear in mind; may be empty"),
+        RecordField("scores", RecordOf(lambda: Comparison.record), "the recipe beside others, scored"),
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True)
-class Tuned(Told):
+class Tuned(Described):
     """A recipe learned from `events` resolved events in `components` components, and its `scores` beside others.
 
     `recipe` is learned from all of them; in `scores`, each event has what was learned from others: the rows are Raw,
@@ -36,6 +52,8 @@ class Tuned(Told):
     `over` says how events were kept apart, `scored` which events have scores, in words, and `remark` what else to bear
     in mind: if a history taught, or if nothing earlier could teach for some events.
     """
+
+    record: ClassVar[Record] = TUNED
 
     recipe: Recipe
     is_learned: bool
@@ -66,8 +84,7 @@ class Tuned(Told):
         rows = zip(self.scores.methods, self.scores.value[:, 0].tolist(), strict=True)
         return "\n".join(["Brier score", *(f"  {name:20} {brier:.4f}" for name, brier in rows), "", self.sentence])
 
-    def as_dict(self) -> dict[str, Any]:
-        """All of it in plain values."""
+    def _plain(self) -> dict[str, Any]:
         return {
             "recipe": self.recipe.as_dict(),
             "is_learned": self.is_learned,
@@ -75,5 +92,13 @@ class Tuned(Told):
             "components": self.components,
             "events": self.events,
             "sentence": self.sentence,
+            "scored": self.scored,
+            "remark": self.remark,
             "scores": self.scores.as_dict(),
         }
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Tuned:
+        told = {name: value for name, value in values.items() if name != "sentence"}
+        parts = {"recipe": Recipe.from_dict(told["recipe"]), "scores": Comparison.from_dict(told["scores"])}
+        return cls(**{**told, **parts})

@@ -29,7 +29,7 @@ class Ended(Enum):
     INTERRUPTED = "it was interrupted"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Answer(Value):
     """A mixture of worlds and what is known of it.
 

@@ -3,7 +3,7 @@
 If neighbouring cliques agree on the distribution of what they share, there is one distribution behind all of them
 (Lauritzen and Spiegelhalter 1988). So the nearest forecasts are those of the relaxed problem over cliques. An interior
 point method finds them in a few steps, each of which costs as much as there are cliques; a pin is one more group. What
-is left is to name the worlds (see `gluing`).
+is left is to name the worlds (see `glued_cliques`).
 
 The bound does not depend on how x was found. With the gradient a of the convex objective f at x, and any forces e on
 the coordinates of pins, every y that satisfies the pins has
@@ -75,26 +75,26 @@ def solve_by_cliques(part: Merged, objective: Objective, budget: Budget) -> Answ
         return None
     value, x = objective.value(sides), np.clip(sides[: len(part)], 0.0, 1.0)
     pins = _from(attached.groups, len(groups))
-    bound = _bound(objective, sides, oracle, pins, inner.forces[len(groups.members) :], budget)
+    bound = _bound(objective, sides, oracle, pins, forces=inner.forces[len(groups.members) :], budget=budget)
     proved = budget.is_enough(value - bound, value)
     plane = savings(objective, sides)
     saved = (
         plane.constant + oracle.least(plane.coefficients, budget).bound if objective.loss.is_quadratic else -math.inf
     )
     return Answer(
-        np.diff(ends, prepend=0.0) / ends[-1],
-        _worlds(whole, cliques, glued, ends),
-        x,
-        value,
-        min(value, bound),
-        Route.JUNCTION_TREE,
-        Proof.ALL_WORLDS,
-        Ended.PROVED if proved else Ended.TIME if budget.is_over() else Ended.ROUNDING,
-        violation,
-        saved,
-        math.nan,
-        find_degenerate(part, x, oracle, budget),
-        inner.iterations,
+        share=np.diff(ends, prepend=0.0) / ends[-1],
+        worlds=_worlds(whole, cliques, glued, ends),
+        x=x,
+        objective=value,
+        bound=min(value, bound),
+        route=Route.JUNCTION_TREE,
+        proof=Proof.ALL_WORLDS,
+        ended=Ended.PROVED if proved else Ended.TIME if budget.is_over() else Ended.ROUNDING,
+        violation=violation,
+        saved=saved,
+        shortfall=math.nan,
+        degenerate=find_degenerate(part, x, oracle, budget),
+        steps=inner.iterations,
     )
 
 

@@ -68,12 +68,12 @@ def solve_here(
     Where time is short, components that ended early for the sake of others go on in what these have left.
     """
     early: dict[int, Answer] = {}
-    for i, answer in _solve_fairly(tasks, which, budget, threads, early):
+    for i, answer in _solve_fairly(tasks, which, budget, threads, known=early):
         if answer.ended is Ended.TIME and not budget.is_over():
             early[i] = answer
         else:
             yield i, answer
-    for i, answer in _solve_fairly(tasks, list(early), budget, threads, early):
+    for i, answer in _solve_fairly(tasks, list(early), budget, threads, known=early):
         yield i, min(answer, early[i], key=lambda one: one.gap)
 
 

@@ -39,8 +39,8 @@ def solve_component(
     if (known := _alone(part, objective)) is not None:
         return known
     if is_level(part):
-        return _solve_level(part, objective, budget, start, seed)
-    return _solve_uneven(part, objective, budget, start, seed)
+        return _solve_level(part, objective, budget, start, seed=seed)
+    return _solve_uneven(part, objective, budget, start, seed=seed)
 
 
 def _solve_uneven(
@@ -53,15 +53,15 @@ def _solve_uneven(
     for the whole: a light forecast takes nothing away from it.
     """
     layers = layers_of(part)
-    answer = best = _solve_layer(layers[0], layers[0].drawn(part), objective, budget, start, seed)
+    answer = best = _solve_layer(layers[0], layers[0].drawn(part), objective, budget, start=start, seed=seed)
     for layer in layers[1:]:
         held = layer.anchored(part, answer.x)
-        answer = _solve_layer(layer, held, objective, budget, answer.worlds, seed)
+        answer = _solve_layer(layer, held, objective, budget, start=answer.worlds, seed=seed)
     lost = objective.terms(part).value(sides_at(answer.x))
     for layer in layers[1:]:
         if budget.is_enough(lost - best.bound, lost):
             break
-        other = _solve_layer(layer, layer.drawn(part), objective, budget, answer.worlds, seed)
+        other = _solve_layer(layer, layer.drawn(part), objective, budget, start=answer.worlds, seed=seed)
         best = max(best, other, key=lambda one: one.bound)
     bound, ended = min(lost, best.bound), answer.ended
     if budget.is_enough(lost - bound, lost):
@@ -82,9 +82,9 @@ def _solve_layer(
     own = part.times(1.0 / unit)
     goal = goal_of(own, objective.loss, linearised=objective.has_linear)
     budget = replace(budget, floor=budget.floor * min(1.0, 1.0 / unit))
-    answer = _solve_level(own, goal, budget, start, seed)
+    answer = _solve_level(own, goal, budget, start, seed=seed)
     if answer.proof is Proof.ALL_WORLDS and answer.ended is Ended.PROVED:
-        finer = _solve_level(own, goal, replace(budget, tolerance=0.0), answer.worlds, seed)
+        finer = _solve_level(own, goal, replace(budget, tolerance=0.0), answer.worlds, seed=seed)
         answer = replace(finer, bound=max(finer.bound, answer.bound), ended=Ended.PROVED)
     return replace(answer, objective=unit * answer.objective, bound=unit * answer.bound)
 
@@ -100,11 +100,11 @@ def _solve_level(
     if (known := _by_cliques(part, objective, budget)) is not None:
         return known
     if not objective.is_quadratic or len(part.terms.limits) or len(part.terms.intervals):
-        return _by_newton(part, objective, budget, start, seed)
+        return _by_newton(part, objective, budget, start, seed=seed)
     answer = _by_columns(part, budget, start, seed)
     if answer.ended is not Ended.ROUNDING or answer.proof is not Proof.ALL_WORLDS:
         return answer
-    other = _by_newton(part, objective, budget, answer.worlds, seed)
+    other = _by_newton(part, objective, budget, answer.worlds, seed=seed)
     if other.gap >= answer.gap:
         return answer
     bound = min(other.objective, max(other.bound, answer.bound))
@@ -121,8 +121,21 @@ def _alone(part: Merged, objective: Objective | Squares) -> Answer | None:
     share, worlds = np.array([1.0 - part.mean[0], part.mean[0]]), BOTH
     if share.min() <= 0:
         share, worlds = share[share > 0], worlds[share > 0]
-    facts = Route.ENUMERATION, Proof.ALL_WORLDS, Ended.PROVED
-    return Answer(share, worlds, part.mean, 0.0, 0.0, *facts, 0.0, math.nan, 0.0, NO_INDICES, 0)
+    return Answer(
+        share=share,
+        worlds=worlds,
+        x=part.mean,
+        objective=0.0,
+        bound=0.0,
+        route=Route.ENUMERATION,
+        proof=Proof.ALL_WORLDS,
+        ended=Ended.PROVED,
+        violation=0.0,
+        saved=math.nan,
+        shortfall=0.0,
+        degenerate=NO_INDICES,
+        steps=0,
+    )
 
 
 def _by_cliques(part: Merged, objective: Objective | Squares, budget: Budget) -> Answer | None:
@@ -157,17 +170,17 @@ def _by_columns(part: Merged, budget: Budget, start: Truth | None, seed: int) ->
         ended = Ended.INTERRUPTED if budget.is_stopped else Ended.TIME
     share, worlds = nearest.mixture()
     return Answer(
-        share / share.sum(),
-        worlds,
-        nearest.x,
-        nearest.objective,
-        nearest.bound,
-        nearest.route,
-        nearest.proof,
-        ended,
-        0.0,
-        math.nan,
-        nearest.shortfall,
-        NO_INDICES,
-        0,
+        share=share / share.sum(),
+        worlds=worlds,
+        x=nearest.x,
+        objective=nearest.objective,
+        bound=nearest.bound,
+        route=nearest.route,
+        proof=nearest.proof,
+        ended=ended,
+        violation=0.0,
+        saved=math.nan,
+        shortfall=nearest.shortfall,
+        degenerate=NO_INDICES,
+        steps=0,
     )

@@ -145,6 +145,7 @@ class _Queue:
     """Rows of a clique, each with the length on which it is still to be laid out."""
 
     def __init__(self, mass: list[float], rows: list[int], length: float) -> None:
+        # Neighbours agree on the mass of a key only up to rounding: the rows are scaled to the length that is there.
         heavy = [row for row in rows if mass[row] > LEAST_SHARE] or rows[:1]
         scale = length / (sum(mass[row] for row in heavy) or 1.0)
         self.left = [(row, scale * mass[row]) for row in reversed(heavy)]

@@ -65,7 +65,7 @@ class Metric:
         return Model(np.zeros(size), sums, np.full(len(self.centre), 2.0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Nearby:
     """A mixture of worlds: `truth` has one row per world, `x` one probability per coordinate.
 
@@ -125,7 +125,15 @@ class NearestByMetric:
         share = share / share.sum()
         x = np.clip(share @ self.merged.functions.hold(worlds), 0.0, 1.0)
         objective = metric.model(len(x)).value(x)
-        return Nearby(share, worlds.astype(np.bool_), x, objective, min(bound, objective), proof, budget.is_stopped)
+        return Nearby(
+            weight=share,
+            truth=worlds.astype(np.bool_),
+            x=x,
+            objective=objective,
+            bound=min(bound, objective),
+            proof=proof,
+            interrupted=budget.is_stopped,
+        )
 
 
 def _lower(objective: float, shortfall: float) -> float:

@@ -233,7 +233,7 @@ class _Run:
                 return
             nearest.proof = Proof.PROGRAM
             slack, start = self.slack * nearest.scale, nearest.mixture()[1][0]
-            world, least = best_world(relaxation, core.gradient(), self.budget, slack, start)
+            world, least = best_world(relaxation, core.gradient(), self.budget, slack, start=start)
             core.certify(least)
             if world is None or nearest.is_done(self.tolerance) or not core.offer(world):
                 return

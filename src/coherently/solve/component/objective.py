@@ -93,7 +93,7 @@ class Layout(NamedTuple):
         return self.starts, self.coordinates, self.turned, factors, away
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Objective:
     """The terms of forecasts, as arrays; `joint` and `condition` are places in the sides of `size` events.
 
@@ -169,18 +169,25 @@ class Objective:
         with np.errstate(divide="ignore", invalid="ignore"):
             curvature = np.where(bent, np.minimum(self.loss.curvature(r) / h, STEEPEST) * self.weight, 0.0)
         if self.has_linear:
-            return self._with_linear(Planes(r, r, by_ratio, by_condition, curvature, 0.0), u - t * h, t, bent)
-        return Planes(r, r, by_ratio, by_condition, curvature, 0.0)
+            return self._with_linear(
+                Planes(
+                    ratio=r, bent=r, by_joint=by_ratio, by_condition=by_condition, curvature=curvature, constant=0.0
+                ),
+                u - t * h,
+                t,
+                bent,
+            )
+        return Planes(ratio=r, bent=r, by_joint=by_ratio, by_condition=by_condition, curvature=curvature, constant=0.0)
 
     def _with_linear(self, planes: Planes, away: Vector, t: Vector, bent: Mask) -> Planes:
         linear, pull = self.linear, np.where(self.linear, 2.0 * self.weight * away, 0.0)
         return Planes(
-            planes.ratio,
-            np.where(linear, t, planes.ratio),
-            np.where(linear, pull, planes.by_joint),
-            np.where(linear, -t * pull, planes.by_condition),
-            np.where(linear, np.where(bent, 2.0 * self.weight, 0.0), planes.curvature),
-            -0.5 * float(pull @ away),
+            ratio=planes.ratio,
+            bent=np.where(linear, t, planes.ratio),
+            by_joint=np.where(linear, pull, planes.by_joint),
+            by_condition=np.where(linear, -t * pull, planes.by_condition),
+            curvature=np.where(linear, np.where(bent, 2.0 * self.weight, 0.0), planes.curvature),
+            constant=-0.5 * float(pull @ away),
         )
 
     def _smoothed(self, sides: Vector, mass: float) -> tuple[Vector, Vector]:
@@ -302,7 +309,9 @@ def _lay_out(joint: Indices, condition: Indices, size: int, some: Indices) -> La
     sides[starts[:-1]], sides[second] = joint, condition[given]
     turned = sides >= size
     coordinates = np.where(turned, sides - size, sides).astype(np.int32)
-    return Layout(starts, coordinates, turned.astype(np.uint8), second, some[given])
+    return Layout(
+        starts=starts, coordinates=coordinates, turned=turned.astype(np.uint8), second=second, terms=some[given]
+    )
 
 
 def _is_steep(loss: Loss) -> bool:
@@ -328,22 +337,24 @@ def objective_of(part: Merged, loss: Loss, *, linearised: bool = False) -> Objec
     certain, wide = condition == 2 * size, np.flatnonzero(low < high)
     linear = ~certain & linearised
     return Objective(
-        loss,
-        size,
-        joint,
-        condition,
-        np.concatenate([part.weight[plain], intervals.weight[single], given.weight[about], intervals.weight[other]]),
-        low,
-        high,
-        0.5 * (low + high),
-        certain,
-        linear,
-        ~certain & ~linear,
-        wide,
-        np.zeros(len(joint)),
-        np.ones(len(joint), np.bool_),
-        _is_steep(loss),
-        bool(linear.any()),
-        _lay_out(joint, condition, size, np.arange(len(joint))),
-        _lay_out(joint, condition, size, wide),
+        loss=loss,
+        size=size,
+        joint=joint,
+        condition=condition,
+        weight=np.concatenate(
+            [part.weight[plain], intervals.weight[single], given.weight[about], intervals.weight[other]]
+        ),
+        low=low,
+        high=high,
+        middle=0.5 * (low + high),
+        certain=certain,
+        linear=linear,
+        called_off=~certain & ~linear,
+        wide=wide,
+        settled=np.zeros(len(joint)),
+        free=np.ones(len(joint), np.bool_),
+        is_steep=_is_steep(loss),
+        has_linear=bool(linear.any()),
+        layout=_lay_out(joint, condition, size, np.arange(len(joint))),
+        ties=_lay_out(joint, condition, size, wide),
     )

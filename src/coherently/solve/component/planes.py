@@ -38,6 +38,11 @@ def plane_below(objective: Objective, planes: Planes, pins: PinRows, prices: Vec
     """The plane below an objective at all answers that satisfy the pins.
 
     With pins G = 0, or G >= 0 and prices y >= 0, it is the sum of the planes of the terms minus <y, G>.
+
+    A term f of (u, h) is convex, so f(u, h) >= f(u0, h0) + f_u (u - u0) + f_h (h - h0). A called-off one is homogeneous
+    as well, f(su, sh) = s f(u, h), so f(u0, h0) = f_u u0 + f_h h0 (Euler) and nothing is left but f_u u + f_h h; an
+    event is such a term with h = 1. Only linearised terms leave a constant (`Planes.constant`). Prices may be cut at
+    will: any y of the right sign proves.
     """
     coefficients, constant = objective.coefficients(planes.by_joint, planes.by_condition)
     constant += planes.constant

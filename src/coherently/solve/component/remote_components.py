@@ -41,7 +41,7 @@ def solve_elsewhere(tasks: Sequence[Task], budget: Budget, threads: int) -> Iter
         for i, answer in solve_here(tasks, rest, budget, threads):
             yield i, finished.kept(i, answer)
     else:
-        yield from _by_engine(tasks, cheap, {i: price[i] for i in rest}, finished, budget.engine)
+        yield from _by_engine(tasks, cheap, {i: price[i] for i in rest}, finished, engine=budget.engine)
     if budget.keep is not None:
         budget.keep.save()
 
@@ -110,7 +110,9 @@ def _by_engine(
     if isinstance(engine, ThreadPoolExecutor):
         work = partial(_solve_beside, budget)
     try:
-        with closing(dispatch(engine, work, [[tasks[i] for i in b] for b in batches], budget, meanwhile)) as arriving:
+        with closing(
+            dispatch(engine, work, [[tasks[i] for i in b] for b in batches], budget, meanwhile=meanwhile)
+        ) as arriving:
             for k, answers in arriving:
                 for i, answer in zip(batches[k], answers, strict=True):
                     yield i, finished.kept(i, _as_seen_here(answer, budget))

@@ -126,7 +126,7 @@ def conditional_extremes(
     """
     search = _search(part, answer, 2, budget, heed_absent=heed_absent)
     if search is None:
-        return replace(_nearby(part, answer, 2, budget, turned), late=budget.is_over())
+        return replace(_nearby(part, answer, 2, budget, turned=turned), late=budget.is_over())
     program = search.event(-2, turned=turned[0])
     most, reached = (-end for end in search.least(program, -1.0, budget.share(TUNING.condition)))
     if most <= ABSENT:
@@ -137,7 +137,7 @@ def conditional_extremes(
     if reached > ABSENT:
         found = search.between(search.conditional(turned, max(least, ABSENT)), budget)
     if not found.certified:
-        found = _narrowed(found, _nearby(part, answer, 2, budget, turned))
+        found = _narrowed(found, _nearby(part, answer, 2, budget, turned=turned))
     return replace(found, condition=state)
 
 
@@ -203,7 +203,9 @@ class _BoundSearch:
     def conditional(self, turned: tuple[bool, bool], floor: float) -> ConditionalProgram:
         """The program for the last coordinate given the one before it, whose probability is at least `floor`."""
         condition, joint = (Form.of(len(self.part), place, turn) for place, turn in zip((-2, -1), turned, strict=True))
-        return ConditionalProgram(self.rows, joint, condition, np.array(self.truth), floor)
+        return ConditionalProgram(
+            claims=self.rows, aim=joint, condition=condition, truth=np.array(self.truth), floor=floor
+        )
 
     def between(self, program: ShareProgram, budget: Budget) -> Extremes:
         """Both ends of what a program is about."""

@@ -52,7 +52,7 @@ class Form:
         return Form(factor * self.coefficients, factor * self.constant)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Optimum:
     """The least value that a program reaches with its worlds, the prices of its claims, and what they leave to prove.
 
@@ -140,7 +140,7 @@ class EventProgram(ShareProgram):
         return np.append(self._claims.matrix @ truth.astype(np.float64), 1.0)
 
     def _optimum(self, value: float, duals: Vector) -> Optimum:
-        return Optimum(value, duals[:-1], self._aim.times(self._sign))
+        return Optimum(value=value, prices=duals[:-1], reduced=self._aim.times(self._sign))
 
 
 class ConditionalProgram(ShareProgram):
@@ -186,4 +186,10 @@ class ConditionalProgram(ShareProgram):
     def _optimum(self, value: float, duals: Vector) -> Optimum:
         prices = np.bincount(self._rows(), duals[:-2], len(self._claims.low)).astype(np.float64)
         level = float(duals[-1])
-        return Optimum(value, prices, self._aim.times(self._sign).plus(-level, self._condition), level, self._floor)
+        return Optimum(
+            value=value,
+            prices=prices,
+            reduced=self._aim.times(self._sign).plus(-level, self._condition),
+            level=level,
+            floor=self._floor,
+        )

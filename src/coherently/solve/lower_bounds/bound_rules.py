@@ -2,6 +2,14 @@
 
 A rule says whether it fits a component. One that fits gives a lower bound on the least objective under the Brier loss,
 and on what the bound rests. A new rule needs its class and a line in one of the lists at the end.
+
+Why relaxing bounds: coherent x are those in the hull C of the worlds' truths. Let D contain C, as does the set of all x
+that are coherent within each pair, or within each cluster, of variables. Then
+
+    min over D of sum N (x - q)^2  <=  min over C of sum N (x - q)^2,
+
+and a dual of the left side is a bound at any point where its solver stops. Dropping laws makes C larger, so the bound
+without them holds with them, too. Bounds of several rules are proofs of the same number: the highest counts.
 """
 
 from __future__ import annotations

@@ -155,7 +155,9 @@ class AlternatingProjections:
             enough = TUNING.exact if len(merged) <= TUNING.small else max(TUNING.exact, self.tolerance)
             if _is_close(found, enough) or budget.is_over():
                 value, stopped = problem.as_written(found.x), budget.is_over()
-                return _wrap(problem, found, str(self.groups), 0.0, value, self.tolerance, interrupted=stopped)
+                return _wrap(
+                    problem, found, str(self.groups), 0.0, value=value, tolerance=self.tolerance, interrupted=stopped
+                )
         if not (corrected and brier) and np.any(merged.weight == 0) and not len(merged.terms):
             return self._without_weightless(problem, budget)
         if not corrected:
@@ -166,7 +168,7 @@ class AlternatingProjections:
             if groups.auxiliary:
                 raise MethodError(f"events that nobody forecast need the loss brier, not {problem.loss.name}")
             ordered = by_order(self.order, groups, len(merged), self.threads)
-            run = BregmanRun(problem, *ordered, corrected, self.tolerance)
+            run = BregmanRun(problem, *ordered, corrected=corrected, tolerance=self.tolerance)
             return run.solve(self.sweeps, budget, traced=self.trace)
         attached = attach(merged, groups)
         if not corrected:

@@ -83,8 +83,18 @@ def locally(part: Problem, budget: Budget | None = None) -> Local:
     home[part.merged.functions.variables] = np.repeat(labels, part.merged.sizes())
     known = np.bincount(home[home >= 0], minlength=len(sizes))
     proof = Proof.PAIR_GROUPS if design == "pairs" else Proof.LOGICAL_GROUPS
-    facts = Coherence.LOCAL, Route.PROJECTIONS, proof
-    listed = tuple(Component(int(known[i]), size, *facts, objective[i], bound[i]) for i, size in enumerate(sizes))
+    listed = tuple(
+        Component(
+            variables=int(known[i]),
+            events=size,
+            coherence=Coherence.LOCAL,
+            route=Route.PROJECTIONS,
+            proof=proof,
+            objective=objective[i],
+            lower_bound=bound[i],
+        )
+        for i, size in enumerate(sizes)
+    )
     which = f"{len(sizes)} component{'s' * (len(sizes) > 1)} ({', '.join(f'{size:,}' for size in sizes[:5])} events)"
     note = f"Beyond {LARGEST:,} events a component is made coherent within groups ({design}) only: {which}."
     return replace(solution, components=listed, note=note)

@@ -229,8 +229,16 @@ def _frame(merged: Merged) -> Mask:
 def _described(merged: Merged, x: Vector, conflict: float) -> Component:
     weighty = merged.weight > 0
     far = float(np.sum(merged.weight[weighty] * (x - merged.mean)[weighty] ** 2))
-    facts = Coherence.GLOBAL, Route.DEMPSTER, Proof.NOT_NEGATIVE
-    return Component(merged.n_variables, len(merged), *facts, far, 0.0, float(f"{conflict:.6g}"))
+    return Component(
+        variables=merged.n_variables,
+        events=len(merged),
+        coherence=Coherence.GLOBAL,
+        route=Route.DEMPSTER,
+        proof=Proof.NOT_NEGATIVE,
+        objective=far,
+        lower_bound=0.0,
+        conflict=float(f"{conflict:.6g}"),
+    )
 
 
 def _note(conflicts: list[float], left: int) -> str:

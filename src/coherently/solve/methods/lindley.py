@@ -123,7 +123,9 @@ class Lindley:
         weight, mean = np.zeros(len(merged)), np.full(len(merged), np.nan)
         weight[reports.coordinates], mean[reports.coordinates] = reports.precision, reports.centre
         every, no = np.arange(len(merged)), np.zeros(len(merged), np.bool_)
-        posed = Problem.of(replace(merged, weight=weight, mean=mean), problem.loss, every, no, mean, weight)
+        posed = Problem.of(
+            replace(merged, weight=weight, mean=mean), problem.loss, every, no, probability=mean, weight=weight
+        )
         found = Exact(self.tolerance, self.time_limit).solve(posed, budget)
         return replace(
             found,
@@ -143,7 +145,13 @@ class Lindley:
         ended = Status.UNPROVED if in_time else Status.TIME_LIMIT
         bound = found.bound if proved else 0.0
         component = Component(
-            merged.n_variables, len(merged), Coherence.GLOBAL, Route.WOLFE, found.proof, found.objective, bound
+            variables=merged.n_variables,
+            events=len(merged),
+            coherence=Coherence.GLOBAL,
+            route=Route.WOLFE,
+            proof=found.proof,
+            objective=found.objective,
+            lower_bound=bound,
         )
         variables = np.arange(merged.n_variables, dtype=np.int32)
         return Global(

@@ -25,6 +25,10 @@ from coherently.solve.methods.averages import (
 from coherently.solve.solution import Averages, Local, Method, Solution
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
     from coherently.arrays import Vector
     from coherently.problem import Problem
     from coherently.solve.budget import Budget
@@ -59,8 +63,8 @@ EXCEPTIONS = {
     **dict.fromkeys(("neyman-roughgarden", "shrunk"), frozenset({Promise.KEEPS_COHERENT, Promise.ADDS_WEIGHTS})),
 }
 """The kinds that move away from the prior or towards it, two of them by the number of forecasts."""
-PARTITIONED = {"normalised": normalised, "power": power, "shin": shin}
-"""The kinds that make the means of each partition sum to 1, and how."""
+PARTITIONED = ("normalised", "power", "shin")
+"""The kinds that make the means of each partition sum to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,26 +160,7 @@ class Pool:
 
     def average(self, problem: Problem) -> Vector:
         """The averages of the units."""
-        given = problem.forecasts
-        forecasts = given.unit, given.probability, given.weight, len(problem.weight)
-        value = problem.mean
-        match self.kind:
-            case "log" | "extremised" | "shrunk":
-                value = merged_mean(Log(self.clip or CLIP), *forecasts)
-                if self.kind == "extremised":
-                    value = _times_log_odds(value, self.exponent or EXPONENT, self.prior or PRIOR)
-                elif self.kind == "shrunk":
-                    number = _effective_numbers(problem)
-                    value = _times_log_odds(value, number / (number + (self.shrink or SHRINK)), self.prior or PRIOR)
-            case "median":
-                value = weighted_median(*forecasts)
-            case "trimmed":
-                value = middle_mean(*forecasts, TRIM if self.trim is None else self.trim)
-            case "neyman-roughgarden":
-                value = neyman_roughgarden(value, _effective_numbers(problem), self.prior or PRIOR)
-            case "normalised" | "power" | "shin":
-                value = PARTITIONED[self.kind](value, partitions(problem))
-        return value
+        return AVERAGES[self.kind](self, problem)
 
     def note(self, problem: Problem) -> str | None:
         """A note on forecasts that were clipped for their log-odds, and on intervals."""
@@ -241,8 +226,43 @@ def _times_log_odds(mean: Vector, factor: float | Vector, prior: float) -> Vecto
     return 0.5 * (1.0 + np.tanh(0.5 * odds))
 
 
+def _columns(problem: Problem) -> tuple[NDArray[np.int32], Vector, Vector, int]:
+    """The unit, the probability and the weight of each forecast, and the number of units."""
+    return problem.forecasts.unit, problem.forecasts.probability, problem.forecasts.weight, len(problem.weight)
+
+
+def _log_mean(pool: Pool, problem: Problem) -> Vector:
+    return merged_mean(Log(pool.clip or CLIP), *_columns(problem))
+
+
+def _extremised(pool: Pool, problem: Problem) -> Vector:
+    return _times_log_odds(_log_mean(pool, problem), pool.exponent or EXPONENT, pool.prior or PRIOR)
+
+
+def _shrunk(pool: Pool, problem: Problem) -> Vector:
+    number = _effective_numbers(problem)
+    return _times_log_odds(_log_mean(pool, problem), number / (number + (pool.shrink or SHRINK)), pool.prior or PRIOR)
+
+
 def _effective_numbers(problem: Problem) -> Vector:
     """The effective number of forecasts of each unit (Kish 1965): (sum w)^2 / sum w^2."""
     given, count = problem.forecasts, len(problem.weight)
     squares = np.bincount(given.unit, given.weight**2, count)
     return np.divide(problem.weight**2, squares, out=np.ones(count), where=squares > 0)
+
+
+AVERAGES: dict[str, Callable[[Pool, Problem], Vector]] = {
+    "linear": lambda _, problem: problem.mean,
+    "log": _log_mean,
+    "median": lambda _, problem: weighted_median(*_columns(problem)),
+    "trimmed": lambda pool, problem: middle_mean(*_columns(problem), TRIM if pool.trim is None else pool.trim),
+    "extremised": _extremised,
+    "shrunk": _shrunk,
+    "neyman-roughgarden": lambda pool, problem: neyman_roughgarden(
+        problem.mean, _effective_numbers(problem), pool.prior or PRIOR
+    ),
+    "normalised": lambda _, problem: normalised(problem.mean, partitions(problem)),
+    "power": lambda _, problem: power(problem.mean, partitions(problem)),
+    "shin": lambda _, problem: shin(problem.mean, partitions(problem)),
+}
+"""How each kind averages the forecasts of each event as written."""

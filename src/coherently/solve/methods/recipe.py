@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from coherently.errors import MethodError
+from coherently.contract import (
+    ANY,
+    NUMBER,
+    TEXT,
+    Described,
+    ObjectOf,
+    OneOf,
+    OrNull,
+    OtherFields,
+    Record,
+    RecordField,
+    plain,
+)
+from coherently.errors import MethodError, did_you_mean
 from coherently.problem import LOSSES, find_loss, pose_again
 from coherently.solve.facts import Promise, Status
 from coherently.solve.methods.exact import Exact
 from coherently.solve.methods.pools import Pool, answer_of_pool
 from coherently.solve.solution import Averages, Method, Solution
-from coherently.values import Told
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
     from coherently.arrays import Vector
     from coherently.problem import Problem
     from coherently.solve.budget import Budget
@@ -27,8 +42,37 @@ CLIP = 0.01
 """The probability to which log-odds are clipped: a judge who is certain must not outvote many who are not."""
 
 
+RECIPE = Record(
+    "recipe",
+    2,
+    "How to pool, recalibrate and make coherent (`co.Recipe`, `coherently tune -o`); what is left out is the default.",
+    (
+        RecordField("pool", OneOf(lambda: POOLS), "the pool of the forecasts of each event", optional=True),
+        RecordField("exponent", NUMBER, "the factor by which log-odds are multiplied, above 0", optional=True),
+        RecordField("shift", NUMBER, "what is added to log-odds", optional=True),
+        RecordField("loss", OneOf(lambda: LOSSES), "the distance by which numbers are made coherent", optional=True),
+        RecordField("clip", NUMBER, "the probability to which log-odds are clipped, from 0 to 0.5", optional=True),
+        RecordField(
+            "then",
+            OrNull(
+                ObjectOf(
+                    "a method",
+                    (RecordField("method", TEXT, "its word, as for `co.aggregate`"),),
+                    OtherFields(tuple, ANY, "an option of the method"),
+                )
+            ),
+            "the method that makes the numbers coherent, with its options; null if they stay as they are",
+            optional=True,
+        ),
+    ),
+    MethodError,
+)
+UNNAMED = 1
+"""Version 1 has `"recipe": 1` in place of format and version."""
+
+
 @dataclass(frozen=True, slots=True)
-class Recipe(Told):
+class Recipe(Described):
     r"""Pools each event as written, recalibrates the pool, then makes it coherent.
 
     The pool $q$ of the forecasts of an event (p and ~p apart) is `linear`, `trimmed`, `median` or `log`, as in
@@ -53,6 +97,10 @@ class Recipe(Told):
     0.846
     """
 
+    record: ClassVar[Record] = RECIPE
+    method_of: ClassVar[Callable[[dict[str, Any]], Method]]
+    """The method of a word and its options; the registry, which knows all words, puts it here."""
+
     pool: str = "trimmed"
     exponent: float = 1.0
     shift: float = 0.0
@@ -62,9 +110,17 @@ class Recipe(Told):
 
     def __post_init__(self) -> None:
         if self.pool not in POOLS:
-            raise MethodError(f"unknown pool {self.pool!r} of a recipe; the pools are {', '.join(POOLS)}")
+            raise MethodError(
+                f"unknown pool {self.pool!r} of a recipe; the pools are {', '.join(POOLS)}",
+                code="unknown-pool",
+                remedy=did_you_mean(self.pool, POOLS).strip() or None,
+            )
         if self.loss not in LOSSES:
-            raise MethodError(f"unknown loss {self.loss!r} of a recipe; the losses are {', '.join(LOSSES)}")
+            raise MethodError(
+                f"unknown loss {self.loss!r} of a recipe; the losses are {', '.join(LOSSES)}",
+                code="unknown-loss",
+                remedy=did_you_mean(self.loss, LOSSES).strip() or None,
+            )
         if not 0 < self.exponent < math.inf:
             raise MethodError(f"exponent is {self.exponent}; it must be above 0")
         if not math.isfinite(self.shift):
@@ -122,8 +178,27 @@ class Recipe(Told):
         found: Vector = 0.5 * (1.0 + np.tanh(0.5 * odds))
         return found
 
-    def as_dict(self) -> dict[str, Any]:
-        """The recipe in plain values; `from_dict` makes it again."""
+    def _plain(self) -> dict[str, Any]:
         then = None if self.then is None else {"method": self.then.name, **asdict(self.then)}  # type: ignore[call-overload]
-        own = {name: getattr(self, name) for name in ("pool", "exponent", "shift", "loss", "clip")}
-        return {"recipe": 1, **own, "then": then}
+        words = {"pool": self.pool, "loss": self.loss}
+        line = {name: float(getattr(self, name)) for name in ("exponent", "shift", "clip")}
+        return {**words, **line, "then": plain(then)}
+
+    @classmethod
+    def from_json(cls, source: str | os.PathLike[str]) -> Recipe:
+        """Read what `to_json` wrote, or the recipe in what `coherently tune --json` printed: a text, or a file."""
+        return cls.from_dict(RECIPE.values_in(source))
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Recipe:
+        """Make the recipe that `as_dict` gave, of any version; an error names the field that does not fit."""
+        if isinstance(values, dict) and isinstance(values.get("recipe"), dict):
+            values = values["recipe"]  # everything that was learned
+        if isinstance(values, dict) and values.get("recipe") == UNNAMED:
+            values = RECIPE.headed({name: value for name, value in values.items() if name != "recipe"})
+        return cls._from_plain(RECIPE.checked(values))
+
+    @classmethod
+    def _from_plain(cls, values: dict[str, Any]) -> Recipe:
+        then = {"then": values["then"] and cls.method_of(values["then"])} if "then" in values else {}
+        return cls(**{**values, **then})

@@ -27,7 +27,8 @@ def relaxed_bound(weight: Vector, target: Vector, groups: Groups, forces: Vector
     >>> from coherently.problem.groups.simple import Groups
     >>> rows = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
     >>> one = np.zeros(1, np.int32)
-    >>> implies = Groups("logical", np.array([0, 2]), np.array([0, 1], np.int32), one, (rows,))
+    >>> both = np.array([0, 1], np.int32)
+    >>> implies = Groups(design="logical", starts=np.array([0, 2]), members=both, pattern=one, patterns=(rows,))
     >>> weight, target = np.ones(2), np.array([0.2, 0.6])
     >>> relaxed_bound(weight, target, implies, np.zeros(2))
     0.0

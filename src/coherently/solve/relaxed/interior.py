@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from coherently.solve.relaxed.lifted import Bowl, Lifted
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Interior:
     """The least sum N (x - q)^2 over the groups' hulls, with its proof.
 
@@ -52,8 +52,10 @@ def interior_point(
     """
     center = np.where(weight > 0, target, 0.5)
     if not len(groups):
-        return Interior(np.clip(center, 0.0, 1.0), np.zeros(0), np.zeros(0), 0, 0.0)
-    return minimise_relaxed(_SquaredDistance(weight, target, center, groups), groups, budget, tolerance, max_iterations)
+        return Interior(x=np.clip(center, 0.0, 1.0), forces=np.zeros(0), mixture=np.zeros(0), iterations=0, gap=0.0)
+    return minimise_relaxed(
+        _SquaredDistance(weight, target, center, groups), groups, budget, tolerance, max_iterations=max_iterations
+    )
 
 
 class Relaxable(Protocol):
@@ -110,7 +112,7 @@ def _judge(task: Relaxable, problem: Lifted, point: Point, iterations: int) -> t
     x, violation = problem.feasible(point)
     forces = task.scale * point.forces
     gap, bound = task.gap(x, forces)
-    return Interior(x, forces, point.mixture, iterations, gap), max(
+    return Interior(x=x, forces=forces, mixture=point.mixture, iterations=iterations, gap=gap), max(
         violation, abs(gap) / max(min(1.0, task.scale), bound)
     )
 
@@ -134,7 +136,7 @@ class _SquaredDistance:
 def _start(problem: Lifted, center: Vector) -> Point:
     mixture = 1.0 / problem.spread(problem.sizes.astype(np.float64))
     forces, level = np.zeros(len(problem.members)), np.ones(len(problem.sizes))
-    return Point(center, forces, mixture, np.ones_like(mixture), level)
+    return Point(x=center, forces=forces, mixture=mixture, slack=np.ones_like(mixture), level=level)
 
 
 # The conditions of `lifted` with m s = mu instead of 0 define the central path. Linearised at a point, the last one is
@@ -175,7 +177,7 @@ def _step(system: System, point: Point, complementarity: Vector) -> Point:
         left = system.apply(step)
         step = step.plus(system.solve(*(b - a for a, b in zip(left, right, strict=True))))
     slack = (complementarity - point.slack * step.mixture) / point.mixture
-    return Point(step.x, step.forces, step.mixture, slack, step.level)
+    return Point(x=step.x, forces=step.forces, mixture=step.mixture, slack=slack, level=step.level)
 
 
 def _room(point: Point, step: Point) -> float:

@@ -95,7 +95,7 @@ def bowl_of_squares(weight: Vector, center: Vector) -> Bowl:
     return Bowl(center, np.zeros_like(center), diags_array(2.0 * weight))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Lifted:
     """The problem in mixtures of vertices: `transposed @ mixture` = x[members], with sums of 1.
 
@@ -143,7 +143,7 @@ class Lifted:
         return np.clip(x, 0.0, 1.0), float(np.max(np.abs(local - x[self.members]), initial=0.0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Point:
     """Coordinates, forces, mixtures with their slacks, the levels that fix the sums; or a step.
 
@@ -158,7 +158,7 @@ class Point:
 
     def plus(self, step: Point, length: float = 1.0) -> Point:
         """The point after a step."""
-        return Point(*(getattr(self, name) + length * getattr(step, name) for name in self.__slots__))
+        return Point(**{name: getattr(self, name) + length * getattr(step, name) for name in self.__slots__})
 
 
 def lift(bowl: Bowl, groups: Groups) -> Lifted:
@@ -172,14 +172,14 @@ def lift(bowl: Bowl, groups: Groups) -> Lifted:
     parts = [(vertices, rows, slots) for vertices, slots, rows in blocks]
     vertices = _assemble(parts, int(sizes.sum()), len(groups.members))
     return Lifted(
-        bowl,
-        groups.members,
-        blocks,
-        starts,
-        sizes,
-        np.repeat(np.diff(groups.starts), sizes),
-        vertices,
-        vertices.T.tocsr(),
+        bowl=bowl,
+        members=groups.members,
+        blocks=blocks,
+        starts=starts,
+        sizes=sizes,
+        width=np.repeat(np.diff(groups.starts), sizes),
+        vertices=vertices,
+        transposed=vertices.T.tocsr(),
     )
 
 
@@ -249,7 +249,7 @@ class System:
         x = self.factor.solve(at_x + problem.pull(self.inverse @ local))
         forces = self.inverse @ (local - x[problem.members])
         mixture, level = self._mixture(at_mixture - problem.vertices @ forces, at_total)
-        return Point(x, forces, mixture, np.zeros_like(mixture), level)
+        return Point(x=x, forces=forces, mixture=mixture, slack=np.zeros_like(mixture), level=level)
 
     def _mixture(self, residual: Vector, at_total: Vector) -> tuple[Vector, Vector]:
         """Solve dlevel + h dmixture = residual, total(dmixture) = at_total."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from coherently.problem import Merged
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CountedWorlds:
     """Single variables, and counts of the same literals of all variables.
 
@@ -44,7 +44,9 @@ class CountedWorlds:
             return None
         holds = [numbers for _, numbers in decoded]
         variable = functions.variables[functions.starts[alone]].astype(np.int64)
-        return CountedWorlds(alone, variable, counts, literal, np.array(holds, np.bool_))
+        return CountedWorlds(
+            alone=alone, variable=variable, counts=counts, literal=literal, holds=np.array(holds, np.bool_)
+        )
 
     def least(self, coefficients: Vector) -> tuple[Truth, float]:
         """The world of the least sum of coefficients of events that hold, and a lower bound on that sum.

@@ -30,7 +30,7 @@ def rounding_of(*terms: Vector) -> float:
     return 2.0**-49 * sum(float(np.abs(term).sum()) for term in terms)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Least:
     """A world, its sum, and a lower bound for all worlds; `exact` if dynamic programming covered all of them."""
 
@@ -59,20 +59,28 @@ class Oracle:
         if self.is_exact:
             world = core.eliminate()
             value = core.value(world)
-            return Least(world, value, value, True, Proof.ALL_WORLDS)
+            return Least(world=world, value=value, bound=value, exact=True, proof=Proof.ALL_WORLDS)
         if self.grounds.counted is not None:
             world, bound = self.grounds.counted.least(coefficients)
             value = core.value(world)
-            return Least(world, value, min(bound, value), False, Proof.COUNTS)
+            return Least(world=world, value=value, bound=min(bound, value), exact=False, proof=Proof.COUNTS)
         world = core.search(ATTEMPTS, budget.left()) if known is None else known
         if budget.is_over():  # stating a program may take long
-            return Least(world, core.value(world), float(np.minimum(coefficients, 0.0).sum()), False, Proof.NOTHING)
+            return Least(
+                world=world,
+                value=core.value(world),
+                bound=float(np.minimum(coefficients, 0.0).sum()),
+                exact=False,
+                proof=Proof.NOTHING,
+            )
         if self.grounds.proof is Proof.SEMIDEFINITE:
             return self._branch(world, budget, tolerance)
-        found, bound = best_world(self.grounds.required_relaxation, coefficients, budget, tolerance, world)
+        found, bound = best_world(self.grounds.required_relaxation, coefficients, budget, tolerance, start=world)
         if found is not None and core.value(found) < core.value(world):
             world = found
-        return Least(world, core.value(world), min(bound, core.value(world)), False, Proof.PROGRAM)
+        return Least(
+            world=world, value=core.value(world), bound=min(bound, core.value(world)), exact=False, proof=Proof.PROGRAM
+        )
 
     def search(self, coefficients: Vector, budget: Budget) -> tuple[Truth, float]:
         """A good world and its sum, by local search only."""
@@ -98,4 +106,4 @@ class Oracle:
                 outcome = core.prove(seconds)
             if outcome == "better":
                 world = self._best(world, core.better())
-        return Least(world, core.value(world), core.bound(), False, Proof.SEMIDEFINITE)
+        return Least(world=world, value=core.value(world), bound=core.bound(), exact=False, proof=Proof.SEMIDEFINITE)

@@ -23,24 +23,28 @@ def only_once(
     key: str | None,
     draft: Shape,
     action: Callable[[], ShapeT],
+    *,
+    kept: Callable[[ShapeT], ShapeT] | None = None,
 ) -> ShapeT:
     """Do an action in one transaction; with a key that came before, give the answer of the first time again.
 
-    The action runs in the transaction, so it only reads and writes the store.
+    The action runs in the transaction, so it only reads and writes the store. `kept` gives what of the answer is
+    noted for later: a secret is not, since the store has hashes of secrets only.
     """
     if key is None:
         return bench.store.write(action)
     digest = hashlib.sha256(draft.model_dump_json().encode()).hexdigest()
-    kept: list[ShapeT] = []
+    first: list[ShapeT] = []
 
     def noted() -> tuple[int, object]:
         value = action()
-        kept[:] = [value]
-        return 200, {"kind": type(value).__name__, "value": value.model_dump(mode="json", by_alias=True)}
+        first[:] = [value]
+        noted_value = value if kept is None else kept(value)
+        return 200, {"kind": type(value).__name__, "value": noted_value.model_dump(mode="json", by_alias=True)}
 
     answer = bench.store.once(f"{caller.scope} {what}", key, digest, noted)
     if not answer.repeated:
-        return kept[0]
+        return first[0]
     shape = _shapes()[answer.body["kind"]]
     return shape.model_validate(answer.body["value"])  # type: ignore[return-value]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 
 import coherently
 from coherently.web.api import (
@@ -42,7 +43,7 @@ ROUTERS = (
     stream_routes.router,
 )
 """The files' routes come before the panels', whose ids they would be taken for."""
-OPEN = ("/check", "/aggregate", "/session")
+OPEN = ("/session", *(route.path for route in stateless_routes.router.routes if isinstance(route, APIRoute)))
 """Paths that ask for no caller on this machine."""
 
 

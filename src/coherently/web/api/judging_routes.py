@@ -41,9 +41,11 @@ def list_judges(bench: Bench, caller: Facilitating, panel: PanelId) -> JudgeList
 
 
 @router.post("/judges", tags=["judges"], status_code=201)
-def invite_judge(bench: Bench, caller: Facilitating, panel: PanelId, draft: JudgeDraft) -> InvitedJudge:
+def invite_judge(
+    bench: Bench, caller: Facilitating, panel: PanelId, draft: JudgeDraft, key: Key = None
+) -> InvitedJudge:
     """Invite a judge; the secret of the link is in this answer and nowhere else."""
-    return invitations.invite_judge(bench, caller, panel, draft)
+    return invitations.invite_judge(bench, caller, panel, draft, key)
 
 
 @router.post("/judges/{judge}/link", tags=["judges"], status_code=201)

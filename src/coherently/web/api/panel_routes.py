@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from coherently.web.api.dependencies import Bench, Facilitating, LawId, Limit, PanelId, QuestionId, json_only
+from coherently.web.api.dependencies import Bench, Facilitating, Key, LawId, Limit, PanelId, QuestionId, json_only
 from coherently.web.operations import panel_operations as panels
 from coherently.web.operations import questions
 from coherently.web.shapes.board_shapes import ReadingView
@@ -36,9 +36,9 @@ def list_panels(bench: Bench, caller: Facilitating, limit: Limit = 100, after: S
 
 
 @router.post("/panels", tags=["panels"], status_code=201)
-def create_panel(bench: Bench, caller: Facilitating, draft: PanelDraft) -> PanelView:
+def create_panel(bench: Bench, caller: Facilitating, draft: PanelDraft, key: Key = None) -> PanelView:
     """Create a panel, in its first private round."""
-    return panels.create_panel(bench, caller, draft)
+    return panels.create_panel(bench, caller, draft, key)
 
 
 @router.get("/panels/{panel}", tags=["panels"])
@@ -66,9 +66,11 @@ def list_questions(bench: Bench, caller: Facilitating, panel: PanelId) -> Questi
 
 
 @router.post("/panels/{panel}/questions", tags=["questions"], status_code=201)
-def add_question(bench: Bench, caller: Facilitating, panel: PanelId, draft: QuestionDraft) -> QuestionView:
+def add_question(
+    bench: Bench, caller: Facilitating, panel: PanelId, draft: QuestionDraft, key: Key = None
+) -> QuestionView:
     """Ask a question; its formulas are read together with all others first."""
-    return questions.add_question(bench, caller, panel, draft)
+    return questions.add_question(bench, caller, panel, draft, key)
 
 
 @router.patch("/panels/{panel}/questions/{question}", tags=["questions"])
@@ -92,9 +94,9 @@ def list_laws(bench: Bench, caller: Facilitating, panel: PanelId) -> LawList:
 
 
 @router.post("/panels/{panel}/laws", tags=["laws"], status_code=201)
-def add_law(bench: Bench, caller: Facilitating, panel: PanelId, draft: LawDraft) -> LawView:
+def add_law(bench: Bench, caller: Facilitating, panel: PanelId, draft: LawDraft, key: Key = None) -> LawView:
     """Add a law; it is read together with all others first."""
-    return questions.add_law(bench, caller, panel, draft)
+    return questions.add_law(bench, caller, panel, draft, key)
 
 
 @router.delete("/panels/{panel}/laws/{law}", tags=["laws"], status_code=204)

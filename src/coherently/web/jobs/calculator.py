@@ -47,7 +47,12 @@ def begin_calling(most: int) -> None:
 
 
 class Calculator:
-    """Runs functions in processes, at most `limits.calls` at once; each is limited in time and memory."""
+    """Runs functions in processes, at most `limits.calls` at once; each is limited in time and memory.
+
+    `_places` counts calls, without waiting: who finds none is refused. `_lock` is held only to look at or to exchange
+    the pool, never while a call runs. A pool that one call broke, or had to be ended, is dropped by whoever notices
+    first (`self._pool is pool`); calls that come meanwhile get a new one.
+    """
 
     def __init__(self, limits: ServiceLimits, processes: int = 1) -> None:
         self.limits, self.processes = limits, processes

@@ -28,7 +28,11 @@ SLOWEST = 30.0
 
 
 def work(settings: ServiceSettings, number: int, parent: int) -> None:
-    """Take jobs until told to stop, or until the workbench that began this process is gone."""
+    """Take jobs until told to stop, or until the workbench that began this process is gone.
+
+    Nothing is handed over but settings: what there is to do, and whose it is, stands in the store. So a worker may be
+    killed at any moment, and those of other workbenches on the same store may take its jobs.
+    """
     from coherently.web.store import StoreError, open_store
 
     stopping = threading.Event()
@@ -91,7 +95,7 @@ class Crew:
         """Ask the workers to end, and end those that do not."""
         self._ended.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join()  # first, or it would begin again what is ended below
         for process in self._processes.values():
             process.terminate()
         last = time.monotonic() + PATIENCE

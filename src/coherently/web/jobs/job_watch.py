@@ -31,7 +31,15 @@ DEFAULT_LIMITS = {"seconds": 60.0, "memory": 4_000_000_000}
 
 
 class JobWatch:
-    """Whether a job should stop, and why; `is_set` is what a solver asks."""
+    """Whether a job should stop, and why; `is_set` is what a solver asks.
+
+    A job goes queued -> running -> done, failed or cancelled, and every step is a transaction of the table, which says
+    whose the job is. Running is a lease: a worker that lives prolongs it with each note, one that was killed does not,
+    and then another may claim the job. A worker that was only slow learns of that by a `ConflictError`: it has lost the
+    job (`is_lost`), stops, and tells the table nothing more, so that a job is never ended twice. `is_cancelled` is the
+    wish of a person, `reason` a limit; the thread that looks only sets these, and only the thread that works ends the
+    job, unless it does not stop by itself (`_give_up`).
+    """
 
     def __init__(self, store: Store, job: AggregationRecord, worker: str, stopping: threading.Event) -> None:
         self._store, self._job, self._worker, self._stopping = store, job, worker, stopping
@@ -99,6 +107,7 @@ def run_next(store: Store, worker: str, stopping: threading.Event | None = None)
     begun = time.monotonic()
     with JobWatch(store, job, worker, stopping or threading.Event()) as watch:
         end = _ending(store, job, worker, watch)
+    # The watch has ended here: no note of progress can come after the last word on the job.
     try:
         end()
     except ConflictError:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coherently.web.access.request_keys import only_once
+from coherently.web.operations.open_panels import open_panel
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.operations.privacy import privacy_of
 from coherently.web.operations.questions import check_meaning, setting_of
-from coherently.web.refusals import not_found
+from coherently.web.refusals import RefusedError, not_found
 from coherently.web.shapes.judging_shapes import (
     CommentList,
     CommentView,
@@ -21,6 +22,7 @@ from coherently.web.shapes.judging_shapes import (
 )
 
 if TYPE_CHECKING:
+    from coherently.panel import Panel
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
     from coherently.web.shapes.judging_shapes import CommentDraft, ForecastBatch, OutcomeDraft
@@ -72,10 +74,11 @@ def is_answered(bench: Workbench, caller: AccountCaller, panel: str) -> bool:
 def list_marks(bench: Workbench, caller: AccountCaller, panel: str) -> list[AnswerMark]:
     """The answers that stand to questions that are asked, without their numbers."""
     own_panel(bench, caller, panel)
-    asked = {event.id for question in bench.store.questions.list(panel) for event in question.events}
+    now = open_panel(bench, panel).moment()
+    asked = {item.id for item in now.setting.items}
     return [
         AnswerMark(each.judge, each.event, each.state == "abstained", each.reason, each.time)
-        for each in bench.store.forecasts.latest(panel)
+        for each in now.records
         if each.event in asked
     ]
 
@@ -119,19 +122,54 @@ def record_outcome(
 
     own_panel(bench, caller, panel)
     setting = setting_of(bench, panel)
+    text = _resolved_text(bench, panel, draft.event)
     known = {record.event: record.outcome for record in bench.store.outcomes.latest(panel)}
-    known[draft.event] = draft.outcome
+    known[text] = draft.outcome
     texts = [item.event for item in setting.items]
     if draft.outcome is None:
         check_meaning(texts, setting.laws)
     else:
-        outcomes = {text: value for text, value in known.items() if value is not None}
-        Panel.from_records([("somebody", text, 0.5) for text in texts], laws=list(setting.laws), outcomes=outcomes)
+        outcomes = {each: value for each, value in known.items() if value is not None}
+        asked = [("somebody", each, 0.5) for each in texts]
+        _check_related(Panel.from_records(asked, laws=list(setting.laws), outcomes=outcomes), text)
 
     def action() -> OutcomeView:
-        return view_outcome(bench.store.outcomes.record(panel, draft.event, draft.outcome, draft.note))
+        return view_outcome(bench.store.outcomes.record(panel, text, draft.outcome, draft.note))
 
     return only_once(bench, caller, f"outcomes {panel}", key, draft, action)
+
+
+def _resolved_text(bench: Workbench, panel: str, event: str) -> str:
+    """The text of the event that is meant: by its text, by its id, or by the id of a question about one event."""
+    questions = bench.store.questions.list(panel)
+    texts = {each.id: each.event for question in questions for each in question.events}
+    asked = next((question for question in questions if question.id == event), None)
+    if asked is None:
+        return texts.get(event, event)
+    if len(asked.events) == 1:
+        return asked.events[0].event
+    raise RefusedError(
+        422,
+        "several-events",
+        f"The question {event!r} is about {len(asked.events)} events.",
+        where="body.event",
+        allowed=", ".join(each.id for each in asked.events),
+        remedy="Send the outcome of one of its events.",
+    )
+
+
+def _check_related(panel: Panel, text: str) -> None:
+    """Refuse an outcome that resolves nothing: its event shares no variable with a question or a law."""
+    from coherently.panel import shares_variables
+
+    if not shares_variables(panel, text):
+        raise RefusedError(
+            422,
+            "unknown-event",
+            f"No question and no law is about {text!r}, so its outcome would resolve nothing.",
+            where="body.event",
+            remedy="Send the text or the id of an event, or the id of a question about one event.",
+        )
 
 
 def list_comments(bench: Workbench, caller: AccountCaller, panel: str) -> CommentList:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coherently.explain import judge_sheet as desk
 from coherently.web.operations.invitations import view_judges
+from coherently.web.operations.open_panels import open_panel
 from coherently.web.operations.panel_operations import own_panel, view_round
 from coherently.web.operations.privacy import privacy_of, veil_of
-from coherently.web.operations.questions import setting_of
 from coherently.web.operations.sheets import standing
 from coherently.web.shapes.board_shapes import BoardView, DoubtView
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from coherently.explain.judge_sheet import Answered, Overview, Suggestion
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
+    from coherently.web.operations.open_panels import PanelMoment
+    from coherently.web.operations.privacy import Privacy
+    from coherently.web.store import ForecastRecord
 
 KEPT = 50
 """Maximum number of boards that are kept until their panel changes."""
@@ -44,12 +47,16 @@ def get_board(bench: Workbench, caller: AccountCaller, panel: str) -> BoardView:
     """What a facilitator sees of a panel."""
     own_panel(bench, caller, panel)
     store = bench.store
-    veil, found = veil_of(store.forecasts.latest(panel), privacy_of(bench, panel)), _calculated(bench, panel)
+    now = open_panel(bench, panel).moment()
+    # What is private is asked after the answers were read: a round that opens meanwhile covers none of them.
+    privacy = privacy_of(bench, panel)
+    veil, found = veil_of(now.records, privacy), _calculated(bench, panel, now, privacy)
     names = {record.id: record.name for record in store.judges.list(panel)}
     return BoardView(
         round=view_round(store.rounds.current(panel)),
-        judges=view_judges(bench, panel),
+        judges=view_judges(bench, panel, now.records),
         overview=veil.overview(found.overview).as_dict(),
+        coherent=None if veil.events or now.coherent is None else dict(now.coherent),
         ask_next=[each.as_dict() for each in found.suggestions],
         doubts=[
             DoubtView(
@@ -64,27 +71,30 @@ def get_board(bench: Workbench, caller: AccountCaller, panel: str) -> BoardView:
     )
 
 
-def _calculated(bench: Workbench, panel: str) -> Calculated:
+def _calculated(bench: Workbench, panel: str, now: PanelMoment, privacy: Privacy) -> Calculated:
     """The overview and what to ask next; both stay the same until the panel changes, unless time ran out."""
-    key = (bench.store.url, panel, bench.store.changes.last(panel))
 
     def find(seconds: float) -> Calculated:
-        setting, answers = setting_of(bench, panel), answers_of(bench, panel)
+        answers = _by_judge(now)
         meant: dict[str, set[str]] = {}
         for record in bench.store.meant.list(panel):
             meant.setdefault(record.judge, set()).add(record.key)
-        veil = veil_of(bench.store.forecasts.latest(panel), privacy_of(bench, panel))
-        shown = {judge: [each for each in own if each.event not in veil.events] for judge, own in answers.items()}
-        return Calculated(desk.overview(setting, answers, meant, seconds), desk.ask_next(setting, shown))
+        hidden = veil_of(now.records, privacy).events
+        shown = {judge: [each for each in own if each.event not in hidden] for judge, own in answers.items()}
+        return Calculated(desk.overview(now.setting, answers, meant, seconds), desk.ask_next(now.setting, shown))
 
-    return _kept.get(key, SECONDS, find)
+    return _kept.get((bench.store.url, panel, now.change, privacy), SECONDS, find)
 
 
 def answers_of(bench: Workbench, panel: str) -> dict[str, list[Answered]]:
     """The answers of each judge to the questions that are asked."""
-    asked = {event.id for question in bench.store.questions.list(panel) for event in question.events}
-    found: dict[str, list[Any]] = {}
-    for record in bench.store.forecasts.latest(panel):
+    return _by_judge(open_panel(bench, panel).moment())
+
+
+def _by_judge(now: PanelMoment) -> dict[str, list[Answered]]:
+    asked = {item.id for item in now.setting.items}
+    found: dict[str, list[ForecastRecord]] = {}
+    for record in now.records:
         if record.event in asked:
             found.setdefault(record.judge, []).append(record)
     return {judge: standing(records) for judge, records in found.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from coherently.web.access.request_keys import only_once
 from coherently.web.operations.panel_operations import own_panel, view_round
 from coherently.web.refusals import RefusedError, not_found, too_many
 from coherently.web.shapes.judging_shapes import InvitedJudge, JudgeList, JudgeView, RoundList
@@ -16,19 +17,19 @@ if TYPE_CHECKING:
     from coherently.web.access.workbench import Workbench
     from coherently.web.shapes.judging_shapes import JudgeDraft, RoundDraft
     from coherently.web.shapes.panel_shapes import RoundView
-    from coherently.web.store.store_records import JudgeRecord
+    from coherently.web.store.store_records import ForecastRecord, JudgeRecord
 
 
 def list_judges(bench: Workbench, caller: AccountCaller, panel: str) -> JudgeList:
     """The judges of a panel, and how far they are."""
     own_panel(bench, caller, panel)
-    return JudgeList(judges=view_judges(bench, panel))
+    return JudgeList(judges=view_judges(bench, panel, bench.store.forecasts.latest(panel)))
 
 
-def view_judges(bench: Workbench, panel: str) -> list[JudgeView]:
-    """All judges as they are answered."""
+def view_judges(bench: Workbench, panel: str, standing: Sequence[ForecastRecord]) -> list[JudgeView]:
+    """All judges as they are answered, with the number of their answers that stand."""
     store = bench.store
-    answered = Counter(record.judge for record in store.forecasts.latest(panel))
+    answered = Counter(record.judge for record in standing)
     number = store.rounds.current(panel).number
     handed_in = {record.judge: record.time for record in store.judges.hand_ins(panel, number)}
     return [
@@ -57,9 +58,19 @@ def invite_judges(
     return bench.store.write(action)
 
 
-def invite_judge(bench: Workbench, caller: AccountCaller, panel: str, draft: JudgeDraft) -> InvitedJudge:
-    """Add a judge with a link, whose secret is answered this once."""
-    return invite_judges(bench, caller, panel, [draft])[0]
+def invite_judge(
+    bench: Workbench, caller: AccountCaller, panel: str, draft: JudgeDraft, key: str | None = None
+) -> InvitedJudge:
+    """Add a judge with a link, whose secret is answered this once, also to a request that is sent again."""
+    return only_once(
+        bench,
+        caller,
+        f"judges {panel}",
+        key,
+        draft,
+        lambda: invite_judges(bench, caller, panel, [draft])[0],
+        kept=lambda invited: invited.model_copy(update={"secret": None, "link": None}),
+    )
 
 
 def renew_link(bench: Workbench, caller: AccountCaller, panel: str, judge: str) -> InvitedJudge:

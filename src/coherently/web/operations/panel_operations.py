@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coherently.web.access.request_keys import only_once
 from coherently.web.refusals import not_found, too_many
 from coherently.web.shapes.panel_shapes import PanelList, PanelView, RoundView
 
@@ -22,12 +23,16 @@ def own_panel(bench: Workbench, caller: AccountCaller, panel: str) -> PanelRecor
     return record
 
 
-def create_panel(bench: Workbench, caller: AccountCaller, draft: PanelDraft) -> PanelView:
+def create_panel(bench: Workbench, caller: AccountCaller, draft: PanelDraft, key: str | None = None) -> PanelView:
     """Make a panel in its first, private round."""
     most = bench.settings.limits.panels
-    if len(bench.store.panels.list(caller.account, limit=most)) >= most:
-        raise too_many("panels", most, "Delete a panel that is no longer needed.")
-    return view_panel(bench, bench.store.panels.create(caller.account, **draft.model_dump()))
+
+    def action() -> PanelView:
+        if len(bench.store.panels.list(caller.account, limit=most)) >= most:
+            raise too_many("panels", most, "Delete a panel that is no longer needed.")
+        return view_panel(bench, bench.store.panels.create(caller.account, **draft.model_dump()))
+
+    return only_once(bench, caller, "panels", key, draft, action)
 
 
 def list_panels(bench: Workbench, caller: AccountCaller, limit: int = 100, after: str | None = None) -> PanelList:

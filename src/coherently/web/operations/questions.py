@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coherently.errors import CoherentlyError
 from coherently.explain import judge_sheet as desk
+from coherently.web.access.request_keys import only_once
 from coherently.web.operations.panel_operations import own_panel
 from coherently.web.refusals import RefusedError, not_found, too_many
 from coherently.web.shapes.panel_shapes import EventView, LawList, LawView, QuestionList, QuestionView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from coherently.errors import Where
     from coherently.explain.judge_sheet import DraftReading, SheetSetting
     from coherently.web.access.callers import AccountCaller
     from coherently.web.access.workbench import Workbench
@@ -26,23 +30,35 @@ def list_questions(bench: Workbench, caller: AccountCaller, panel: str) -> Quest
     return QuestionList(questions=[view_question(record) for record in bench.store.questions.list(panel)])
 
 
-def add_question(bench: Workbench, caller: AccountCaller, panel: str, draft: QuestionDraft) -> QuestionView:
+def add_question(
+    bench: Workbench, caller: AccountCaller, panel: str, draft: QuestionDraft, key: str | None = None
+) -> QuestionView:
     """Ask a question; its formulas must be readable together with all others."""
     own_panel(bench, caller, panel)
     questions, laws = bench.store.questions.list(panel), bench.store.laws.list(panel)
-    _check_room(bench, questions, len(draft.events))
     texts = [*_texts(questions), *(event.event for event in draft.events)]
-    check_meaning(texts, [*_statements(questions, laws), *filter(None, [draft.declaration])])
-    record = bench.store.questions.add(
-        panel,
-        draft.kind,
-        draft.title,
-        [(event.event, event.title) for event in draft.events],
-        draft.definition,
-        draft.group,
-        draft.declaration,
-    )
-    return view_question(record)
+    # Logic may take its time, so it is done before the transaction, which nobody else can write beside.
+    statements = statements_of(questions, laws)
+    fields = {("laws", len(statements)): "body.declaration"}
+    before = len(texts) - len(draft.events)
+    fields |= {("records", before + i): f"body.events.{i}.event" for i in range(len(draft.events))}
+    with in_draft(fields):
+        check_meaning(texts, [*statements, *filter(None, [draft.declaration])])
+
+    def action() -> QuestionView:
+        _check_room(bench, bench.store.questions.list(panel), len(draft.events))
+        record = bench.store.questions.add(
+            panel,
+            draft.kind,
+            draft.title,
+            [(event.event, event.title) for event in draft.events],
+            draft.definition,
+            draft.group,
+            draft.declaration,
+        )
+        return view_question(record)
+
+    return only_once(bench, caller, f"questions {panel}", key, draft, action)
 
 
 def edit_question(
@@ -79,15 +95,21 @@ def list_laws(bench: Workbench, caller: AccountCaller, panel: str) -> LawList:
     return LawList(laws=[view_law(record) for record in records], follows=list(follows))
 
 
-def add_law(bench: Workbench, caller: AccountCaller, panel: str, draft: LawDraft) -> LawView:
+def add_law(bench: Workbench, caller: AccountCaller, panel: str, draft: LawDraft, key: str | None = None) -> LawView:
     """Add a law; it must be readable and go together with the others."""
     own_panel(bench, caller, panel)
     questions, laws = bench.store.questions.list(panel), bench.store.laws.list(panel)
+    statements = statements_of(questions, laws)
+    with in_draft({("laws", len(statements)): "body.statement"}):
+        check_meaning(_texts(questions), [*statements, draft.statement])
     most = bench.settings.limits.laws
-    if len(laws) >= most:
-        raise too_many("laws", most, "Drop a law that is no longer needed.")
-    check_meaning(_texts(questions), [*_statements(questions, laws), draft.statement])
-    return view_law(bench.store.laws.add(panel, draft.statement, draft.title))
+
+    def action() -> LawView:
+        if len(bench.store.laws.list(panel)) >= most:
+            raise too_many("laws", most, "Drop a law that is no longer needed.")
+        return view_law(bench.store.laws.add(panel, draft.statement, draft.title))
+
+    return only_once(bench, caller, f"laws {panel}", key, draft, action)
 
 
 def drop_law(bench: Workbench, caller: AccountCaller, panel: str, law: str) -> None:
@@ -109,7 +131,12 @@ def read_draft(bench: Workbench, caller: AccountCaller, panel: str, draft: ReadD
 
 def setting_of(bench: Workbench, panel: str) -> SheetSetting:
     """The events and laws of a panel, as the desk takes them."""
-    questions = bench.store.questions.list(panel)
+    return as_setting(bench.store.questions.list(panel), bench.store.laws.list(panel))
+
+
+def as_setting(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -> SheetSetting:
+    """Questions and laws, as the desk takes them."""
+    questions = tuple(questions)
     items = tuple(
         desk.Item(
             event.id,
@@ -121,7 +148,21 @@ def setting_of(bench: Workbench, panel: str) -> SheetSetting:
         for question in questions
         for event in question.events
     )
-    return desk.SheetSetting(items, tuple(_statements(questions, bench.store.laws.list(panel))))
+    return desk.SheetSetting(items, tuple(statements_of(questions, laws)))
+
+
+@contextmanager
+def in_draft(fields: dict[tuple[str, int], str]) -> Iterator[None]:
+    """Name the fields of a draft in errors: `fields` has them by source and place among all texts, from 0."""
+
+    def placed(where: Where) -> Where:
+        row = where.row - 1 if isinstance(where.row, int) else -1
+        return replace(where, field=fields.get((where.file or "", row)))
+
+    try:
+        yield
+    except CoherentlyError as error:
+        raise error.moved(placed) from None
 
 
 def check_meaning(texts: Sequence[str], laws: Sequence[str]) -> None:
@@ -134,7 +175,7 @@ def check_meaning(texts: Sequence[str], laws: Sequence[str]) -> None:
 
 def _check_still_read(questions: Sequence[QuestionRecord], laws: Sequence[LawRecord]) -> None:
     try:
-        check_meaning(_texts(questions), _statements(questions, laws))
+        check_meaning(_texts(questions), statements_of(questions, laws))
     except CoherentlyError as error:
         raise RefusedError(
             409,
@@ -156,7 +197,8 @@ def _texts(questions: Iterable[QuestionRecord]) -> list[str]:
     return [event.event for question in questions for event in question.events]
 
 
-def _statements(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -> list[str]:
+def statements_of(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -> list[str]:
+    """What holds: the declarations that questions bring along, and the laws."""
     declared = (question.declaration for question in questions)
     return [*filter(None, declared), *(law.statement for law in laws)]
 

@@ -2,21 +2,65 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from coherently.web.shapes.stateless_shapes import AggregateAnswer, CheckAnswer
+from coherently.errors import CoherentlyError
+from coherently.web.shapes.stateless_shapes import (
+    AggregateAnswer,
+    BoundsAnswer,
+    CheckAnswer,
+    CompareAnswer,
+    EventBounds,
+    RecipeBody,
+    ScoreAnswer,
+    TuneAnswer,
+    VerifyAnswer,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from coherently.errors import Where
     from coherently.panel import Panel
     from coherently.result import Result
-    from coherently.web.shapes.stateless_shapes import AggregateDraft, CheckDraft
+    from coherently.solve import Method
+    from coherently.web.shapes.stateless_shapes import (
+        AggregateDraft,
+        BoundsDraft,
+        CheckDraft,
+        CompareDraft,
+        ScoreDraft,
+        StatelessPanel,
+        TuneDraft,
+        VerifyDraft,
+    )
+
+RECIPES = 30
+"""About how many recipes a call of tune tries: each has that part of the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """A stop signal that is set once its time, by the monotonic clock, has come."""
+
+    deadline: float
+
+    def is_set(self) -> bool:
+        """Whether the time has come."""
+        return time.monotonic() >= self.deadline
 
 
 def check_forecasts(draft: CheckDraft, seconds: float) -> CheckAnswer:
     """Who contradicts what."""
     from coherently.explain import check
 
-    found = check(_panel(draft), time_limit=seconds, threads=1)
+    with in_body():
+        found = check(
+            _panel(draft), weights=draft.weights or None, time_limit=_seconds(draft.time_limit, seconds), threads=1
+        )
     told = plain(found.as_dict())
     return CheckAnswer(
         coherent=found.coherent, status=str(found.status), contradictions=list(found.contradictions), check=told
@@ -25,29 +69,113 @@ def check_forecasts(draft: CheckDraft, seconds: float) -> CheckAnswer:
 
 def aggregate_forecasts(draft: AggregateDraft, seconds: float) -> AggregateAnswer:
     """The coherent forecasts, verified."""
+    return answered(_aggregated(draft, seconds))
+
+
+def bound_events(draft: BoundsDraft, seconds: float) -> BoundsAnswer:
+    """What the coherent forecasts imply for events; forecasts and events share the time."""
+    share = _seconds(draft.time_limit, seconds) / (1 + len(draft.events))
+    result = _aggregated(draft, share)
+    found = []
+    with in_body():
+        for event in draft.events:
+            low, high = pair = result.bounds(event, share)
+            found.append(EventBounds(event=event, low=low, high=high, certified=pair.certified, note=pair.note))
+    words = {"status": str(result.status), "coherence": str(result.coherence), "method": result.method.name}
+    return BoundsAnswer(**words, bounds=found, result=plain(result.as_dict()))
+
+
+def score_forecasts(draft: ScoreDraft, _: float) -> ScoreAnswer:
+    """How good each judge was."""
+    from coherently.scoring import score
+
+    with in_body():
+        return ScoreAnswer(scores=plain(score(_panel(draft), clip=draft.clip).as_dict()))
+
+
+def compare_methods(draft: CompareDraft, seconds: float) -> CompareAnswer:
+    """Methods side by side; they share the time."""
+    from coherently.scoring import compare
+
+    limit = _seconds(draft.time_limit, seconds)
+    share = limit / (1 + len(draft.methods))
+    with in_body():
+        found = compare(
+            _panel(draft),
+            [timed_method(method, share) for method in draft.methods],
+            over=draft.over,
+            confidence=draft.confidence,
+            weights=draft.weights or None,
+            time_limit=share,
+            tolerance=draft.tolerance,
+            threads=1,
+            cancel=Until(time.monotonic() + limit),
+        )
+    return CompareAnswer(notes=list(found.notes), comparison=plain(found.as_dict()))
+
+
+def tune_recipe(draft: TuneDraft, seconds: float) -> TuneAnswer:
+    """The recipe that outcomes teach."""
+    from coherently.scoring import tune
+
+    limit = _seconds(draft.time_limit, seconds)
+    with in_body():
+        found = tune(
+            _panel(draft),
+            weights=draft.weights or None,
+            time_limit=limit / RECIPES,
+            cancel=Until(time.monotonic() + limit),
+        )
+    recipe, told = plain(found.recipe.as_dict()), plain(found.as_dict())
+    return TuneAnswer(learned=found.is_learned, sentence=found.sentence, recipe=recipe, tuned=told)
+
+
+def verify_result(draft: VerifyDraft, _: float) -> VerifyAnswer:
+    """Whether a result keeps its promises about a panel."""
+    import json
+
+    from coherently.panel.weights import with_weights
+    from coherently.result import Result
+    from coherently.verifier import verify
+
+    with in_body("body.result."):
+        result = Result.from_json(json.dumps(draft.result))
+    with in_body():
+        found = verify(with_weights(_panel(draft), draft.weights or None)[0], result)
+    return VerifyAnswer(verified=bool(found), problems=list(found.problems), verification=plain(found.as_dict()))
+
+
+def timed_method(asked: str | RecipeBody, seconds: float, **options: object) -> Method:
+    """The method that a word or a recipe stands for, with options, and with a time limit where it has one."""
+    from coherently.solve import Recipe
+    from coherently.solve.registry import choose, takes
+
+    method = choose(asked) if isinstance(asked, str) else Recipe.from_dict(_recipe(asked))
+    limit = seconds if takes(method, "time_limit") else None
+    return choose(method, time_limit=limit, **options)
+
+
+def _recipe(body: RecipeBody) -> dict[str, Any]:
+    """The plain values of a recipe, without options that were left open."""
+    then = None if body.then is None else body.then.model_dump(exclude_none=True)
+    return body.model_dump(exclude={"recipe"}) | {"then": then}
+
+
+def _aggregated(draft: AggregateDraft, seconds: float) -> Result:
     from coherently.result import aggregate
 
-    panel = _panel(draft)
-    return answered(panel, aggregate(panel, timed_method(draft.method, seconds), draft.loss))
+    with in_body():
+        limit = _seconds(draft.time_limit, seconds)
+        method = timed_method(draft.method, limit, tolerance=draft.tolerance, seed=draft.seed)
+        return aggregate(_panel(draft), method, draft.loss, weights=draft.weights or None)
 
 
-def timed_method(word: str, seconds: float) -> Any:
-    """The method that a word stands for, with a time limit where it has one."""
-    from dataclasses import fields
-
-    from coherently.solve.registry import METHODS, choose
-
-    kind, _ = METHODS[word]
-    limited = any(field.name == "time_limit" for field in fields(kind))  # type: ignore[arg-type]
-    return choose(word, time_limit=seconds) if limited else choose(word)
-
-
-def answered(panel: Panel, result: Result) -> AggregateAnswer:
+def answered(result: Result) -> AggregateAnswer:
     """A result in the shape that is sent, with what the verifier says about it."""
     from coherently.panel import records
     from coherently.verifier import verify
 
-    verification = verify(panel, result)
+    verification = verify(result.panel, result)
     columns = {name: cells for name, cells in result.columns().items() if name != "adjustment"}
     return AggregateAnswer(
         status=str(result.status),
@@ -71,7 +199,34 @@ def plain(value: Any) -> Any:
     return json.loads(json_text(value))
 
 
-def _panel(draft: CheckDraft) -> Panel:
+@contextmanager
+def in_body(record: str = "") -> Iterator[None]:
+    """Name the fields of the body in errors about what it holds; `record` is where a JSON record is in it."""
+    try:
+        yield
+    except CoherentlyError as error:
+        raise error.moved(lambda where: replace(where, field=_field(where, record))) from None
+
+
+def _field(where: Where, record: str) -> str | None:
+    if where.field is not None:
+        return f"{record}{where.field}"
+    rows = {"records": "body.forecasts", "laws": "body.laws"}
+    if where.file in rows and isinstance(where.row, int):
+        column = where.column or ("event" if where.file == "records" and where.event else None)
+        return ".".join(filter(None, [rows[where.file], str(where.row - 1), column]))
+    return f"body.{where.file}" if where.file in ("outcomes", "weights") else None
+
+
+def _seconds(asked: float | None, most: float) -> float:
+    return most if asked is None else min(asked, most)
+
+
+def _panel(draft: StatelessPanel) -> Panel:
     from coherently.panel import Panel
 
-    return Panel.from_records([(row.judge, row.event, row.probability) for row in draft.forecasts], laws=draft.laws)
+    names = ["judge", "event", "probability", "weight"]
+    if any(row.lower is not None or row.upper is not None for row in draft.forecasts):
+        names += ["lower", "upper"]
+    rows = [{name: getattr(row, name) for name in names} for row in draft.forecasts]
+    return Panel.from_records(rows, laws=draft.laws, outcomes=draft.outcomes or None)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from coherently.web import sizes
 from coherently.web.shapes.shape import Id, Moment, Note, Shape, Time, example
-from coherently.web.shapes.stateless_shapes import LossWord, MethodWord
+from coherently.web.shapes.words import LossWord, MethodWord
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 

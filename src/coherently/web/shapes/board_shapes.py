@@ -21,12 +21,15 @@ class DoubtView(Shape):
 class BoardView(Shape):
     """Who is missing, where judges differ (`overview`), what to ask next, and what is in doubt.
 
-    `hidden` are the judges whose numbers are hidden until the round closes: contradictions of these have no sentence.
+    `coherent` has the nearest coherent probability of each event that somebody answered, by its id; null if an event
+    has too few answers to be shown, or if it was not found in time. `hidden` are the judges whose numbers are hidden
+    until the round closes: contradictions of these have no sentence.
     """
 
     round: RoundView
     judges: list[JudgeView]
     overview: dict[str, Any]
+    coherent: dict[str, float] | None
     ask_next: list[dict[str, Any]]
     doubts: list[DoubtView]
     hidden: list[Id]

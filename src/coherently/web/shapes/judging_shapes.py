@@ -38,10 +38,13 @@ class JudgeList(Shape):
 
 
 class InvitedJudge(JudgeView):
-    """A judge with a new link; its secret is shown this once and cannot be found out later."""
+    """A judge with a new link; its secret is shown this once and cannot be found out later.
 
-    secret: str
-    link: str
+    Both are null if the request came before under the same key: the link of then holds, and a new one can be made.
+    """
+
+    secret: str | None
+    link: str | None
 
 
 class RoundDraft(Shape):
@@ -108,7 +111,11 @@ class RecordedForecasts(Shape):
 
 
 class OutcomeDraft(Shape):
-    """How an event came out, or which value a declared variable took, by its text; null takes an outcome back."""
+    """How an event came out, or which value a declared variable took; null takes an outcome back.
+
+    `event` is a text, the id of an event, or the id of a question about one event. An outcome that would resolve
+    nothing is refused.
+    """
 
     model_config = example(event="recession", outcome=True)
 
@@ -156,13 +163,3 @@ class CommentList(Shape):
     """The comments that may be seen in this phase."""
 
     comments: list[CommentView]
-
-
-class StatelessForecast(Shape):
-    """A forecast of a platform that keeps its own store."""
-
-    model_config = example(judge="Ann", event="rain & wind", probability=0.4)
-
-    judge: Title
-    event: EventText
-    probability: Probability

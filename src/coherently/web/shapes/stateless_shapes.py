@@ -7,37 +7,138 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from coherently.web import sizes
-from coherently.web.shapes.judging_shapes import StatelessForecast
-from coherently.web.shapes.shape import Shape, Statement, example
+from coherently.web.shapes.shape import EventText, Probability, Shape, Statement, Title, example
+from coherently.web.shapes.words import DesignWord, LossWord, MethodWord, RecipePool
 
-MethodWord = Literal[
-    "auto", "exact", "recipe", "dykstra", "projections", "annealing", "linear", "log", "median", "trimmed",
-    "extremised", "shrunk", "neyman-roughgarden", "normalised", "power", "shin", "lindley", "dempster-shafer",
-]  # fmt: skip
-LossWord = Literal["brier", "log", "spherical"]
 FORECASTS = [
     {"judge": "Ann", "event": "rain", "probability": 0.75},
     {"judge": "Ann", "event": "wind", "probability": 0.2},
     {"judge": "Bob", "event": "rain & wind", "probability": 0.4},
 ]
+OUTCOMES = {"rain": True, "wind": False}
+Weight = Annotated[float, Field(ge=0, le=1e50, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(gt=0, le=sizes.SECONDS)]
+Tolerance = Annotated[float, Field(ge=0, le=1)]
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 
-class CheckDraft(Shape):
+class StatelessForecast(Shape):
+    """A forecast: a judge by name, an event by its text, and a probability, an interval or both."""
+
+    model_config = example(**FORECASTS[0])
+
+    judge: Title
+    event: EventText
+    probability: Probability | None = None
+    weight: Weight = 1.0
+    lower: Probability | None = None
+    upper: Probability | None = None
+
+
+class StatelessPanel(Shape):
+    """A whole panel: forecasts, laws that are certainly true, outcomes by event, and how much each judge counts."""
+
+    forecasts: Annotated[list[StatelessForecast], Field(min_length=1, max_length=sizes.ROWS)]
+    laws: Annotated[list[Statement], Field(max_length=sizes.LAWS)] = Field(default_factory=list)
+    outcomes: Annotated[dict[EventText, bool | float | Title], Field(max_length=sizes.ROWS)] = Field(
+        default_factory=dict
+    )
+    weights: Annotated[dict[Title, Weight], Field(max_length=sizes.ROWS)] = Field(
+        default_factory=dict, description="How much each judge counts, by name; if any has a weight, all need one."
+    )
+    time_limit: Seconds | None = Field(
+        default=None, description="Seconds; the limit of the service holds if it is less or none is given."
+    )
+
+
+class CheckDraft(StatelessPanel):
     """Forecasts to check, and laws that are certainly true."""
 
     model_config = example(forecasts=FORECASTS, laws=["storm -> wind"])
 
-    forecasts: Annotated[list[StatelessForecast], Field(min_length=1, max_length=sizes.ROWS)]
-    laws: Annotated[list[Statement], Field(max_length=sizes.LAWS)] = Field(default_factory=list)
+
+class NextMethod(Shape):
+    """The method that makes the numbers of a recipe coherent, with its options."""
+
+    method: MethodWord
+    tolerance: Tolerance | None = None
+    time_limit: Seconds | None = None
+    seed: Seed | None = None
+    threads: Annotated[int, Field(ge=0, le=1024)] | None = None
+    conditionals: Literal["called_off", "linearised"] | None = None
+    groups: DesignWord | None = None
 
 
-class AggregateDraft(CheckDraft):
+class RecipeBody(Shape):
+    """A recipe as `coherently tune`, `/tune` and `co.Recipe.as_dict()` write it."""
+
+    format: Literal["coherently-recipe"] = "coherently-recipe"
+    version: Literal[2] = 2
+    recipe: Annotated[Literal[1] | None, Field(description="In place of format and version, in version 1.")] = None
+    pool: RecipePool = "trimmed"
+    exponent: Annotated[float, Field(gt=0)] = 1.0
+    shift: float = 0.0
+    loss: LossWord = "brier"
+    clip: Annotated[float, Field(gt=0, lt=0.5)] = 0.01
+    then: NextMethod | None = None
+
+
+MethodBody = Annotated[
+    MethodWord | RecipeBody,
+    Field(description='The word for a method, or a recipe. "recipe" alone is the default recipe, as in Python.'),
+]
+
+
+class AggregateDraft(StatelessPanel):
     """Forecasts to make coherent."""
 
     model_config = example(forecasts=FORECASTS, laws=["storm -> wind"], method="auto", loss="brier")
 
-    method: MethodWord = "auto"
+    method: MethodBody = "auto"
     loss: LossWord = "brier"
+    tolerance: Tolerance | None = None
+    seed: Seed | None = None
+
+
+class BoundsDraft(AggregateDraft):
+    """Forecasts to make coherent, and events to bound by them, forecast or not."""
+
+    model_config = example(forecasts=FORECASTS, events=["rain | wind"])
+
+    events: Annotated[list[EventText], Field(min_length=1, max_length=sizes.EVENTS_OF_QUESTION)]
+
+
+class ScoreDraft(StatelessPanel):
+    """Forecasts to score by the outcomes; probabilities are clipped to [clip, 1 - clip] for the log score."""
+
+    model_config = example(forecasts=FORECASTS, outcomes=OUTCOMES)
+
+    clip: Annotated[float, Field(ge=0, lt=0.5)] = 1e-4
+
+
+class CompareDraft(StatelessPanel):
+    """Forecasts, outcomes, and methods to compare beside the usual ones."""
+
+    model_config = example(forecasts=FORECASTS, outcomes=OUTCOMES, methods=["median"])
+
+    methods: Annotated[list[MethodBody], Field(max_length=20)] = Field(default_factory=list)
+    over: Literal["both", "judges", "events"] = "both"
+    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    tolerance: Tolerance | None = None
+
+
+class TuneDraft(StatelessPanel):
+    """Forecasts and outcomes to learn a recipe from."""
+
+    model_config = example(forecasts=FORECASTS, outcomes=OUTCOMES)
+
+
+class VerifyDraft(StatelessPanel):
+    """A panel, and a result to hold against it: `result` of `/aggregate`, or `co.Result.to_json()`."""
+
+    model_config = example(forecasts=FORECASTS, laws=["storm -> wind"], result={})
+
+    result: dict[str, Any]
 
 
 class CheckAnswer(Shape):
@@ -82,3 +183,53 @@ class AggregateAnswer(Shape):
     verified: bool
     problems: list[str]
     result: dict[str, Any]
+
+
+class EventBounds(Shape):
+    """The least and the greatest probability of an event that the coherent forecasts allow."""
+
+    event: str
+    low: float
+    high: float
+    certified: bool
+    note: str | None
+
+
+class BoundsAnswer(Shape):
+    """What the coherent forecasts imply for each event; `result` is the whole result."""
+
+    status: str
+    coherence: str
+    method: str
+    bounds: list[EventBounds]
+    result: dict[str, Any]
+
+
+class ScoreAnswer(Shape):
+    """How good each judge was, as `co.score(...).as_dict()` tells it."""
+
+    scores: dict[str, Any]
+
+
+class CompareAnswer(Shape):
+    """Methods side by side, as `co.compare(...).as_dict()` tells it."""
+
+    notes: list[str]
+    comparison: dict[str, Any]
+
+
+class TuneAnswer(Shape):
+    """The recipe that the outcomes teach, ready for `method`; `tuned` is `co.tune(...).as_dict()`."""
+
+    learned: bool
+    sentence: str
+    recipe: dict[str, Any]
+    tuned: dict[str, Any]
+
+
+class VerifyAnswer(Shape):
+    """Whether the result keeps its promises, as `co.verify(...).as_dict()` tells it."""
+
+    verified: bool
+    problems: list[str]
+    verification: dict[str, Any]

@@ -36,7 +36,7 @@ def feasible_mixture(part: Merged, oracle: Oracle, worlds: Truth) -> Blend:
     pins = pin_rows(part.terms.limits, len(part))
     engine = make_engine(part, oracle, pins, 0)
     engine.include(worlds)
-    require_pins(engine, part, oracle, pins, Budget())
+    require_pins(engine, part, oracle, pins, budget=Budget())
     share, own = engine.worlds()
     return Blend(share / share.sum(), own, engine.sides())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,34 +17,61 @@ from coherently.solve.facts import Route
 from coherently.solve.worlds.oracle import Oracle
 
 if TYPE_CHECKING:
+    from coherently import _core
     from coherently.arrays import Vector
-    from coherently.solve.component.newton.newton import Newton
+    from coherently.problem import Merged
+    from coherently.solve.budget import Budget
+    from coherently.solve.component.newton.limits import PinRows
+    from coherently.solve.component.objective import Objective
+    from coherently.solve.facts import Proof
 
 
-def finish(work: Newton, ended: Ended) -> Answer:
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class FinishedWork:
+    """What the work on a component has come to.
+
+    `blend` is the best mixture, None if there is none; `bound` is proved by `proof` in so many `steps`. `proved` has
+    the coefficients of the last plane that a proof was about, and a lower bound on their sum in any world.
+    """
+
+    part: Merged
+    objective: Objective
+    pins: PinRows
+    oracle: Oracle
+    engine: _core.RowEngine
+    budget: Budget
+    seed: int
+    blend: Blend | None
+    bound: float
+    proof: Proof
+    steps: int
+    proved: tuple[Vector, float]
+
+
+def finish(work: FinishedWork, ended: Ended) -> Answer:
     """The answer of the work so far."""
     best = _reduced(work)
     value, x = work.objective.value(best.sides), np.clip(best.sides[: len(work.part)], 0.0, 1.0)
     return Answer(
-        best.share,
-        best.worlds,
-        x,
-        value,
-        min(value, work.bound),
-        Route.NEWTON,
-        work.proof,
-        ended,
-        work.pins.violation(best.sides),
-        _saved(work, best.sides) if work.objective.loss.is_quadratic and work.steps else -math.inf,
-        math.nan,
-        find_degenerate(work.part, x, work.oracle, work.budget),
-        work.steps,
+        share=best.share,
+        worlds=best.worlds,
+        x=x,
+        objective=value,
+        bound=min(value, work.bound),
+        route=Route.NEWTON,
+        proof=work.proof,
+        ended=ended,
+        violation=work.pins.violation(best.sides),
+        saved=_saved(work, best.sides) if work.objective.loss.is_quadratic and work.steps else -math.inf,
+        shortfall=math.nan,
+        degenerate=find_degenerate(work.part, x, work.oracle, work.budget),
+        steps=work.steps,
     )
 
 
-def _reduced(work: Newton) -> Blend:
+def _reduced(work: FinishedWork) -> Blend:
     """The best mixture, of few distinct worlds; after a stop any mixture that satisfies the pins."""
-    part, best = work.part, work.best.blend or work.first
+    part, best = work.part, work.blend
     if best is None or work.pins.violation(best.sides) > KEPT:
         oracle = Oracle(part, work.seed)
         best = feasible_mixture(part, oracle, oracle.least(np.zeros(len(part)), NO_TIME).world[None])
@@ -54,10 +82,13 @@ def _reduced(work: Newton) -> Blend:
     return blend_of(part, share, worlds)
 
 
-def _saved(work: Newton, sides: Vector) -> float:
+def _saved(work: FinishedWork, sides: Vector) -> float:
     """The Brier penalty that the answer saves in every world.
 
-    Without elimination the bound of the last proof is used, less the change of the coefficients since then.
+    It is the least of <a, v> + b over worlds v, with the plane a, b of `savings`. Without elimination the last proof
+    has shown that <a', v> >= m for nearby coefficients a'; every v is 0 or 1 in each event, so that
+
+        <a, v> = <a', v> + <a - a', v> >= m - sum of |a - a'|.
     """
     plane = savings(work.objective, sides)
     if work.oracle.is_exact:

@@ -26,7 +26,7 @@ class InfeasiblePinsError(ContradictionError):
         self.pins = pins
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PinRows:
     """Sums `sign` (P(E & H) - `edge` P(H)) that are to be at least 0, or 0 where `equal`.
 
@@ -77,13 +77,13 @@ class PinRows:
         """The rows of some pins."""
         rows = np.flatnonzero(np.isin(self.pin, pins))
         return PinRows(
-            self.size,
-            self.joint[rows],
-            self.condition[rows],
-            self.sign[rows],
-            self.edge[rows],
-            self.equal[rows],
-            self.pin[rows],
+            size=self.size,
+            joint=self.joint[rows],
+            condition=self.condition[rows],
+            sign=self.sign[rows],
+            edge=self.edge[rows],
+            equal=self.equal[rows],
+            pin=self.pin[rows],
         )
 
 
@@ -93,11 +93,11 @@ def pin_rows(limits: Limits, size: int) -> PinRows:
     below, above = np.flatnonzero((limits.low > 0) | same), np.flatnonzero((limits.high < 1) & ~same)
     rows = np.concatenate([below, above])
     return PinRows(
-        size,
-        place_sides(limits.joint, size)[rows],
-        place_sides(limits.condition, size)[rows],
-        np.repeat([1.0, -1.0], [len(below), len(above)]),
-        np.concatenate([limits.low[below], limits.high[above]]),
-        same[rows],
-        limits.pin[rows],
+        size=size,
+        joint=place_sides(limits.joint, size)[rows],
+        condition=place_sides(limits.condition, size)[rows],
+        sign=np.repeat([1.0, -1.0], [len(below), len(above)]),
+        edge=np.concatenate([limits.low[below], limits.high[above]]),
+        equal=same[rows],
+        pin=limits.pin[rows],
     )

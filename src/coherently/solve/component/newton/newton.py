@@ -30,10 +30,18 @@ import numpy as np
 from coherently.errors import MethodError
 from coherently.solve.component.answer import Answer, Ended
 from coherently.solve.component.newton.feasible import make_engine, require_pins
-from coherently.solve.component.newton.final_answer import finish
+from coherently.solve.component.newton.final_answer import FinishedWork, finish
 from coherently.solve.component.newton.incumbent import Incumbent
 from coherently.solve.component.newton.limits import pin_rows
-from coherently.solve.component.newton.relaxed_aim import reach
+from coherently.solve.component.newton.relaxed_aim import (
+    EFFORT,
+    FALLEN,
+    NEAR,
+    aim_at,
+    missed_worlds,
+    relax,
+    towards_aim,
+)
 from coherently.solve.component.newton.settled_terms import settle_terms
 from coherently.solve.component.newton.steps import HASTY, STEADY, SearchPlan, slope_towards, step_length
 from coherently.solve.component.newton.support import Blend, blend_of
@@ -117,7 +125,23 @@ class Newton:
             ended = Ended.INTERRUPTED if self.budget.is_stopped else Ended.TIME
         if math.isfinite(self.best.value) and self.budget.is_enough(self.gap, self.best.value):
             ended = Ended.PROVED
-        return finish(self, ended)
+        return finish(self._finished(), ended)
+
+    def _finished(self) -> FinishedWork:
+        return FinishedWork(
+            part=self.part,
+            objective=self.objective,
+            pins=self.pins,
+            oracle=self.oracle,
+            engine=self.engine,
+            budget=self.budget,
+            seed=self.seed,
+            blend=self.best.blend or self.first,
+            bound=self.bound,
+            proof=self.proof,
+            steps=self.steps,
+            proved=self.proved,
+        )
 
     def _work(self, start: Truth | None) -> None:
         self.oracle = Oracle(self.part, self.seed)
@@ -134,7 +158,7 @@ class Newton:
         """How much the best answer loses at most beyond the least."""
         return self.best.value - self.bound
 
-    def minimise(self, model: Model, budget: Budget, enough: float, search: SearchPlan = HASTY) -> Blend:
+    def _minimise(self, model: Model, budget: Budget, enough: float, search: SearchPlan = HASTY) -> Blend:
         """The best mixture for a model that the time allows."""
         engine = self.engine
         engine.set(*model)
@@ -154,11 +178,11 @@ class Newton:
         search = SearchPlan(0, TUNING.first_worth * self.objective.total)
         if start is not None:
             self.engine.include(np.ascontiguousarray(start, np.uint8))
-        blend = self.minimise(objective.first_model(), self.budget, 1e-3 * floor, search)
+        blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, search)
         if not self.engine.is_feasible():
             # Pins must be satisfied whatever the time: only a stop ends this.
-            require_pins(self.engine, self.part, self.oracle, self.pins, replace(self.budget, deadline=math.inf))
-            blend = self.minimise(objective.first_model(), self.budget, 1e-3 * floor, search)
+            require_pins(self.engine, self.part, self.oracle, self.pins, budget=replace(self.budget, deadline=math.inf))
+            blend = self._minimise(objective.first_model(), self.budget, 1e-3 * floor, search)
         self.first = blend  # its conditions may be impossible without need
         if not objective.is_steep and _are_likely(objective, blend):
             return blend
@@ -169,7 +193,7 @@ class Newton:
                 self.part, objective, self.engine, examples, is_exact=self.oracle.is_exact
             )
         if len(self.pins):
-            return blend.towards(self.minimise(objective.even_model(), self.budget, 1e-3), TUNING.spread)
+            return blend.towards(self._minimise(objective.even_model(), self.budget, 1e-3), TUNING.spread)
         return blend.towards(blend_of(self.part, np.full(len(worlds), 1.0 / len(worlds)), worlds), TUNING.spread)
 
     def _converge(self, blend: Blend) -> None:
@@ -191,14 +215,14 @@ class Newton:
             if mass > TUNING.least_mass and gap <= 0.1 * max(self.gap, goal):
                 most_mass *= TUNING.smaller
                 continue
-            aim = self.minimise(objective.model(planes, mass, tied=tied), budget, TUNING.closer * gap)
+            aim = self._minimise(objective.model(planes, mass, tied=tied), budget, TUNING.closer * gap)
             slope = slope_towards(objective, blend, aim, planes)
             now = (gap, self.gap, -slope)
             halved = any(new <= 0.5 * old and old > steady for new, old in zip(now, last, strict=True))
             last = (min(now[0], last[0]), min(now[1], last[1]), min(now[2], last[2])) if halved else last
             idle = 0 if halved or smooth < (1.0 - TUNING.fallen) * before else idle + 1
             before = smooth
-            length = step_length(objective, blend, aim, slope, mass, smooth)
+            length = step_length(objective, blend, aim, slope, mass=mass, smooth=smooth)
             proved = budget.is_enough(self.gap, self.best.value)
             if length == 0 or idle >= (1 if tied else TUNING.patience if proved else TUNING.unproved):
                 if not tied:
@@ -211,15 +235,15 @@ class Newton:
     def _polish(self, blend: Blend, planes: Planes, mass: float, smooth: float) -> None:
         """Take one more step: a gap g leaves errors of sqrt(g) in probabilities, which the step squares."""
         objective = self.objective
-        aim = self.minimise(objective.model(planes, mass, tied=False), self.budget, 0.0)
-        if step_length(objective, blend, aim, 0.0, mass, smooth) == 1:
+        aim = self._minimise(objective.model(planes, mass, tied=False), self.budget, 0.0)
+        if step_length(objective, blend, aim, 0.0, mass=mass, smooth=smooth) == 1:
             self.best.take(objective, aim, STEADY * objective.total)
             self._certify(objective.planes(aim.sides, mass), mass, objective.smoothed_value(aim.sides, mass))
 
     def _approach(self, blend: Blend) -> None:
         """Steps with worlds from local search, of rising effort; a bound once they gain no more."""
         objective, budget, steps = self.objective, self.budget, self.budget.share(1.0 - TUNING.kept_time)
-        blend = reach(self, blend, steps)
+        blend = self._reach(blend, steps)
         if budget.is_enough(self.gap, self.best.value):
             return
         most_mass, tied = TUNING.first_mass, len(objective.wide) > 0
@@ -231,9 +255,9 @@ class Newton:
             planes = objective.planes(blend.sides, mass)
             goal = 0.1 * budget.tolerance * self.best.scale
             worth = TUNING.rough * fall
-            aim = self.minimise(objective.model(planes, mass, tied=tied), steps, goal, SearchPlan(effort, worth))
+            aim = self._minimise(objective.model(planes, mass, tied=tied), steps, goal, SearchPlan(effort, worth))
             slope, smooth = slope_towards(objective, blend, aim, planes), objective.smoothed_value(blend.sides, mass)
-            fall, length = -slope, step_length(objective, blend, aim, slope, mass, smooth)
+            fall, length = -slope, step_length(objective, blend, aim, slope, mass=mass, smooth=smooth)
             blend = blend.towards(aim, length) if length > 0 else blend
             self.best.take(objective, blend)
             if length > 0 and fall > goal:
@@ -256,6 +280,29 @@ class Newton:
         if not budget.is_over():
             self._certify_at(blend, most_mass)
 
+    def _reach(self, start: Blend, budget: Budget) -> Blend:
+        """Come near to the answer over clusters, if there are clusters and no pins; its bound is proved then."""
+        if len(self.pins) or self.oracle.grounds.is_dense:
+            return start
+        try:
+            relaxed = relax(self.part, self.objective, budget)
+        except MethodError:  # an event has too many variables, there are too many clusters, or the time is over
+            return start
+        self.steps = 1
+        self._prove(relaxed.plane, relaxed.least, Proof.CLUSTERS)
+        target = aim_at(self.objective, relaxed, self.best.scale)
+        aim, before, left = start, math.inf, math.inf
+        while 0.0 < left <= FALLEN * before and not budget.is_over():
+            if math.isfinite(left):
+                missed = missed_worlds(self.oracle, self.engine.gradient(), self.engine.level(), budget)
+                self.engine.include(missed)
+            aim = self._minimise(target.model, budget, 0.0, SearchPlan(EFFORT, goal=target.goal))
+            self.best.take(self.objective, aim)
+            before, left = left, self.engine.objective() - target.goal
+            if budget.is_enough(self.gap, self.best.value) or self.gap > NEAR * self.best.scale:
+                break
+        return towards_aim(self.objective, start, aim)
+
     def _certify_at(self, blend: Blend, most_mass: float, *, surely: bool = True) -> float:
         objective, sides, mass = self.objective, blend.sides, _smoothing_mass(self.objective, blend, most_mass)
         smooth = objective.smoothed_value(sides, mass)
@@ -275,10 +322,10 @@ class Newton:
             self.engine.include(known[None])
         if self.budget.is_enough(self.best.value - plane.bound(least), self.best.value):
             least, proof = self._least(plane.coefficients, known)
-            self.prove(plane, least, proof)
+            self._prove(plane, least, proof)
         return max(0.0, smooth - (least + plane.constant + self.objective.smoothing(planes, mass)))
 
-    def prove(self, plane: PlaneBelow, least: float, proof: Proof) -> None:
+    def _prove(self, plane: PlaneBelow, least: float, proof: Proof) -> None:
         """Keep a plane below the objective, and that no world's sum of its coefficients is below `least`."""
         self.proved = plane.coefficients, least
         if self.is_bounded and (plane.bound(least) > self.bound or self.proof is Proof.NOTHING):

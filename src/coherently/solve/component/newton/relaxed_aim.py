@@ -8,15 +8,15 @@ search can end once it is reached.
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.solve.component.newton.steps import SearchPlan, step_length
+from coherently.solve.component.newton.steps import step_length
 from coherently.solve.component.objective import sides_at
 from coherently.solve.component.planes import PlaneBelow, tangent
-from coherently.solve.facts import Proof
 from coherently.solve.relaxed.certificate import least_sum
 from coherently.solve.relaxed.cycles import tighten
 from coherently.solve.relaxed.interior import minimise_relaxed
@@ -24,13 +24,13 @@ from coherently.solve.relaxed.lifted import Bowl
 from coherently.solve.worlds.oracle import rounding_of
 
 if TYPE_CHECKING:
-    from coherently.arrays import Vector
+    from coherently.arrays import Truth, Vector
     from coherently.problem import Merged
     from coherently.problem.groups.simple import Groups
     from coherently.solve.budget import Budget
-    from coherently.solve.component.newton.newton import Newton
     from coherently.solve.component.newton.support import Blend
-    from coherently.solve.component.objective import Objective
+    from coherently.solve.component.objective import Model, Objective
+    from coherently.solve.worlds.oracle import Oracle
 
 CLOSE = 1e-10
 """The gap, relative to the objective, to which the problem over clusters is solved."""
@@ -119,40 +119,36 @@ def relax(part: Merged, objective: Objective, budget: Budget) -> RelaxedAnswer:
     return max(answers, key=RelaxedAnswer.bound)
 
 
-def reach(work: Newton, start: Blend, budget: Budget) -> Blend:
-    """Come near to the answer over clusters, if there are clusters and no pins; its bound is proved from then on.
+@dataclass(frozen=True, slots=True, eq=False)
+class RelaxedAim:
+    """The model of the objective at the answer over clusters, and the value at which a mixture has reached that."""
 
-    What is returned keeps a part of the start: conditions that vanish have no slope, and steps would leave them so.
-    """
-    objective = work.objective
-    if len(work.pins) or work.oracle.grounds.is_dense:
-        return start
-    try:
-        relaxed = relax(work.part, objective, budget)
-    except MethodError:  # an event has too many variables, there are too many clusters, or the time is over
-        return start
-    work.steps = 1
-    work.prove(relaxed.plane, relaxed.least, Proof.CLUSTERS)
+    model: Model
+    goal: float
+
+
+def aim_at(objective: Objective, relaxed: RelaxedAnswer, scale: float) -> RelaxedAim:
+    """Aim at the answer over clusters, to within a part of `scale`."""
     model = objective.model(objective.planes(relaxed.sides, 0.0), 0.0, tied=False)
-    goal = model.value(relaxed.sides) + REACHED * work.best.scale
-    aim, before, left = start, np.inf, np.inf
-    while 0.0 < left <= FALLEN * before and not budget.is_over():
-        if np.isfinite(left):
-            _include_missed(work, budget)
-        aim = work.minimise(model, budget, 0.0, SearchPlan(EFFORT, goal=goal))
-        work.best.take(objective, aim)
-        before, left = left, work.engine.objective() - goal
-        if budget.is_enough(work.gap, work.best.value) or work.gap > NEAR * work.best.scale:
-            break
-    length = step_length(objective, start, aim, 0.0, 0.0, objective.value(start.sides))
+    return RelaxedAim(model, model.value(relaxed.sides) + REACHED * scale)
+
+
+def towards_aim(objective: Objective, start: Blend, aim: Blend) -> Blend:
+    """Most of the way from the start to an aim, as far as the objective falls.
+
+    A part of the start is kept: conditions that vanish have no slope, and steps would leave them so.
+    """
+    length = step_length(objective, start, aim, 0.0, mass=0.0, smooth=objective.value(start.sides))
     return start.towards(aim, MOST_OF_IT * length) if length > 0 else start
 
 
-def _include_missed(work: Newton, budget: Budget) -> None:
-    """Take in the best world that search finds, and the best of all, more or less."""
-    gradient = work.engine.gradient()
-    known, value = work.oracle.search(gradient, budget)
+def missed_worlds(oracle: Oracle, gradient: Vector, level: float, budget: Budget) -> Truth:
+    """The best world that search finds for the gradient of a model, and the best of all, more or less.
+
+    `level` is the gradient's sum at the model's mixture: a world below it improves the mixture.
+    """
+    known, value = oracle.search(gradient, budget)
     worlds = [known]
     with suppress(MethodError):  # there are too many clusters for a program
-        worlds.append(work.oracle.least(gradient, budget, 0.5 * max(0.0, work.engine.level() - value), known).world)
-    work.engine.include(np.vstack(worlds))
+        worlds.append(oracle.least(gradient, budget, 0.5 * max(0.0, level - value), known).world)
+    return np.vstack(worlds)

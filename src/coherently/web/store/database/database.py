@@ -24,7 +24,12 @@ T = TypeVar("T")
 
 
 class Database:
-    """Runs actions on connections. An action that runs in the writer must be short: others wait for it."""
+    """Runs actions on connections. An action that runs in the writer must be short: others wait for it.
+
+    Each thread knows in `_own` whether it is inside of a read or a write, so that calls join the transaction around
+    them. A write inside of a read takes a transaction of its own, which the read does not see: it goes on to see its
+    moment. A write inside of a write must not go through the queue, whose only thread would wait for itself.
+    """
 
     def __init__(self, address: str) -> None:
         url = read_url(address)

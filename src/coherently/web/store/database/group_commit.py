@@ -63,6 +63,14 @@ def _still_in_transaction(connection: Connection) -> bool:
 class GroupCommit:
     """The thread that writes. `committed` is called after each transaction that noted a change.
 
+    The order is what makes "acknowledged" mean "on the disk": a write runs in a savepoint, the transaction of all that
+    were queued is committed, only then is anybody told (`acknowledge`), and only then do readers hear of changes. What
+    a write found out on its way (`_Job.value`, `_Job.error`) counts for nothing before COMMIT: if that fails, every
+    write of the batch has failed, also one that had failed by itself, as it may have seen rows that are gone.
+
+    `_closing` is held for putting a write into the queue and for closing it, never while a write runs: no write gets
+    into a queue that nobody will read again, and nobody waits for the disk to be refused.
+
     `kept_at` is when the last transaction was on the disk, by the monotonic clock; minus infinity if it failed.
     """
 
@@ -143,6 +151,7 @@ class GroupCommit:
             self.kept_at = -math.inf
         elif any(job.error is None for job in batch):
             self.kept_at = time.monotonic()
+        # Those who wait first, then listeners: a listener is slow or fails at nobody's expense.
         for job in batch:
             job.acknowledge()
         if changed:

@@ -150,6 +150,11 @@ class ForecastResource(Resource):
             query = query.where(forecast.c.panel == panel)
         return self._read(lambda connection: _fetch(connection, query))
 
+    def last(self, panel: str) -> int:
+        """The number of the last forecast; 0 if there is none."""
+        query = select(func.max(forecast.c.id)).where(forecast.c.panel == panel)
+        return self._read(lambda connection: connection.scalar(query) or 0)
+
     def count(self, panel: str) -> int:
         """How many forecasts were ever recorded."""
         query = select(func.count()).select_from(forecast).where(forecast.c.panel == panel)

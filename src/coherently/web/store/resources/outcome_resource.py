@@ -50,7 +50,7 @@ class OutcomeResource(Resource):
 
         return self._read(action)
 
-    def history(self, panel: str) -> tuple[OutcomeRecord, ...]:
-        """All that was recorded, in order."""
-        query = SELECTED.where(outcome.c.panel == panel).order_by(outcome.c.id)
+    def history(self, panel: str, after: int = 0) -> tuple[OutcomeRecord, ...]:
+        """All that was recorded, in order; `after` is the number of the last one seen."""
+        query = SELECTED.where(outcome.c.panel == panel, outcome.c.id > after).order_by(outcome.c.id)
         return self._read(lambda connection: tuple(read_records(OutcomeRecord, connection.execute(query))))

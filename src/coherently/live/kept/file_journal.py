@@ -7,38 +7,31 @@ import os
 import secrets
 import sys
 import zlib
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coherently.errors import PanelError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from coherently.live.journal import Beginning
+from coherently.live.kept.stored import load_ledger, load_rules
+from coherently.live.kept.whole_file import write_whole
+from coherently.live.revision import Revision
 
 FORMAT, VERSION = "coherently-log", 1
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """What a log holds: its head, its records, and what was cut off at its end, if anything."""
+class FileJournal:
+    """A log that is open for writing, by one live panel at a time.
 
-    journal: Journal
-    head: dict[str, Any]
-    records: list[dict[str, Any]]
-    note: str | None
-
-
-class Journal:
-    """A log that is open for writing.
-
-    A line is a record: its checksum, which goes on from that of the line before, a space and JSON. `append` returns
-    when the record is on the disk; if it cannot be written, the log stays as it was.
+    A line is a record: its checksum, which goes on from that of the line before, a space and JSON. The first is the
+    head: what stood at the beginning, and the rules. `append` returns when the record is on the disk; if it cannot be
+    written, the log stays as it was.
     """
 
-    def __init__(self, path: Path, size: int, checksum: int, identity: str) -> None:
-        self.path, self.size, self.checksum, self.identity = path, size, checksum, identity
+    def __init__(self, path: Path, found: _ReadLog) -> None:
+        self.path, self.size, self.checksum = path, found.size, found.checksum
+        self.identity: str = found.head["identity"]
+        self._head, self._unread, self.note = found.head, found.records, found.note
         self._broken: str | None = None
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
         try:
@@ -48,22 +41,23 @@ class Journal:
             raise
 
     @staticmethod
-    def create(path: str | os.PathLike[str], head: dict[str, Any]) -> Journal:
+    def create(path: str | os.PathLike[str], head: dict[str, Any]) -> FileJournal:
         """Start a log; it appears with its head in one step."""
         path = Path(path)
         if path.exists():
             raise PanelError(f"{path} exists: co.LivePanel.open({str(path)!r}) goes on with it, or choose another name")
         identity = secrets.token_hex(16)
-        line, checksum = _line({"format": FORMAT, "version": VERSION, "identity": identity, **head}, 0)
+        whole = {"format": FORMAT, "version": VERSION, "identity": identity, **head}
+        line, checksum = _line(whole, 0)
         write_whole(path, line, "the log")
-        return Journal(path, len(line), checksum, identity)
+        return FileJournal(path, _ReadLog({"identity": identity}, [], len(line), checksum, None))
 
     @staticmethod
-    def open(path: str | os.PathLike[str]) -> Opened:
+    def open(path: str | os.PathLike[str]) -> FileJournal:
         """Read a log and go on with it; a record that was not written to its end is cut off."""
         path = Path(path)
         found = _read(path)
-        journal = Journal(path, found.size, found.checksum, found.head["identity"])
+        journal = FileJournal(path, found)
         if found.note is not None:
             try:
                 os.ftruncate(journal._file, found.size)
@@ -71,13 +65,39 @@ class Journal:
             except OSError as error:
                 journal.close()
                 raise PanelError(f"{path}: {found.note}, but it cannot be cut off: {error.strerror}") from None
-        return Opened(journal, found.head, found.records, found.note)
+        return journal
 
-    def append(self, record: dict[str, Any]) -> None:
+    @property
+    def waiting(self) -> int:
+        """How many revisions were not read yet."""
+        return len(self._unread)
+
+    def begin(self) -> Beginning:
+        """What the head of the log says, once: a large panel is not held twice."""
+        head, self._head = self._head, {}
+        return Beginning(*load_ledger(head["panel"]), *load_rules(head), self.note)
+
+    def skip(self, count: int) -> None:
+        """Leave out the next revisions: a snapshot has taken them in."""
+        del self._unread[:count]
+
+    def read(self) -> list[Revision]:
+        """The revisions that were in the log when it was opened, once: nobody else may append."""
+        records, self._unread = self._unread, []
+        return [Revision.from_dict(record) for record in records]
+
+    def append(self, revision: Revision) -> tuple[Revision]:
         """Add a record; when this returns, it is on the disk."""
+        self._append(revision.as_dict())
+        return (revision,)
+
+    def _append(self, record: dict[str, Any]) -> None:
         if self._broken is not None:
             raise PanelError(f"the log {self.path} cannot be written any more: {self._broken}")
         line, checksum = _line(record, self.checksum)
+        # Three states on the way: nothing written, written but perhaps only in memory, on the disk. A failure in the
+        # first is undone by cutting off; in the second the disk may have dropped pages silently, so that the log
+        # ends here (`_take_back`). Only in the third do size and checksum, and with them the next record, move on.
         written = False
         try:
             _write(self._file, line)
@@ -92,15 +112,6 @@ class Journal:
         self.size += len(line)
         self.checksum = checksum
 
-    @contextmanager
-    def closed_if_it_fails(self) -> Iterator[None]:
-        """Close the file if what is done with it fails, so that another may open it."""
-        try:
-            yield
-        except BaseException:
-            self.close()
-            raise
-
     def close(self) -> None:
         """Close the file."""
         if self._file >= 0:
@@ -113,6 +124,7 @@ class Journal:
             return
         import fcntl
 
+        # The kernel lets go of this lock when the process ends, however it ends: nothing is left to be cleaned up.
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -207,25 +219,3 @@ def _record(line: bytes, before: int) -> dict[str, Any] | None:
 def _write(file: int, data: bytes) -> None:
     while data:
         data = data[os.write(file, data) :]
-
-
-def write_whole(path: Path, data: bytes, what: str) -> None:
-    """Write a file whole, durably, or not at all."""
-    draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        try:
-            with draft.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-            if os.name == "posix":
-                folder = os.open(path.parent, os.O_RDONLY)
-                try:
-                    os.fsync(folder)
-                finally:
-                    os.close(folder)
-        finally:
-            draft.unlink(missing_ok=True)
-    except OSError as error:
-        raise PanelError(f"{what} {path} cannot be written: {error.strerror}; nothing is left behind") from None

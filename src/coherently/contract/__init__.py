@@ -1,0 +1,51 @@
+"""Public values as JSON: one description of each, from which its reader, its schema and its reference page follow."""
+
+from coherently.contract.described import Described, Worked
+from coherently.contract.description import (
+    ANY,
+    FLAG,
+    NUMBER,
+    SCALAR,
+    SCORE,
+    TEXT,
+    WHOLE,
+    KnownText,
+    ListOf,
+    MapOf,
+    ObjectOf,
+    OneOf,
+    OrNull,
+    OtherFields,
+    Record,
+    RecordField,
+    RecordOf,
+)
+from coherently.contract.plain_values import fact, number_or_nan, numbers, plain, score_of, shown_score
+
+__all__ = [
+    "ANY",
+    "FLAG",
+    "NUMBER",
+    "SCALAR",
+    "SCORE",
+    "TEXT",
+    "WHOLE",
+    "Described",
+    "KnownText",
+    "ListOf",
+    "MapOf",
+    "ObjectOf",
+    "OneOf",
+    "OrNull",
+    "OtherFields",
+    "Record",
+    "RecordField",
+    "RecordOf",
+    "Worked",
+    "fact",
+    "number_or_nan",
+    "numbers",
+    "plain",
+    "score_of",
+    "shown_score",
+]

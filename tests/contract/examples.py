@@ -1,0 +1,63 @@
+"""Values of every public class that has a record, of every kind that differs in its fields."""
+
+import coherently as co
+
+ROWS = [
+    {"judge": "A", "event": "p given q", "probability": 0.3, "weight": 2.0, "time": 1.5},
+    {"judge": "B", "event": "p | q", "probability": 0.4, "weight": 1.0, "lower": 0.2, "upper": 0.6},
+    {"judge": "B", "event": "rate < 3 & w = a", "probability": 0.9, "weight": 0.0},
+    {"judge": "A", "event": "~rain", "probability": 0.1, "weight": 1.0},
+    {"judge": "A", "event": "p & rain", "probability": 0.95, "weight": 1.0},
+]
+NAMES = ("judge", "event", "probability", "weight", "lower", "upper", "time")
+LAWS = ["variable w: a, b, c, ...", "variable rate: number", "p -> rain", "P(rain) <= 0.9"]
+TABLE_2 = [
+    *(("Alice", event, p) for event, p in (("p", 0.75), ("q", 0.2), ("p & q", 0.1))),
+    *(("Bob", event, p) for event, p in (("p", 0.6), ("q", 0.1), ("p & q", 0.1))),
+    *(("Chris", event, p) for event, p in (("p", 0.95), ("q", 0.0), ("p & q", 0.6))),
+]
+
+
+def rich_panel():
+    rows = [{name: row.get(name, 0.0 if name == "time" else None) for name in NAMES} for row in ROWS]
+    return co.Panel.from_records(rows, laws=LAWS, outcomes={"rain": True, "q": False}, labels={"p": "the first é"})
+
+
+def resolved_panel():
+    rows = [(f"J{j}", f"q{i}", ((i * 7 + j * 3) % 19 + 0.5) / 20) for i in range(36) for j in range(3)]
+    return co.Panel.from_records(rows, outcomes={f"q{i}": i % 3 == 0 for i in range(36)})
+
+
+def examples():
+    """Each value by what it is."""
+    table, rich = co.Panel.from_records(TABLE_2), rich_panel()
+    plain = co.Panel.from_records([("A", "rain & wind?", 0.2), ("A", "~x", 0.4)], plain_events=True)
+    declared = co.Panel.from_records(
+        [("A", "w = a", 0.5), ("A", "w = b", 0.6), ("B", "w = a", 0.6)],
+        laws=["variable w: a, b"],
+        labels={"w = a": "Anna"},
+    )
+    scored = co.simulate(judges=8, variables=8, seed=1, compound=6, basic=4)
+    certain = co.Panel.from_records([("A", "p", 1.0), ("B", "q", 0.5)], outcomes={"p": False, "q": True})
+    exact, found, whole = co.aggregate(table, "exact"), co.check(table), co.check(declared)
+    tuples = [("Ann", "Neg", {"P": 0.6, "not_P": 0.6}), ("Bob", "And", {"P": 0.75, "Q": 0.2, "P_and_Q": 0.5})]
+    yield from (("panel", table), ("panel, rich", rich), ("panel of one judge", rich.judge("A")))
+    yield from (("panel of plain names", plain), ("panel with outcomes", scored))
+    for method in ("exact", "dykstra", "linear", co.Recipe(exponent=1.2), "dempster-shafer"):
+        yield f"result of {getattr(method, 'name', method)}", co.aggregate(table, method)
+    yield from (("result, rich", co.aggregate(rich, "exact")), ("result by log", co.aggregate(table, loss="log")))
+    yield "result of plain names", co.aggregate(plain)
+    yield from (("check", found), ("check, declared", whole), ("check, rich", co.check(rich)))
+    yield from (("finding", found.judges["Chris"]), ("finding, coherent", found.judges["Bob"]), ("means", found.means))
+    yield from (("book", found.book), ("no book", found.judges["Bob"].book), ("book, declared", whole.book))
+    yield "book between judges", co.dutch_book(declared, between_judges=True, fee=0.001)
+    yield from (("bounds", exact.bounds("p | q")), ("bounds with a note", exact.bounds("p & new")))
+    yield "bounds table", exact.bounds_table(["p | q", "true"])
+    yield from (("scores", co.score(scored)), ("infinite scores", co.score(certain, clip=0)))
+    yield "scores of a result", co.score(scored, co.aggregate(scored, "linear"))
+    yield from (("comparison", co.compare(scored)), ("comparison without intervals", co.compare(scored, bootstrap=0)))
+    yield from (("consistency of tuples", co.consistency(tuples)), ("consistency of a panel", co.consistency(table)))
+    yield "tuned", co.tune(resolved_panel())
+    yield from (("recipe", co.Recipe()), ("recipe alone", co.Recipe("log", 1.5, -0.25, "log", None, 0.02)))
+    yield "recipe, then dykstra", co.Recipe(then=co.AlternatingProjections(groups="pairs"))
+    yield from (("verification", co.verify(table, exact)), ("broken promises", co.verify(plain, exact)))
