@@ -257,3 +257,12 @@ def test_without_jinja2_the_error_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "find_spec", lambda _: None)
     with pytest.raises(co.MissingDependencyError, match=r"a report needs jinja2: pip install jinja2"):
         pages.check_page_path(tmp_path / "out.html")
+
+
+def test_contradictions_are_told_to_people_with_the_least_change():
+    rows = [("Ann", "r", 0.30), ("Ann", "c", 0.55), ("Ann", "r & c", 0.36)]
+    labels = {"r": "a recession", "c": "a rate cut", "r & c": "both"}
+    page = check_of(co.Panel.from_records(rows, labels=labels))
+    assert "P(both) = 0.36 is above P(a recession) = 0.30" in page
+    assert "A recession and a rate cut together (36 %) cannot be likelier than a recession alone (30 %)." in page
+    assert "The least change: a recession from 30 % to 33 % and both from 36 % to 33 %." in page

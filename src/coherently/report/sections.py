@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.explain.people_sentences import SPACE, percent
+from coherently.explain.phrases import listing
 from coherently.explain.verdicts import CheckStatus
 from coherently.plot.data import ROUNDING
 from coherently.problem import pose
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from coherently.events import Value
-    from coherently.explain import Check
+    from coherently.explain import Check, Finding
     from coherently.explain.bets import Book
     from coherently.explain.verdicts import Verdict
     from coherently.panel import Panel
@@ -49,7 +51,7 @@ BETS = 12
 WORST, SAID = 5, 3
 """Maximum number of judges whose contradictions are put into words, and of contradictions of each."""
 FEW = 4
-"""Maximum number of bets of a judge's book that a sentence names."""
+"""Maximum number of bets of a judge's book, and of changes, that a sentence names."""
 LONGEST_BOOK = 2_000
 """A book of a judge's own is looked for if the judge has at most this many forecasts."""
 EMBEDDED = 1_000_000
@@ -137,11 +139,16 @@ class JudgeSection:
 
 @dataclass(frozen=True, slots=True)
 class ContradictionSection:
-    """The contradictions of one judge, or of the panel's means, in sentences, and the book in one sentence."""
+    """The contradictions of one judge, or of the panel's means, in sentences, and the book in one sentence.
+
+    `people` are sentences in people's words, and `change` is the least change in whole per cents, or None.
+    """
 
     name: str | None
     sentences: tuple[str, ...]
     book: str | None
+    people: tuple[str, ...] = ()
+    change: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,10 +272,31 @@ def contradictions(found: Check) -> tuple[ContradictionSection, ...]:
     said = []
     for name, finding in found.judges.explained(WORST).items():
         book = _in_short(finding.book) if finding.forecasts <= LONGEST_BOOK else None
-        said.append(ContradictionSection(name, finding.contradictions[:SAID], book))
+        said.append(_contradiction(name, finding, book, found.panel.labels))
     if len(found.judges) > 1 and found.contradictions:
-        said.append(ContradictionSection(None, found.contradictions[:SAID], None))
+        said.append(_contradiction(None, found.means, None, found.panel.labels))
     return tuple(said)
+
+
+def _contradiction(
+    name: str | None, finding: Finding, book: str | None, labels: Mapping[str, str]
+) -> ContradictionSection:
+    # Names are shown with what does not print as escapes, and a no-break space is such.
+    people = tuple(sentence.replace(SPACE, " ") for sentence in finding.sentences("people")[:SAID])
+    return ContradictionSection(name, finding.contradictions[:SAID], book, people, change_words(finding, labels))
+
+
+def change_words(finding: Finding, labels: Mapping[str, str]) -> str | None:
+    """The least change in whole per cents, or else exactly, with labels; None if there is none or it is long."""
+    changes = finding.repair.whole or finding.repair.changes
+    if not 0 < len(changes) <= FEW:
+        return None
+    digits = 0 if finding.repair.whole else 1
+    told = [
+        f"{labels.get(change.event, change.event)} from {percent(change.old, digits)} to {percent(change.new, digits)}"
+        for change in changes
+    ]
+    return f"The least change: {listing(told)}.".replace(SPACE, " ")
 
 
 def _in_short(book: Book) -> str:

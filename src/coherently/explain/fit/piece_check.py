@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherently.explain.fit.mixture_program import GRACE, Enclosed, MixtureProgram
+from coherently.explain.fit.hull_point import nearest_in_hull
+from coherently.explain.fit.mixture_program import GRACE, Enclosed, MixtureProgram, bounds_on_face
 from coherently.explain.fit.nearest_answers import mended, mended_where_granted
 from coherently.explain.fit.sheet_values import AnswerState, Band
 from coherently.explain.people_sentences import Wording
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from coherently.explain.fit.answer_sheet import AnswerSheet
+    from coherently.explain.fit.hull_point import HullPoint
     from coherently.explain.fit.pieces import SheetPiece
     from coherently.explain.fit.sheet_values import Item
     from coherently.solve.budget import Budget
@@ -33,6 +35,8 @@ EXACT = 1e-8
 """Misses and moves up to this are rounding errors."""
 EDGE = 1e-9
 """What may be missing at the edge of a band."""
+FEW_WORLDS = 60
+"""Maximum number of worlds of a face, which are few beside all states, for a program over these only."""
 MOST_SETS = 3
 """Maximum number of larger sets of contradictory answers that are looked for in a piece."""
 
@@ -195,7 +199,7 @@ class PieceCheck:
             own = self._fitting(others) if moved[i] else base
             if own is None:
                 continue
-            found = own.program.bounds(i, others) or self._logical(i)
+            found = own.bounds(i, others, self.standing if own is base else others) or self._logical(i)
             answer = float(self.value[i])
             if self.budget.is_over():
                 return  # time ran out, so a nearer version may exist
@@ -207,11 +211,41 @@ class PieceCheck:
         """The nearest version of some answers that fits; None if none was found in time."""
         assert self.piece.columns is not None
         value = mended_where_granted(self.piece.columns, self.piece.conditional, self.value, active)
-        program = self.program if value is self.value else MixtureProgram(self.piece, value)
+        program = self.program if value is self.value else self.program.at(value)
         if program.miss(active) <= EXACT:
             return Fitting(value, program)
+        mixture = self._nearest_in_worlds(active)
+        if mixture is not None:
+            worlds, share, face = mixture
+            near = share @ self._truth[worlds]
+            is_small = len(face) <= min(FEW_WORLDS, len(self.piece.columns) // 3)
+            few = self._truth[face] if is_small else None
+            return Fitting(near, self.program.at(near, loose=True), few)
         found = mended(self.answers.sheet, self.piece.items, value, active, self.budget)
-        return None if found is None else Fitting(found, MixtureProgram(self.piece, found, loose=True))
+        return None if found is None else Fitting(found, self.program.at(found, loose=True))
+
+    @cached_property
+    def _truth(self) -> Vector:
+        """The truth of items in all worlds, if these are listed."""
+        return self.piece.scopes[0].joint.astype(np.float64)
+
+    def _nearest_in_worlds(self, active: Mask) -> HullPoint | None:
+        """The mixture nearest to some answers if all worlds are listed and nothing is conditional; None if unproved.
+
+        Without one answer more or less the nearest mixture is nearly the same: the search goes on from the last one.
+        """
+        piece = self.piece
+        whole = len(piece.scopes) == 1 and len(piece.scopes[0].items) == len(piece)
+        if not whole or piece.conditional.any() or len(piece.pin_low) or self.budget.is_over():
+            return None
+        found = nearest_in_hull(self._truth[:, active] - self.value[active], self._mixtures[-1])
+        self._mixtures[-1] = self._mixtures[-1] or found
+        return found
+
+    @cached_property
+    def _mixtures(self) -> list[HullPoint | None]:
+        """The mixture that is nearest to all answers, once it was looked for."""
+        return [None]
 
     def nearest(self, active: Mask, locked: Mask) -> Vector | None:
         """The nearest answers that fit together, where locked ones keep theirs; None if there are none."""
@@ -228,10 +262,20 @@ class PieceCheck:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitting:
-    """Answers that fit together, and the program over the mixtures that meet them."""
+    """Answers that fit together, and the program over the mixtures that meet them.
+
+    If they were moved, mixtures that meet them are made of the worlds of one face, with the truth of items in these.
+    """
 
     value: Vector
     program: MixtureProgram
+    face: Vector | None = None
+
+    def bounds(self, item: int, others: Mask, active: Mask) -> Enclosed | None:
+        """What the others allow for an item; `active` may have the item itself if its answer fits."""
+        if self.face is not None:
+            return bounds_on_face(self.face, others, item, self.value)
+        return self.program.bounds(item, active)
 
     def off(self, value: Vector, active: Mask) -> float:
         """By how much some answers were moved, in all."""

@@ -119,13 +119,19 @@ def _tree(needed: Sequence[Variables], count: int, states: States) -> _Tree:
     graph = {v: set[int]() for v in range(count)} | graph_of(known)
     order = eliminate(graph, lambda clique: states.count(sorted(clique)) <= MAX_STATES)
     left = junction_tree(order)[0] or [()]  # an event that is always or never true has no variable
-    cliques, parents = [left.pop(0)], [-1]
-    while left:
-        # A spanning tree of the largest intersections of cliques is a junction tree.
-        pairs = ((len(set(a) & set(b)), -i, -j) for i, a in enumerate(left) for j, b in enumerate(cliques))
-        _, i, j = max(pairs)
-        cliques.append(left.pop(-i))
-        parents.append(-j)
+    # A spanning tree of the largest intersections of cliques is a junction tree; `best` has, for each clique that is
+    # not in it yet, the largest one so far and the first clique of the tree with it.
+    holders: dict[int, list[int]] = {}
+    for i, clique in enumerate(left):
+        for v in clique:
+            holders.setdefault(v, []).append(i)
+    cliques, parents, best = list[Variables](), list[int](), dict.fromkeys(range(len(left)), (0, 0))
+    while best:
+        i = max(best, key=lambda k: (best[k][0], -k))
+        parents.append(best.pop(i)[1] if cliques else -1)
+        cliques.append(left[i])
+        for k in {k for v in left[i] for k in holders[v] if k in best}:
+            best[k] = max(best[k], (len(set(left[i]) & set(left[k])), len(cliques) - 1), key=lambda one: one[0])
     return _Tree(cliques, [states.of(np.array(clique, np.int64)) for clique in cliques], parents)
 
 
