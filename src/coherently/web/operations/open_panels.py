@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coherently.errors import CoherentlyError
+from coherently.errors import CoherentlyError, EventError
 from coherently.live import LivePanel
 from coherently.solve import Exact
 from coherently.web.operations.questions import as_setting
@@ -116,7 +116,10 @@ class OpenPanel:
 
 def _is_proved(now: Current, text: str) -> bool:
     """Whether no other coherent forecasts are nearer, within the tolerance."""
-    part = now.component(text)
+    try:
+        part = now.component(text)
+    except EventError:  # an event that is always or never true belongs to no component, and its probability is known
+        return True
     return part.objective - part.lower_bound <= METHOD.tolerance * max(1.0, part.objective)
 
 
