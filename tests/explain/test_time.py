@@ -224,7 +224,7 @@ def test_broken_relations_are_looked_for_only_as_long_as_there_is_time(monkeypat
     monkeypatch.setattr(Budget, "is_over", is_over)
     found = violated(bets, np.arange(len(bets)), budget=Budget())
     assert len(asked) <= looks + 4  # each of the four searches ends at its next look
-    assert {relation.bets for relation in found} <= {relation.bets for relation in every}
+    assert {relation.forecasts for relation in found} <= {relation.forecasts for relation in every}
     assert len(found) < len(every)
 
 

@@ -40,6 +40,7 @@ TRIALS = {
     "Lindley": lambda limit: co.aggregate(HARD, co.Lindley(time_limit=limit)),
     "Result.bounds": lambda limit: RESULT.bounds("v0 & v3 & v5 & v7", time_limit=limit),
     "aggregate": lambda limit: co.aggregate(HARD, "exact", time_limit=limit),
+    "Result.bounds_table": lambda limit: RESULT.bounds_table(["v0 & v3 & v5 & v7"], time_limit=limit),
     "baselines": lambda limit: co.baselines(time_limit=limit),
     "check": lambda limit: co.check(HARD, time_limit=limit),
     "compare": lambda limit: co.compare(RESOLVED, time_limit=limit),

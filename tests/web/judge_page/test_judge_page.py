@@ -6,7 +6,7 @@ import time
 import pytest
 
 from coherently.explain.judge_sheet import Attempts, live_feedback
-from tests.explain.judge_sheet.judge_pages import ALICE
+from tests.web.judge_page.judge_pages import ALICE
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 NBSP = "\N{NO-BREAK SPACE}"

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.explain.judge_sheet.judge_pages import Panel, Workshop
+from tests.web.judge_page.judge_pages import Panel, Workshop
 
 
 @pytest.fixture(scope="session")
