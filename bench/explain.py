@@ -77,7 +77,7 @@ def measure(name: str, setting: SheetSetting, value: Sequence[float]) -> None:
     )
 
 
-def main() -> None:
+def run() -> None:
     """Measure sheets of fifty answers with slips, and larger ones."""
     rng = random.Random(1)
     print("| sheet | answers | pieces, ms | finder at first, ms | finder, ms | bands, ms | told | bands | checked |")
@@ -96,4 +96,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run()
