@@ -175,9 +175,12 @@ def _relation(table: AssertionTable, chance: Vector, excess: Excess) -> Relation
 
 
 def irreducible_relations(found: Iterable[Relation], kind: str | None = None) -> list[Relation]:
-    """One relation for each set of forecasts, the worst, and none that contains another's set; of one kind, if told."""
+    """One relation for each set of forecasts, the worst, and none that contains another's set.
+
+    Of one kind, if told: only of sets that break nothing of another kind.
+    """
     best: dict[frozenset[int], Relation] = {}
-    for relation in sorted(found, key=lambda one: -round(one.violation, 9)):
+    for relation in sorted(found, key=lambda one: (one.kind == kind, -round(one.violation, 9))):
         best.setdefault(frozenset(relation.forecasts), relation)
     return [one for own, one in best.items() if kind in (None, one.kind) and not _has_part(own, best.keys())]
 
