@@ -212,12 +212,17 @@ class PieceCheck:
         assert self.piece.columns is not None
         value = mended_where_granted(self.piece.columns, self.piece.conditional, self.value, active)
         program = self.program if value is self.value else self.program.at(value)
-        if program.miss(active) <= EXACT:
-            return Fitting(value, program)
-        mixture = self._nearest_in_worlds(active)
+        # Once some answers contradict each other, the nearest mixture tells whether the others fit, too.
+        mixture = self._nearest_in_worlds(active) if self._mixtures[-1] is not None else None
+        if mixture is None:
+            if program.miss(active) <= EXACT:
+                return Fitting(value, program)
+            mixture = self._nearest_in_worlds(active)
         if mixture is not None:
             worlds, share, face = mixture
             near = share @ self._truth[worlds]
+            if np.abs(near - value)[active].sum() <= EXACT:
+                return Fitting(value, program)
             is_small = len(face) <= min(FEW_WORLDS, len(self.piece.columns) // 3)
             few = self._truth[face] if is_small else None
             return Fitting(near, self.program.at(near, loose=True), few)
