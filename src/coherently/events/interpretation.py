@@ -73,7 +73,7 @@ class Fault:
 
     @property
     def remedy(self) -> str | None:
-        """What to do, where that is more than to mend the text."""
+        """What to do, where that is more than to correct the text."""
         return None if self.spaced is None else f"a name with spaces goes in quotes: {self.spaced}"
 
     def where(self, file: str | None = None, row: int | str | None = None, field: str | None = None) -> Where:
