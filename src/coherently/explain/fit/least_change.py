@@ -80,7 +80,7 @@ def whole_change(check: PieceCheck) -> Mend:
         if check.budget.is_over():
             return Mend(stuck=LATE)
         after = check.at(new)
-        if after.program.miss() <= GRACE and not after.simple:
+        if after.miss(check.answered) <= GRACE and not after.simple:
             return Mend(_changes(check, new))
     return Mend(stuck=NO_WHOLE)
 
@@ -138,14 +138,14 @@ def _fits_as_shown(check: PieceCheck, misfit: Relation, new: Vector, active: Mas
     if misfit.violation_at(new) > GRACE:
         return False
     after = check.at(new)
-    if after.program.miss(active) > GRACE:
+    if after.miss(active) > GRACE:
         return False
     keys = {check.key(one) for one in after.simple}
     if check.key(misfit) in keys or not keys <= {check.key(one) for one in check.simple}:
         return False
     # Larger sets that are told now must not have fitted before.
     sets = [sorted(one.forecasts) for one in after.misfits if one.shape is RelationShape.SET]
-    return all(check.program.miss(np.isin(np.arange(len(new)), own)) > GRACE for own in sets)
+    return all(check.miss(np.isin(np.arange(len(new)), own)) > GRACE for own in sets)
 
 
 def _changes(check: PieceCheck, new: Vector) -> tuple[AnswerChange, ...]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently import _core
 from coherently.explain.fit.hull_point import nearest_in_hull
-from coherently.explain.fit.mixture_program import GRACE, Enclosed, MixtureProgram, bounds_on_face
+from coherently.explain.fit.mixture_program import GRACE, LOOSE, Enclosed, bounds_on_face, mixture_program
 from coherently.explain.fit.nearest_answers import mended, mended_where_granted
 from coherently.explain.fit.sheet_values import AnswerState, Band
 from coherently.explain.people_sentences import Wording
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 
     from coherently.explain.fit.answer_sheet import AnswerSheet
     from coherently.explain.fit.hull_point import HullPoint
+    from coherently.explain.fit.mixture_program import MixtureProgram
     from coherently.explain.fit.pieces import SheetPiece
     from coherently.explain.fit.sheet_values import Item
     from coherently.solve.budget import Budget
 
     Vector = NDArray[np.float64]
     Mask = NDArray[np.bool_]
+    Truths = NDArray[np.bool_]
 
 EXACT = 1e-8
 """Misses and moves up to this are rounding errors."""
@@ -37,6 +40,8 @@ EDGE = 1e-9
 """What may be missing at the edge of a band."""
 FEW_WORLDS = 60
 """Maximum number of worlds of a face, which are few beside all states, for a program over these only."""
+AT_ONCE = 16
+"""Number of bands that are found between two looks at the clock."""
 MOST_SETS = 3
 """Maximum number of larger sets of contradictory answers that are looked for in a piece."""
 
@@ -49,6 +54,7 @@ class PieceCheck:
     piece: SheetPiece
     meant: Set[str]
     budget: Budget
+    program: MixtureProgram
 
     @cached_property
     def value(self) -> Vector:
@@ -65,10 +71,9 @@ class PieceCheck:
         """The items of the piece."""
         return [self.answers.sheet.items[i] for i in self.piece.items.tolist()]
 
-    @cached_property
-    def program(self) -> MixtureProgram:
-        """The program of the answers as they are."""
-        return MixtureProgram(self.piece, self.value)
+    def miss(self, active: Mask) -> float:
+        """The least sum of misses of some answers; infinite if even the laws do not fit."""
+        return float(self.program.misses(self.value[None], active)[0])
 
     @cached_property
     def _simple(self) -> SimpleRelations:
@@ -84,14 +89,14 @@ class PieceCheck:
         """The same with other answers on the items of the piece."""
         every = self.answers.value.copy()
         every[self.piece.items] = value
-        return PieceCheck(replace(self.answers, value=every), self.piece, self.meant, self.budget)
+        return replace(self, answers=replace(self.answers, value=every))
 
     @cached_property
     def _looked(self) -> tuple[list[Relation], bool]:
         """The misfits to be told, and whether what is not told of fits."""
         told = [misfit for misfit in self.simple if not self._is_explained(misfit)]
         sets, rest = self._sets(told)
-        is_checked = self._simple.finished and not self.budget.is_over() and self.program.miss(rest) <= GRACE
+        is_checked = self._simple.finished and not self.budget.is_over() and self.miss(rest) <= GRACE
         return sorted([*told, *sets], key=lambda misfit: (max(misfit.forecasts), sorted(misfit.forecasts))), is_checked
 
     def look(self) -> None:
@@ -135,11 +140,11 @@ class PieceCheck:
             if len(found) < MOST_SETS and rest[list(relation.forecasts)].all():
                 found.append(self._set(relation.forecasts))
                 rest[max(relation.forecasts)] = False
-        while len(found) < MOST_SETS and not self.budget.is_over() and self.program.miss(rest) > GRACE:
+        while len(found) < MOST_SETS and not self.budget.is_over() and self.miss(rest) > GRACE:
             members = rest.copy()
             for item in np.flatnonzero(rest).tolist():
                 members[item] = False
-                if self.program.miss(members) <= GRACE:
+                if self.miss(members) <= GRACE:
                     members[item] = True
             own = np.flatnonzero(members).tolist()
             found.append(self._set(own))
@@ -191,48 +196,60 @@ class PieceCheck:
         moved = np.zeros(len(self.piece), np.bool_)
         if base is not None:
             moved = self.standing & ~(np.abs(base.value - self.value) <= EXACT)
+        ends = self._ends(base, np.flatnonzero(~moved).tolist())
         for i, item in enumerate(self.items):
-            if self.budget.is_over():
-                return
             others = self.standing.copy()
             others[i] = False
             own = self._fitting(others) if moved[i] else base
-            if own is None:
+            if own is None or self.budget.is_over():
                 continue
-            found = own.bounds(i, others, self.standing if own is base else others) or self._logical(i)
+            enclosed = (self._ends(own, [i], others) if moved[i] else ends)[i] or self._logical(i)
             answer = float(self.value[i])
             if self.budget.is_over():
                 return  # time ran out, so a nearer version may exist
-            inside = found.low - GRACE - EDGE <= answer <= found.high + GRACE + EDGE
+            inside = enclosed.low - GRACE - EDGE <= answer <= enclosed.high + GRACE + EDGE
             fits = not self.answered[i] or inside or (self.is_checked and i not in blamed)
-            yield Band(item.id, found.low, found.high, bool(fits), own.off(self.value, others) > GRACE)
+            yield Band(item.id, enclosed.low, enclosed.high, bool(fits), own.off(self.value, others) > GRACE)
+
+    def _ends(self, fitting: Fitting | None, items: list[int], active: Mask | None = None) -> dict[int, Enclosed | None]:
+        """What answers that fit together, but for itself, allow for each item, as far as time goes."""
+        active = self.standing if active is None else active
+        ends: dict[int, Enclosed | None] = {}
+        for start in range(0, len(items), AT_ONCE):
+            if fitting is None or self.budget.is_over():
+                break
+            some = items[start : start + AT_ONCE]
+            ends |= zip(some, fitting.bounds(some, active), strict=True)
+        return ends
 
     def _fitting(self, active: Mask) -> Fitting | None:
         """The nearest version of some answers that fits; None if none was found in time."""
         assert self.piece.columns is not None
         value = mended_where_granted(self.piece.columns, self.piece.conditional, self.value, active)
-        program = self.program if value is self.value else self.program.at(value)
         # Once some answers contradict each other, the nearest mixture tells whether the others fit, too.
         mixture = self._nearest_in_worlds(active) if self._mixtures[-1] is not None else None
         if mixture is None:
-            if program.miss(active) <= EXACT:
-                return Fitting(value, program)
+            if float(self.program.misses(value[None], active)[0]) <= EXACT:
+                return Fitting(value, self.program)
             mixture = self._nearest_in_worlds(active)
         if mixture is not None:
-            worlds, share, face = mixture
-            near = share @ self._truth[worlds]
+            near = mixture.share @ self._truth[mixture.worlds]
             if np.abs(near - value)[active].sum() <= EXACT:
-                return Fitting(value, program)
-            is_small = len(face) <= min(FEW_WORLDS, len(self.piece.columns) // 3)
-            few = self._truth[face] if is_small else None
-            return Fitting(near, self.program.at(near, loose=True), few)
+                return Fitting(value, self.program)
+            is_small = len(mixture.face) <= min(FEW_WORLDS, len(self.piece.columns) // 3)
+            few = self._truth[mixture.face] if is_small else None
+            return Fitting(near, self.program, few, LOOSE)
         found = mended(self.answers.sheet, self.piece.items, value, active, self.budget)
-        return None if found is None else Fitting(found, self.program.at(found, loose=True))
+        return None if found is None else Fitting(found, self.program, slack=LOOSE)
+
+    @property
+    def _truth(self) -> Truths:
+        """The truth of items in all worlds, if these are listed."""
+        return self.piece.scopes[0].joint
 
     @cached_property
-    def _truth(self) -> Vector:
-        """The truth of items in all worlds, if these are listed."""
-        return self.piece.scopes[0].joint.astype(np.float64)
+    def _hull(self) -> _core.Hull:
+        return _core.Hull(np.ascontiguousarray(self._truth).view(np.uint8))
 
     def _nearest_in_worlds(self, active: Mask) -> HullPoint | None:
         """The mixture nearest to some answers if all worlds are listed and nothing is conditional; None if unproved.
@@ -243,7 +260,7 @@ class PieceCheck:
         whole = len(piece.scopes) == 1 and len(piece.scopes[0].items) == len(piece)
         if not whole or piece.conditional.any() or len(piece.pin_low) or self.budget.is_over():
             return None
-        found = nearest_in_hull(self._truth[:, active] - self.value[active], self._mixtures[-1])
+        found = nearest_in_hull(self._hull, self.value, active, self._mixtures[-1])
         self._mixtures[-1] = self._mixtures[-1] or found
         return found
 
@@ -274,22 +291,33 @@ class Fitting:
 
     value: Vector
     program: MixtureProgram
-    face: Vector | None = None
+    face: Truths | None = None
+    slack: float = 0.0
 
-    def bounds(self, item: int, others: Mask, active: Mask) -> Enclosed | None:
-        """What the others allow for an item; `active` may have the item itself if its answer fits."""
-        if self.face is not None:
-            return bounds_on_face(self.face, others, item, self.value)
-        return self.program.bounds(item, active)
+    def bounds(self, items: list[int], active: Mask) -> list[Enclosed | None]:
+        """What the other active answers allow for each of some items."""
+        if self.face is None:
+            return self.program.bounds(items, self.value, active, self.slack)
+        return [bounds_on_face(self.face, _without(active, item), item, self.value) for item in items]
 
     def off(self, value: Vector, active: Mask) -> float:
         """By how much some answers were moved, in all."""
         return float(np.abs(self.value - value)[active].sum())
 
 
+def _without(active: Mask, item: int) -> Mask:
+    others = active.copy()
+    others[item] = False
+    return others
+
+
 def looked_at(answers: AnswerSheet, meant: Set[str], budget: Budget) -> list[PieceCheck]:
     """The pieces that can be checked, with their contradictions looked for as far as the time goes."""
-    checks = [PieceCheck(answers, piece, meant, budget) for piece in answers.pieces() if piece.columns is not None]
+    checks = [
+        PieceCheck(answers, piece, meant, budget, mixture_program(piece))
+        for piece in answers.pieces()
+        if piece.columns is not None
+    ]
     for check in checks:
         check.look()
     return checks

@@ -83,7 +83,7 @@ def make_piece(sheet: ReadSheet, part: Merged, origin: NDArray[np.int32], items:
     except MethodError:
         tree = None
     columns = None
-    if worlds is not None and (tree is None or len(worlds[0]) <= tree.count):
+    if worlds is not None and (tree is None or _is_cheaper(worlds[0], tree)):
         columns = CliqueStates(*worlds, root=np.ones(len(worlds[0]), np.bool_), ties=np.zeros((0, len(worlds[0]))))
     elif tree is not None:
         columns = layout.columns(tree)
@@ -92,6 +92,12 @@ def make_piece(sheet: ReadSheet, part: Merged, origin: NDArray[np.int32], items:
     else:
         scopes = list(layout.scopes(tree)) if tree is not None else []
     return SheetPiece(items, sheet.conditional[items], columns, tuple(scopes), limits.low, limits.high)
+
+
+def _is_cheaper(worlds: Truths, tree: _Tree) -> bool:
+    """Whether a program over all worlds has fewer entries than one over states of cliques, which has rows of ties."""
+    count, items = worlds.shape
+    return count * (items + 1) <= tree.count * (items + tree.ties)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +111,12 @@ class _Tree:
     @property
     def count(self) -> int:
         return sum(map(len, self.states))
+
+    @property
+    def ties(self) -> int:
+        """About as many rows as say that neighbours agree: those of two states for each variable in common."""
+        common = [set(self.cliques[i]) & set(self.cliques[p]) for i, p in enumerate(self.parents) if p >= 0]
+        return sum(2 ** len(own) for own in common)
 
     def home(self, variables: Variables) -> int:
         """The smallest clique that has some variables."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from coherently.errors import CoherentlyError
 from coherently.events import CERTAIN, NEVER, Events, find_conflict, find_world
-from coherently.explain.fit.mixture_program import MixtureProgram
+from coherently.explain.fit.mixture_program import mixture_program
 from coherently.explain.fit.read_sheets import pieces_of, read_sheet
 from coherently.explain.fit.sheet_values import DraftReading, Item, SheetSetting
 from coherently.panel.statements import PinStatement, Statement, read_pin, split_statements
@@ -149,7 +149,8 @@ def _is_possible(setting: SheetSetting) -> bool:
     if sheet is None:
         return False
     for piece in pieces_of(sheet, frozenset(range(len(sheet.items)))):
-        if piece.columns is not None and np.isinf(MixtureProgram(piece, np.full(len(piece), np.nan)).miss()):
+        nothing = np.full((1, len(piece)), np.nan)
+        if piece.columns is not None and np.isinf(mixture_program(piece).misses(nothing, ~np.isnan(nothing[0]))[0]):
             return False
     return True
 
