@@ -16,7 +16,7 @@ from coherently.explain.fit.nearest_answers import mended, mended_where_granted
 from coherently.explain.fit.sheet_values import AnswerState, Band
 from coherently.explain.people_sentences import Wording
 from coherently.explain.relations.relation import Assertion, Relation, RelationShape
-from coherently.explain.relations.scope_relations import SimpleRelations, broken_relations
+from coherently.explain.relations.scope_relations import FreshRelations, SimpleRelations, broken_relations, fresh_relations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
@@ -38,8 +38,6 @@ EXACT = 1e-8
 """Misses and moves up to this are rounding errors."""
 EDGE = 1e-9
 """What may be missing at the edge of a band."""
-FEW_WORLDS = 60
-"""Maximum number of worlds of a face, which are few beside all states, for a program over these only."""
 AT_ONCE = 16
 """Number of bands that are found between two looks at the clock."""
 MOST_SETS = 3
@@ -77,13 +75,21 @@ class PieceCheck:
 
     @cached_property
     def _simple(self) -> SimpleRelations:
-        families = self.answers.families(self.piece)
-        return broken_relations(self.piece.scopes, self.value, families, GRACE, self.budget)
+        return broken_relations(self.piece.scopes, self.value, self._families, GRACE, self.budget)
+
+    @cached_property
+    def _families(self) -> list[frozenset[int]]:
+        return self.answers.families(self.piece)
 
     @property
     def simple(self) -> list[Relation]:
         """All simple misfits, the worst first."""
         return self._simple.found
+
+    @cached_property
+    def fresh(self) -> FreshRelations:
+        """The relations of which nothing is broken."""
+        return fresh_relations(self.piece.scopes, self.value, self._families, self.simple)
 
     def at(self, value: Vector) -> PieceCheck:
         """The same with other answers on the items of the piece."""
@@ -115,19 +121,25 @@ class PieceCheck:
 
     def _is_explained(self, misfit: Relation) -> bool:
         """Whether a pair on a ladder does not fit because of a step between, which is told."""
-        if misfit.shape is not RelationShape.IMPLIES or len(misfit.forecasts) != 2:
+        if not _is_step(misfit):
             return False
         more, less = misfit.assertions
-        for other in self.simple:
-            alike = other.shape is RelationShape.IMPLIES and len(other.forecasts) == 2 and other.scope == misfit.scope
-            if not alike or other is misfit or self.key(other) in self.meant:
-                continue
-            high, low = other.assertions
-            below = high.worlds == more.worlds and _is_between(low.worlds, more.worlds, less.worlds)
-            above = low.worlds == less.worlds and _is_between(high.worlds, more.worlds, less.worlds)
-            if below or above:
-                return True
-        return False
+        after, before = self._steps
+        return any(
+            _is_between(low, more.worlds, less.worlds) for low in after.get((misfit.scope, more.worlds), ())
+        ) or any(_is_between(high, more.worlds, less.worlds) for high in before.get((misfit.scope, less.worlds), ()))
+
+    @cached_property
+    def _steps(self) -> tuple[dict[tuple[int, int], list[int]], dict[tuple[int, int], list[int]]]:
+        """Broken steps of ladders that are told: by scope and worlds, the worlds after them, and before them."""
+        after: dict[tuple[int, int], list[int]] = {}
+        before: dict[tuple[int, int], list[int]] = {}
+        for misfit in self.simple:
+            if _is_step(misfit) and not (self.meant and self.key(misfit) in self.meant):
+                high, low = misfit.assertions
+                after.setdefault((misfit.scope, high.worlds), []).append(low.worlds)
+                before.setdefault((misfit.scope, low.worlds), []).append(high.worlds)
+        return after, before
 
     def _sets(self, told: list[Relation]) -> tuple[list[Relation], Mask]:
         """Larger sets of answers that contradict each other, among those that nothing is told of, and the rest."""
@@ -236,9 +248,7 @@ class PieceCheck:
             near = mixture.share @ self._truth[mixture.worlds]
             if np.abs(near - value)[active].sum() <= EXACT:
                 return Fitting(value, self.program)
-            is_small = len(mixture.face) <= min(FEW_WORLDS, len(self.piece.columns) // 3)
-            few = self._truth[mixture.face] if is_small else None
-            return Fitting(near, self.program, few, LOOSE)
+            return Fitting(near, self.program, self._truth[mixture.face], LOOSE)
         found = mended(self.answers.sheet, self.piece.items, value, active, self.budget)
         return None if found is None else Fitting(found, self.program, slack=LOOSE)
 
@@ -334,6 +344,11 @@ def in_sheet_order(checks: Iterable[PieceCheck]) -> list[tuple[PieceCheck, Relat
         )
 
     return sorted(told, key=place)
+
+
+def _is_step(misfit: Relation) -> bool:
+    """Whether it says that one answer is likelier than another that it implies."""
+    return misfit.shape is RelationShape.IMPLIES and len(misfit.forecasts) == 2
 
 
 def _is_between(middle: int, inner: int, outer: int) -> bool:
