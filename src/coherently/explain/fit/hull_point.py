@@ -19,9 +19,7 @@ class HullPoint(NamedTuple):
     face: Indices
 
 
-def nearest_in_hull(
-    hull: _core.Hull, target: Vector, active: Mask, start: HullPoint | None = None
-) -> HullPoint | None:
+def nearest_in_hull(hull: _core.Hull, target: Vector, active: Mask, start: HullPoint | None = None) -> HullPoint | None:
     """The mixture of worlds nearest to the active entries of a target, from one to start with; None if unproved.
 
     >>> from coherently import _core

@@ -11,12 +11,18 @@ import numpy as np
 
 from coherently import _core
 from coherently.explain.fit.hull_point import nearest_in_hull
-from coherently.explain.fit.mixture_program import GRACE, LOOSE, Enclosed, bounds_on_face, mixture_program
+from coherently.explain.fit.mixture_program import GRACE, MixtureProgram
 from coherently.explain.fit.nearest_answers import mended, mended_where_granted
 from coherently.explain.fit.sheet_values import AnswerState, Band
+from coherently.explain.fit.small_program import LOOSE, Enclosed, bounds_on_face
 from coherently.explain.people_sentences import Wording
 from coherently.explain.relations.relation import Assertion, Relation, RelationShape
-from coherently.explain.relations.scope_relations import FreshRelations, SimpleRelations, broken_relations, fresh_relations
+from coherently.explain.relations.scope_relations import (
+    FreshRelations,
+    SimpleRelations,
+    broken_relations,
+    fresh_relations,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
@@ -25,7 +31,6 @@ if TYPE_CHECKING:
 
     from coherently.explain.fit.answer_sheet import AnswerSheet
     from coherently.explain.fit.hull_point import HullPoint
-    from coherently.explain.fit.mixture_program import MixtureProgram
     from coherently.explain.fit.pieces import SheetPiece
     from coherently.explain.fit.sheet_values import Item
     from coherently.solve.budget import Budget
@@ -223,7 +228,9 @@ class PieceCheck:
             fits = not self.answered[i] or inside or (self.is_checked and i not in blamed)
             yield Band(item.id, enclosed.low, enclosed.high, bool(fits), own.off(self.value, others) > GRACE)
 
-    def _ends(self, fitting: Fitting | None, items: list[int], active: Mask | None = None) -> dict[int, Enclosed | None]:
+    def _ends(
+        self, fitting: Fitting | None, items: list[int], active: Mask | None = None
+    ) -> dict[int, Enclosed | None]:
         """What answers that fit together, but for itself, allow for each item, as far as time goes."""
         active = self.standing if active is None else active
         ends: dict[int, Enclosed | None] = {}
@@ -324,7 +331,7 @@ def _without(active: Mask, item: int) -> Mask:
 def looked_at(answers: AnswerSheet, meant: Set[str], budget: Budget) -> list[PieceCheck]:
     """The pieces that can be checked, with their contradictions looked for as far as the time goes."""
     checks = [
-        PieceCheck(answers, piece, meant, budget, mixture_program(piece))
+        PieceCheck(answers, piece, meant, budget, MixtureProgram(piece))
         for piece in answers.pieces()
         if piece.columns is not None
     ]

@@ -12,7 +12,7 @@ import numpy as np
 
 from coherently.errors import CoherentlyError
 from coherently.events import CERTAIN, NEVER, Events, find_conflict, find_world
-from coherently.explain.fit.mixture_program import mixture_program
+from coherently.explain.fit.mixture_program import MixtureProgram
 from coherently.explain.fit.read_sheets import pieces_of, read_sheet
 from coherently.explain.fit.sheet_values import DraftReading, Item, SheetSetting
 from coherently.panel.statements import PinStatement, Statement, read_pin, split_statements
@@ -150,7 +150,7 @@ def _is_possible(setting: SheetSetting) -> bool:
         return False
     for piece in pieces_of(sheet, frozenset(range(len(sheet.items)))):
         nothing = np.full((1, len(piece)), np.nan)
-        if piece.columns is not None and np.isinf(mixture_program(piece).misses(nothing, ~np.isnan(nothing[0]))[0]):
+        if piece.columns is not None and np.isinf(MixtureProgram(piece).misses(nothing, ~np.isnan(nothing[0]))[0]):
             return False
     return True
 
