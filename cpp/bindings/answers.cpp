@@ -55,11 +55,10 @@ private:
                                const Matrix<double>& ties) {
         AnswerStates of;
         of.states = joint.shape(0), of.items = joint.shape(1), of.pins = pin_low.size(), of.ties = ties.shape(0);
-        const bool fits = given.shape(0) == of.states && given.shape(1) == of.items &&
-                          conditional.size() == of.items && pin_joint.shape(0) == of.states &&
-                          pin_joint.shape(1) == of.pins && pin_given.shape(0) == of.states &&
-                          pin_given.shape(1) == of.pins && pin_high.size() == of.pins && root.size() == of.states &&
-                          ties.shape(1) == of.states;
+        const bool fits = given.shape(0) == of.states && given.shape(1) == of.items && conditional.size() == of.items &&
+                          pin_joint.shape(0) == of.states && pin_joint.shape(1) == of.pins &&
+                          pin_given.shape(0) == of.states && pin_given.shape(1) == of.pins &&
+                          pin_high.size() == of.pins && root.size() == of.states && ties.shape(1) == of.states;
         if (!fits) throw nb::value_error("arrays differ in length");
         of.joint = flat(joint), of.given = flat(given), of.pin_joint = flat(pin_joint), of.pin_given = flat(pin_given);
         of.root = copy(root), of.conditional = copy(conditional);

@@ -62,8 +62,7 @@ void DenseSimplex::settle_states() {
         std::int8_t& state = at_.state[columns_ + r];
         if (state == basic) continue;
         const bool below = low_[r] > -endless, above = high_[r] < endless;
-        if (!below && !above)
-            state = loose;
+        if (!below && !above) state = loose;
         else if (state == loose || (state == lower && !below) || (state == upper && !above))
             state = below ? lower : upper;
     }
@@ -133,8 +132,7 @@ bool DenseSimplex::price(std::span<const double> cost, bool repair) {
         double own = 0.0;
         if (repair)
             own = value_[r] < low(variable) - feasible ? -1.0 : (value_[r] > high(variable) + feasible ? 1.0 : 0.0);
-        else if (variable < columns_)
-            own = cost[variable];
+        else if (variable < columns_) own = cost[variable];
         if (own == 0.0) continue;
         const double* row = &at_.inverse[r * rows_];
         for (std::size_t c = 0; c < rows_; ++c) price_[c] += own * row[c];

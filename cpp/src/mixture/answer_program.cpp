@@ -16,8 +16,8 @@ constexpr double open = std::numeric_limits<double>::quiet_NaN();
 // The rows of a program: those of active answers, two per pin, the sum of the root's states, the sums of the conditions
 // of the conditional items asked for, and ties. Columns are states.
 struct AnswerProgram::Rows {
-    std::vector<std::size_t> answer;       // the item of each of the first rows
-    std::vector<std::int64_t> condition;   // the item of each of the rows after the sum
+    std::vector<std::size_t> answer;      // the item of each of the first rows
+    std::vector<std::int64_t> condition;  // the item of each of the rows after the sum
     std::size_t count = 0, sum = 0;
     std::vector<double> columns;
 

@@ -74,10 +74,8 @@ private:
         std::vector<double> row(n + 1);
         for (std::size_t k = 0; k <= n; ++k) {
             const double own = 1.0 + dot(points_[n].data(), points_[k].data(), items_);
-            if (k < n)
-                row[k] = (own - dot(row.data(), factor_[k].data(), k)) / factor_[k][k];
-            else
-                row[k] = own - dot(row.data(), row.data(), k);
+            if (k < n) row[k] = (own - dot(row.data(), factor_[k].data(), k)) / factor_[k][k];
+            else row[k] = own - dot(row.data(), row.data(), k);
         }
         if (row[n] < independent) return false;
         row[n] = std::sqrt(row[n]);

@@ -1,7 +1,7 @@
 // The nearest mixture of listed worlds to answers, by Wolfe's method, which goes on from the worlds of a near problem.
 //
-// P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976). The nearest point x to a target
-// t is a mixture of few worlds w, and no world has (w - t) (x - t) below (x - t)^2: that is checked at the end.
+// P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976). The nearest point x to a
+// target t is a mixture of few worlds w, and no world has (w - t) (x - t) below (x - t)^2: that is checked at the end.
 #pragma once
 
 #include <cstdint>

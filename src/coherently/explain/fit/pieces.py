@@ -119,8 +119,8 @@ def make_piece(sheet: ReadSheet, part: Merged, origin: NDArray[np.int32], items:
 
 def _is_cheaper(worlds: Truths, tree: _Tree) -> bool:
     """Whether a program over all worlds has fewer entries than one over states of cliques, which has rows of ties."""
-    count, items = worlds.shape
-    return count * (items + 1) <= tree.count * (items + tree.ties)
+    count, items = len(worlds), worlds.shape[1]
+    return bool(count * (items + 1) <= tree.count * (items + tree.ties))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +190,8 @@ def _tree(needed: Sequence[Variables], count: int, states: States) -> _Tree:
         shared, i = heappop(waiting)
         if i not in best or best[i][0] != -shared:
             continue  # it is in the tree, or has a larger intersection by now
-        parents.append(best.pop(i)[1] if cliques else -1)
+        _, parent = best.pop(i)
+        parents.append(parent if cliques else -1)
         cliques.append(left[i])
         for k in {k for v in left[i] for k in holders[v] if k in best}:
             common = len(set(left[i]) & set(left[k]))
@@ -253,7 +254,7 @@ class _PieceMaker:
 
     def columns(self, tree: _Tree) -> CliqueStates:
         """The states of all cliques; each item and pin is looked at in one of them."""
-        every = np.arange(self.count), np.arange(len(self.sides[2]))
+        every = _Looked(np.arange(self.count), np.arange(len(self.sides[2])))
         return self._joined(tree, list(range(len(tree.cliques))), self.homes(tree), every)
 
     def _joined(self, tree: _Tree, cliques: list[int], homes: Sequence[_Looked], every: _Looked) -> CliqueStates:
