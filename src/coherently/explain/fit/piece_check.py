@@ -328,11 +328,13 @@ def _without(active: Mask, item: int) -> Mask:
     return others
 
 
-def looked_at(answers: AnswerSheet, meant: Set[str], budget: Budget) -> list[PieceCheck]:
+def looked_at(
+    answers: AnswerSheet, meant: Set[str], budget: Budget, pieces: Iterable[SheetPiece] | None = None
+) -> list[PieceCheck]:
     """The pieces that can be checked, with their contradictions looked for as far as the time goes."""
     checks = [
         PieceCheck(answers, piece, meant, budget, MixtureProgram(piece))
-        for piece in answers.pieces()
+        for piece in (answers.pieces() if pieces is None else pieces)
         if piece.columns is not None
     ]
     for check in checks:
@@ -340,17 +342,16 @@ def looked_at(answers: AnswerSheet, meant: Set[str], budget: Budget) -> list[Pie
     return checks
 
 
+def place_on_sheet(check: PieceCheck, relation: Relation) -> tuple[int, int]:
+    """Relations are told by the last question that each names, and the last item."""
+    question = max(check.items[i].question for i in relation.forecasts)
+    return question, int(check.piece.items[list(relation.forecasts)].max())
+
+
 def in_sheet_order(checks: Iterable[PieceCheck]) -> list[tuple[PieceCheck, Relation]]:
-    """The relations to be told, by the last question that each names, and the last item."""
+    """The relations to be told, in the order of the sheet."""
     told = [(check, relation) for check in checks for relation in check.misfits]
-
-    def place(one: tuple[PieceCheck, Relation]) -> tuple[int, int]:
-        check, relation = one
-        return max(check.items[i].question for i in relation.forecasts), int(
-            check.piece.items[list(relation.forecasts)].max()
-        )
-
-    return sorted(told, key=place)
+    return sorted(told, key=lambda one: place_on_sheet(*one))
 
 
 def _is_step(misfit: Relation) -> bool:
