@@ -7,19 +7,10 @@ import numpy as np
 import pytest
 
 import coherently as co
+from tests.cli.program import run
 from tests.panels import bundled
 
 LONG = "judge,event,probability\nA,p,0.5\nB,p & q,0.25\n"
-
-
-def run(*arguments, cwd=None, check=None):
-    """Run the installed program as a user would."""
-    command = [sys.executable, "-c", "from coherently.cli import main; main()", *map(str, arguments)]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr
-    if check is not None:
-        assert done.returncode == check, done.stderr
-    return done
 
 
 @pytest.fixture
@@ -122,12 +113,10 @@ def test_aggregate_by_rows(table_2):
 
 
 def test_a_panel_from_a_pipe(table_2):
-    command = [sys.executable, "-m", "coherently", "aggregate", "-", "--json"]
-    piped = subprocess.run(command, input=table_2.read_bytes(), capture_output=True, check=True)
+    piped = run("aggregate", "-", "--json", input=table_2.read_text(), check=0)
     assert json.loads(piped.stdout) == json.loads(run("aggregate", table_2, "--json", check=0).stdout)
-    wrong = subprocess.run(command, input=b"event,Ann\nrain,2\n", capture_output=True, check=False)
-    assert wrong.returncode == 2
-    assert wrong.stderr.startswith(b"error: stdin row 2, column Ann")
+    wrong = run("aggregate", "-", "--json", input="event,Ann\nrain,2\n", check=2)
+    assert wrong.stderr.startswith("error: stdin row 2, column Ann")
 
 
 def test_notes_go_to_standard_error(tmp_path):

@@ -7,6 +7,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from coherently.web import sizes
+from coherently.web.shapes.carried_records import (
+    CheckBody,
+    ComparisonBody,
+    ResultBody,
+    ScoresBody,
+    TunedBody,
+    TunedRecipeBody,
+    VerificationBody,
+)
 from coherently.web.shapes.shape import EventText, Probability, Shape, Statement, Title, example
 from coherently.web.shapes.words import DesignWord, LossWord, MethodWord, RecipePool
 
@@ -151,7 +160,7 @@ class CheckAnswer(Shape):
     coherent: bool | None
     status: str
     contradictions: list[str]
-    check: dict[str, Any]
+    check: CheckBody
 
 
 class AnsweredForecast(Shape):
@@ -182,7 +191,7 @@ class AggregateAnswer(Shape):
     note: str | None
     verified: bool
     problems: list[str]
-    result: dict[str, Any]
+    result: ResultBody
 
 
 class EventBounds(Shape):
@@ -202,20 +211,20 @@ class BoundsAnswer(Shape):
     coherence: str
     method: str
     bounds: list[EventBounds]
-    result: dict[str, Any]
+    result: ResultBody
 
 
 class ScoreAnswer(Shape):
     """How good each judge was, as `co.score(...).as_dict()` tells it."""
 
-    scores: dict[str, Any]
+    scores: ScoresBody
 
 
 class CompareAnswer(Shape):
     """Methods side by side, as `co.compare(...).as_dict()` tells it."""
 
     notes: list[str]
-    comparison: dict[str, Any]
+    comparison: ComparisonBody
 
 
 class TuneAnswer(Shape):
@@ -223,8 +232,8 @@ class TuneAnswer(Shape):
 
     learned: bool
     sentence: str
-    recipe: dict[str, Any]
-    tuned: dict[str, Any]
+    recipe: TunedRecipeBody
+    tuned: TunedBody
 
 
 class VerifyAnswer(Shape):
@@ -232,4 +241,4 @@ class VerifyAnswer(Shape):
 
     verified: bool
     problems: list[str]
-    verification: dict[str, Any]
+    verification: VerificationBody
