@@ -80,6 +80,12 @@ class PieceCheck:
         """All simple misfits, the worst first."""
         return self._simple.found
 
+    def later(self, budget: Budget) -> PieceCheck:
+        """The same, and what is known of it, with another budget."""
+        made = replace(self, budget=budget)
+        vars(made).update({name: known for name, known in vars(self).items() if name != "budget"})
+        return made
+
     def at(self, value: Vector) -> PieceCheck:
         """The same with other answers on the items of the piece."""
         every = self.answers.value.copy()

@@ -17,7 +17,7 @@ from coherently.web.shapes.carried_records import (
     VerificationBody,
 )
 from coherently.web.shapes.shape import EventText, Probability, Shape, Statement, Title, example
-from coherently.web.shapes.words import DesignWord, LossWord, MethodWord, RecipePool
+from coherently.web.shapes.words import DesignWord, LossWord, MethodWord, RecipePool, VoiceWord
 
 FORECASTS = [
     {"judge": "Ann", "event": "rain", "probability": 0.75},
@@ -64,6 +64,13 @@ class CheckDraft(StatelessPanel):
     """Forecasts to check, and laws that are certainly true."""
 
     model_config = example(forecasts=FORECASTS, laws=["storm -> wind"])
+
+    voice: VoiceWord = Field(
+        default="symbols", description="How `contradictions` says what the panel's means contradict."
+    )
+    labels: Annotated[dict[EventText, Title], Field(max_length=sizes.ROWS)] = Field(
+        default_factory=dict, description="Readable names of events, for sentences."
+    )
 
 
 class NextMethod(Shape):
