@@ -17,7 +17,15 @@ from coherently.errors import MethodError, PanelError, counted
 from coherently.explain.allowance import Allowance
 from coherently.explain.bets.bets import bets_at_forecasts, bets_at_means, bets_of_judges, event_means, stated, usable
 from coherently.explain.bets.conditions import taken_alone
-from coherently.explain.findings import NAME, TOLD_BOOK, VERDICT_FIELDS, Finding, verdict_of, verdict_values
+from coherently.explain.findings import (
+    EXPLANATION_FIELDS,
+    NAME,
+    TOLD_BOOK,
+    VERDICT_FIELDS,
+    Finding,
+    verdict_of,
+    verdict_values,
+)
 from coherently.explain.rounding_slack import half_units
 from coherently.explain.time_shares import nearest_in_time
 from coherently.explain.verdicts import CheckStatus, Court, together
@@ -189,6 +197,14 @@ class Judges(Mapping[str, Finding]):
             named[name] = finding
         return named
 
+    def reasons(self, findings: Mapping[str, Finding]) -> dict[str, dict[str, Any]]:
+        """What explains some findings, in plain values: what is known of them, and more while there is time."""
+        known = {}
+        for name, finding in findings.items():
+            if finding.is_fully_explained or self._allowance.left > 0.0:
+                known[name] = finding.explanation_values()
+        return known
+
     def columns(self) -> Columns:
         """The columns of `Check.frame`."""
         every = self.verdicts
@@ -205,22 +221,25 @@ class Judges(Mapping[str, Finding]):
         }
 
 
+JUDGE_FIELDS = (RecordField("judge", TEXT, "the name of the judge"), *VERDICT_FIELDS, *EXPLANATION_FIELDS)
 CHECK = Record(
     "check",
-    1,
+    2,
     "Who contradicts what (`co.check`, `coherently check --json`): what is found about the panel's means and judges.",
     (
         NAME,
         *VERDICT_FIELDS,
+        *EXPLANATION_FIELDS,
         TOLD_BOOK,
         RecordField(
             "judges",
-            ListOf(ObjectOf("a judge", (RecordField("judge", TEXT, "the name of the judge"), *VERDICT_FIELDS))),
+            ListOf(ObjectOf("a judge", JUDGE_FIELDS)),
             f"one object per judge; the contradictions of the {WORST} worst are named, as far as there is time",
         ),
         RecordField("notes", ListOf(TEXT), "what a reader should know"),
     ),
 )
+"""Version 1 has contradictions in symbols alone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -289,18 +308,23 @@ class Check(Worked):
         return self.judges.columns()
 
     def _plain(self) -> dict[str, Any]:
+        # Contradictions come first, of the means and of all judges: what explains them may take the time that is left.
+        if not self.means.is_retold:
+            _ = self.means.contradictory
+        self.judges.explained(WORST)
         return {**self.means._plain(), "judges": self._judge_rows(), "notes": [*self.notes, *self._silence()]}
 
     def _judge_rows(self) -> list[dict[str, Any]]:
-        """What is told of each judge, with contradictions of the worst."""
+        """What is told of each judge, with contradictions of the worst, and what explains them while there is time."""
         judges, explained = self.judges, self.judges.explained(WORST)
+        reasons = judges.reasons(explained)
         rows = []
         for i, (name, verdict) in enumerate(zip(judges.names, judges.verdicts, strict=True)):
             said: list[str] | None = None if verdict.status is CheckStatus.INCOHERENT else []
             if name in explained:
                 said = list(explained[name].contradictions)
             told = verdict_values(verdict, int(judges.forecasts[i]), float(judges.tolerances[i]))
-            rows.append({"judge": name, **told, "contradictions": said})
+            rows.append({"judge": name, **told, "contradictions": said, **reasons.get(name, {})})
         return rows
 
     def _silence(self) -> list[str]:

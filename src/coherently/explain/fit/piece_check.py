@@ -96,6 +96,12 @@ class PieceCheck:
         """The relations of which nothing is broken."""
         return fresh_relations(self.piece.scopes, self.value, self._families, self.simple)
 
+    def later(self, budget: Budget) -> PieceCheck:
+        """The same, and what is known of it, with another budget."""
+        made = replace(self, budget=budget)
+        vars(made).update({name: known for name, known in vars(self).items() if name != "budget"})
+        return made
+
     def at(self, value: Vector) -> PieceCheck:
         """The same with other answers on the items of the piece."""
         every = self.answers.value.copy()
