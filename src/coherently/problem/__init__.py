@@ -8,7 +8,7 @@ from coherently.problem.groups.shared import clique_tree, clusters, with_auxilia
 from coherently.problem.groups.simple import MAX_VARIABLES as LARGEST_GROUP
 from coherently.problem.groups.simple import Groups
 from coherently.problem.losses import BRIER, KERNELS, LOSSES, Brier, Log, Loss, Spherical, find_loss
-from coherently.problem.parts import Part, split
+from coherently.problem.parts import Part, split, split_some
 from coherently.problem.pose import pose, pose_again, pose_individually
 from coherently.problem.problem import Merged, Problem, Way
 from coherently.problem.settled import possible, settled
@@ -67,6 +67,7 @@ __all__ = [
     "possible",
     "settled",
     "split",
+    "split_some",
     "unit_of",
     "wider_clusters",
     "with_auxiliary",

@@ -173,7 +173,7 @@ class Result(Value, Described):
         return self.solution.trace if isinstance(self.solution, Local) else None
 
     @property
-    def components(self) -> tuple[Component, ...]:
+    def components(self) -> Sequence[Component]:
         """What was done about each independent component of the problem, if the method splits it into components."""
         return self.solution.components
 

@@ -122,7 +122,7 @@ def _join(local: Local, exact: Global, value: Vector) -> Local:
         objective=_sum(local.objective, exact.objective),
         lower_bound=_sum(local.lower_bound, exact.lower_bound),
         guaranteed_improvement=_sum(local.guaranteed_improvement, exact.guaranteed_improvement),
-        components=local.components + exact.components,
+        components=(*local.components, *exact.components),
     )
 
 
