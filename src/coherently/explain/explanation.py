@@ -13,12 +13,13 @@ import numpy as np
 
 from coherently.contract import FLAG, NUMBER, TEXT, ListOf, ObjectOf, OrNull, RecordField
 from coherently.explain.bets.distance import ABSENT, NOISE
+from coherently.explain.event_names import EventNames, named_items
 from coherently.explain.fit.answer_sheet import AnswerSheet
 from coherently.explain.fit.least_change import LATE, whole_change
 from coherently.explain.fit.piece_check import in_sheet_order, looked_at
 from coherently.explain.fit.read_sheets import ReadSheet
 from coherently.explain.fit.sheet_values import AnswerChange, AnswerState, Band, Item
-from coherently.explain.people_sentences import opened, percent, phrase
+from coherently.explain.people_sentences import opened, percent
 from coherently.explain.phrases import listing
 from coherently.values import Told
 
@@ -168,10 +169,11 @@ def sheet_of(bets: Bets) -> AnswerSheet | None:
     keys = [str(key) for key in bets.keys(with_judges=False)]
     panel = bets.panel if bets.offered is None else replace(bets.panel, written=bets.offered)
     texts = [bets.text(i) for i in range(len(bets))]
-    items = tuple(
+    titled = (
         Item(key, text, panel.labels.get(text, text), i + 1)
         for i, (key, text) in enumerate(zip(keys, texts, strict=True))
     )
+    items = named_items(titled, EventNames.of(panel))
     every = np.arange(len(bets), dtype=np.int64)
     sheet = ReadSheet(items, every, panel, {item.id: i for i, item in enumerate(items)})
     known = np.ones(len(bets), np.bool_)
@@ -195,10 +197,11 @@ def exact_changes(bets: Bets, answers: Sequence[NearestPrices], alone: Sequence[
 
 def quote_sentence(bets: Bets, forecasts: Sequence[int]) -> str:
     """A contradiction among bids and asks in people's words."""
-    labels = bets.panel.labels
+    names = EventNames.of(bets.panel)
     told = []
     for bet in forecasts:
-        name = phrase(Item("", "", labels.get(bets.text(bet), bets.text(bet)), 0))
+        text = bets.text(bet)
+        name = names.spoken(text, bets.panel.labels.get(text))
         ends = dict.fromkeys(percent(float(side[bet])) for side in (bets.bid, bets.ask))
         told.append(f"{name} ({' to '.join(ends)})")
     if len(told) == 1:

@@ -10,6 +10,7 @@ import numpy as np
 
 from coherently.errors import CoherentlyError
 from coherently.events import CERTAIN
+from coherently.explain.event_names import named_items
 from coherently.explain.fit.pieces import SheetPiece, make_piece
 from coherently.explain.fit.recent_values import Lately
 from coherently.panel import Panel
@@ -59,7 +60,8 @@ def read_sheet(setting: SheetSetting) -> ReadSheet | None:
 
     Events that cannot be read are left out: one of them must not take the feedback on all others away.
     """
-    return _read(setting.items, setting.laws) or _read(_readable(setting), setting.laws)
+    items = named_items(setting.items)
+    return _read(items, setting.laws) or _read(_readable(items, setting.laws), setting.laws)
 
 
 def _read(items: tuple[Item, ...], laws: tuple[str, ...]) -> ReadSheet | None:
@@ -74,12 +76,12 @@ def _read(items: tuple[Item, ...], laws: tuple[str, ...]) -> ReadSheet | None:
     return ReadSheet(items, row, panel, {item.id: i for i, item in enumerate(items)})
 
 
-def _readable(setting: SheetSetting) -> tuple[Item, ...]:
+def _readable(items: tuple[Item, ...], laws: tuple[str, ...]) -> tuple[Item, ...]:
     """The items that can be read one by one."""
     found = []
-    for item in setting.items:
+    for item in items:
         try:
-            Panel.from_records([("judge", item.event, 0.5)], laws=list(setting.laws))
+            Panel.from_records([("judge", item.event, 0.5)], laws=list(laws))
         except CoherentlyError:
             continue
         found.append(item)
