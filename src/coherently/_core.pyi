@@ -139,6 +139,15 @@ class Space:
     def set_witness(self, world: NDArray[np.uint8]) -> None: ...
     def allows(self, worlds: NDArray[np.uint8]) -> NDArray[np.uint8]: ...
 
+def least_mixture(
+    loss: str,
+    joint: NDArray[np.uint64],
+    rest: NDArray[np.uint64],
+    weight: NDArray[np.float64],
+    target: NDArray[np.float64],
+    conditional: NDArray[np.uint8],
+    worlds: int,
+) -> tuple[NDArray[np.float64], float, float] | None: ...
 def touching_bound(
     loss: str,
     joint: NDArray[np.uint64],
