@@ -14,6 +14,7 @@ from coherently.explain.fit.mixture_program import MixtureProgram
 from coherently.explain.fit.nearest_answers import mended
 from coherently.explain.fit.read_sheets import pieces_of, read_sheet
 from coherently.explain.fit.sheet_values import Answered, Item, Overview, SheetSetting, Spread, Suggestion
+from coherently.explain.fit.small_program import LOOSE
 from coherently.explain.judge_sheet.attempts import processor_budget
 from coherently.explain.judge_sheet.live_feedback import clashes_of
 from coherently.explain.people_sentences import number_word, opened, percent, phrase
@@ -166,7 +167,7 @@ def _suggestion(
         return None
     every = np.append(value, np.full(len(sheet.items) - len(value), np.nan))[piece.items]
     place = int(np.flatnonzero(piece.items == asked)[0])
-    bounds = MixtureProgram(piece, every, loose=True).bounds(place, ~np.isnan(every))
+    bounds = MixtureProgram(piece).bounds([place], every, ~np.isnan(every), LOOSE)[0]
     if bounds is None or bounds.high - bounds.low < OPEN:
         return None
     low, high = percent(bounds.low).split()[0], percent(bounds.high)

@@ -149,7 +149,8 @@ def _is_possible(setting: SheetSetting) -> bool:
     if sheet is None:
         return False
     for piece in pieces_of(sheet, frozenset(range(len(sheet.items)))):
-        if piece.columns is not None and np.isinf(MixtureProgram(piece, np.full(len(piece), np.nan)).miss()):
+        nothing = np.full((1, len(piece)), np.nan)
+        if piece.columns is not None and np.isinf(MixtureProgram(piece).misses(nothing, ~np.isnan(nothing[0]))[0]):
             return False
     return True
 
