@@ -65,7 +65,7 @@ class Result(Value, Described):
         >>> bool(co.verify(panel, Result.from_json(text)))
         True
         >>> co.verify(panel, Result.from_json(text.replace("optimal", "time_limit"))).problems
-        ['the status is time_limit, but the gap is 0, within the tolerance']
+        ['the status is time_limit, but the gap is ..., within the tolerance']
         """
         return cls._from_plain(RESULT.read(source))
 
