@@ -52,7 +52,7 @@ class AnswerIndex:
 
     def numbers(self, variables: NDArray[np.integer]) -> NDArray[np.int64] | None:
         """The problem's numbers of the panel's variables; None if nothing that was solved is about one of them."""
-        number = self._number[variables]
+        number: NDArray[np.int64] = self._number[variables]
         if (number < 0).any() or (self.components.home[number] < 0).any():
             return None
         return number
