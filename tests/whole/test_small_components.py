@@ -65,7 +65,7 @@ def test_certain_forecasts_and_laws_that_leave_one_world_are_as_in_the_general_m
 def test_weights_that_doubles_cannot_tell_apart_intervals_and_pins_go_to_the_general_method():
     rows = [
         {"judge": "A", "event": "p", "probability": 0.5, "weight": 1.0},
-        {"judge": "A", "event": "p & q", "probability": 0.9, "weight": 1e12},
+        {"judge": "A", "event": "p & q", "probability": 0.25, "weight": 1e12},
         {"judge": "A", "event": "r", "probability": 0.5, "weight": 1.0, "lower": 0.2, "upper": 0.6},
         {"judge": "A", "event": "s", "probability": 0.5, "weight": 1.0},
         {"judge": "A", "event": "t", "probability": 0.5, "weight": 1.0},
@@ -80,6 +80,13 @@ def test_conditions_that_may_vanish_go_to_the_general_method():
     answers = answers_of(panel_of(rows, []), "brier")
     assert [len(answers.variables.of(i)) for i in answers.others] == [3]
     assert len(answers) == 2
+
+
+@pytest.mark.parametrize("p", [1e-5, 1 - 1e-7])
+def test_conditions_near_to_impossible_or_certain_go_to_the_general_method(p):
+    rows = [("A", "h", p), ("A", "a given h", 0.5), ("A", "z", 0.3), ("A", "y given z", 0.3)]
+    answers = answers_of(panel_of(rows, []), "brier")
+    assert [answers.events.of(i).tolist() for i in answers.others] == [[0, 2]]
 
 
 def test_without_time_every_component_still_has_an_answer():

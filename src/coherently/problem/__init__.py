@@ -9,7 +9,7 @@ from coherently.problem.groups.simple import MAX_VARIABLES as LARGEST_GROUP
 from coherently.problem.groups.simple import Groups
 from coherently.problem.losses import BRIER, KERNELS, LOSSES, Brier, Log, Loss, Spherical, find_loss
 from coherently.problem.parts import Part, split, split_some
-from coherently.problem.pose import pose, pose_again, pose_individually
+from coherently.problem.pose import pose, pose_again, pose_individually, pose_numbers
 from coherently.problem.problem import Merged, Problem, Way
 from coherently.problem.settled import possible, settled
 from coherently.problem.spaces.space import FREE, Block, LawFunctions, Space
@@ -64,6 +64,7 @@ __all__ = [
     "pose",
     "pose_again",
     "pose_individually",
+    "pose_numbers",
     "possible",
     "settled",
     "split",

@@ -43,7 +43,7 @@ def split(merged: Merged, tied: NDArray[np.int32] | None = None) -> list[Part]:
     [[0, 2], [1]]
     """
     tied = merged.tied() if tied is None else tied
-    home = _homes(merged, tied)
+    home = homes(merged, tied)
     if len(merged) and not tied.any() and not home.any():  # one component of all variables
         every = np.arange(merged.n_variables, dtype=np.int32)
         return [Part(np.arange(len(merged)), replace(merged, origin=every))]
@@ -92,7 +92,7 @@ def split_some(merged: Merged, tied: NDArray[np.int32], some: NDArray[np.bool_])
     )
 
 
-def _homes(merged: Merged, tied: NDArray[np.int32]) -> NDArray[np.int64]:
+def homes(merged: Merged, tied: NDArray[np.int32]) -> NDArray[np.int64]:
     """The component of each variable, -1 if nothing is about it."""
     home = np.full(merged.n_variables, -1, np.int64)
     if not merged.space.is_free:

@@ -11,7 +11,7 @@ import numpy as np
 
 from coherently.live.assembly import numbers_of, panel_of
 from coherently.live.ledger import Contents
-from coherently.problem import pose, settled, split, unit_of
+from coherently.problem import pose, pose_numbers, settled, split, unit_of
 from coherently.result.idle import with_idle
 from coherently.result.notes import pins_in_conflict
 from coherently.solve import Budget, Global, InfeasiblePinsError, Status
@@ -112,7 +112,7 @@ def solve(contents: Contents, rules: Rules, budget: Budget, last: Sequence[Editi
     same = _unchanged(contents, last)
     panel = panel_of(contents) if same is None else replace(same.panel, **numbers_of(contents.forecasts))
     unit = min(unit_of(panel.weight), rules.unit)
-    problem = pose(settled(panel), rules.loss, unit)
+    problem = pose(settled(panel), rules.loss, unit) if same is None else pose_numbers(same.problem, panel, unit)
     budget = budget.within(rules.exact.time_limit)
     try:
         answers = rules.exact.answers(problem, budget, Known(before=None if same is None else same.answers))

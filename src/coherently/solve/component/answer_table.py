@@ -45,7 +45,7 @@ class ComponentRows(NamedTuple):
         return np.maximum.reduceat(values[self.items], self.starts[:-1]) if len(self.items) else np.empty(0)
 
 
-class Mixtures(NamedTuple):
+class TabledWorlds(NamedTuple):
     """Worlds with shares, one component after the other: `truth` has one row per world, of its variables."""
 
     starts: Indices
@@ -77,7 +77,7 @@ class AnswerTable:
     shortfall: Vector
     steps: Indices
     enumerated: Mask
-    mixtures: Mixtures
+    mixtures: TabledWorlds
     others: Mapping[int, Answer] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -136,5 +136,12 @@ class AnswerTable:
     def _component(self, i: int) -> Component:
         other, objective = self.others.get(i), float(self.objective[i])
         route, proof = (self._route(i), Proof.ALL_WORLDS) if other is None else (other.route, other.proof)
-        sizes = int(self.variables.sizes()[i]), int(self.events.sizes()[i])
-        return Component(*sizes, Coherence.GLOBAL, route, proof, objective, min(objective, float(self.bound[i])))
+        return Component(
+            variables=int(self.variables.sizes()[i]),
+            events=int(self.events.sizes()[i]),
+            coherence=Coherence.GLOBAL,
+            route=route,
+            proof=proof,
+            objective=objective,
+            lower_bound=min(objective, float(self.bound[i])),
+        )

@@ -55,7 +55,7 @@ def solve_all(
     has worlds to begin with, for each component that is solved here.
     """
     if budget.engine is None and budget.keep is None:
-        return solve_here(tasks, range(len(tasks)), budget, threads, starts)
+        return solve_here(tasks, range(len(tasks)), budget, threads, starts=starts)
     from coherently.solve.component.remote_components import (
         solve_elsewhere,
     )  # not for plain panels, which start sooner without

@@ -9,7 +9,7 @@ import numpy as np
 from coherently import _core
 from coherently.engine.threads import count_threads
 from coherently.problem import KERNELS
-from coherently.solve.component.answer_table import AnswerTable, ComponentRows, Mixtures
+from coherently.solve.component.answer_table import AnswerTable, ComponentRows, TabledWorlds
 from coherently.solve.worlds.lawful import block_arrays
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class ComponentTable:
             shortfall=shortfall,
             steps=steps,
             enumerated=(steps == 0) | (quadratic & ~np.isnan(shortfall)),
-            mixtures=Mixtures(*core.mixtures()),
+            mixtures=TabledWorlds(*core.mixtures()),
         )
 
 
