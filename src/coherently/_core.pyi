@@ -271,7 +271,7 @@ def elimination_cost(
     functions: Functions,
     limit: float,
     space: Space | None = None,
-) -> float: ...
+) -> tuple[float, bool]: ...
 
 class Annealer:
     @overload

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.lower_bounds.bound_rules import BoundingRule
-    from coherently.solve.worlds.counted import CountedWorlds
 
 EAGER_STATES = 2**14
 """With at most this many states of a junction tree, the best of all worlds is found each time."""
@@ -50,8 +49,6 @@ class NearestTuning:
     """Efforts of a hasty search, and the relative improvement at which each ends; the gap is checked after each."""
     hasty_before_all: tuple[tuple[int, float], ...] = ((2, 0.0),)
     """The same before elimination, which proves the gap and finds the missing worlds."""
-    rounding: float = 1e-15
-    """Worlds that lie below a plane by this part of all weights may do so by rounding."""
     safety: float = 0.98
     """Proofs aim at this part of the gap, so that rounding cannot spoil them."""
 
@@ -120,10 +117,8 @@ class Nearest:
     def improve(self, budget: Budget, *, hasty: bool = False) -> None:
         """Work until the gap is at most the tolerance or the budget is over; if `hasty`, no closer than needed."""
         run = _Run(self, budget, hasty=hasty)
-        if self.grounds.cost <= EAGER_STATES or self.grounds.reduced:
+        if self.grounds.cost <= EAGER_STATES or self.grounds.reduced or self.grounds.is_counted:
             run.eliminate()
-        elif (counted := self.grounds.counted) is not None:
-            run.count(counted)
         elif self.is_eliminable:
             run.ladder = TUNING.hasty_before_all if hasty else run.ladder
             if run.search():
@@ -236,15 +231,4 @@ class _Run:
             world, least = best_world(relaxation, core.gradient(), self.budget, slack, start=start)
             core.certify(least)
             if world is None or nearest.is_done(self.tolerance) or not core.offer(world):
-                return
-
-    def count(self, counted: CountedWorlds) -> None:
-        """Take in the best world for each gradient, until none improves."""
-        nearest, core = self.nearest, self.core
-        nearest.proof = Proof.COUNTS
-        noise = TUNING.rounding * float(nearest.part.weight.sum())
-        while not nearest.is_done(TUNING.finished) and not self.budget.is_over():
-            world, least = counted.least(core.gradient())
-            core.certify(least)
-            if core.energy(world) >= core.level() - noise or not core.offer(world):
                 return

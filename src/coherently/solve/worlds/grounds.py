@@ -13,7 +13,6 @@ from coherently import _core
 from coherently.errors import MethodError
 from coherently.solve.facts import Proof
 from coherently.solve.relaxed.relaxation import Relaxation
-from coherently.solve.worlds.counted import CountedWorlds
 from coherently.solve.worlds.lawful import MOST_STATES, core_space
 
 if TYPE_CHECKING:
@@ -32,9 +31,18 @@ class Grounds:
         self.part = part
         self.space, self.reduced = core_space(part)
 
-    @cached_property
+    @property
     def cost(self) -> float:
         """The number of states of dynamic programming over all worlds; infinite if they are too many."""
+        return self._elimination[0]
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether dynamic programming counts true literals: search, which turns a few variables, is of little use."""
+        return self._elimination[1]
+
+    @cached_property
+    def _elimination(self) -> tuple[float, bool]:
         return _core.elimination_cost(self.part.handle, MOST_STATES, self.space)
 
     @property
@@ -57,11 +65,6 @@ class Grounds:
         return linked > DENSE_DEGREE / 2 * self.part.n_variables and self.is_branchable
 
     @cached_property
-    def counted(self) -> CountedWorlds | None:
-        """The events as single variables and counts over all of them; None if they are not."""
-        return None if self.is_eliminable else CountedWorlds.of(self.part)
-
-    @cached_property
     def relaxation(self) -> Relaxation | None:
         """The clusters; None if an event has too many variables, or there are too many clusters."""
         with suppress(MethodError):
@@ -78,6 +81,4 @@ class Grounds:
         """The proof that no world is better, for any sum of events."""
         if self.is_eliminable:
             return Proof.ALL_WORLDS
-        if self.counted is not None:
-            return Proof.COUNTS
         return Proof.SEMIDEFINITE if self.is_branchable else Proof.PROGRAM

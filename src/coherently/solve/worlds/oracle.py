@@ -60,10 +60,6 @@ class Oracle:
             world = core.eliminate()
             value = core.value(world)
             return Least(world=world, value=value, bound=value, exact=True, proof=Proof.ALL_WORLDS)
-        if self.grounds.counted is not None:
-            world, bound = self.grounds.counted.least(coefficients)
-            value = core.value(world)
-            return Least(world=world, value=value, bound=min(bound, value), exact=False, proof=Proof.COUNTS)
         world = core.search(ATTEMPTS, budget.left()) if known is None else known
         if budget.is_over():  # stating a program may take long
             return Least(
