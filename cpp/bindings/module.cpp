@@ -10,6 +10,7 @@ void bind_rows(nanobind::module_& module);
 void bind_oracle(nanobind::module_& module);
 void bind_annealing(nanobind::module_& module);
 void bind_tables(nanobind::module_& module);
+void bind_structure(nanobind::module_& module);
 }  // namespace coherently::bindings
 
 NB_MODULE(_core, module) {
@@ -24,4 +25,5 @@ NB_MODULE(_core, module) {
     coherently::bindings::bind_oracle(module);
     coherently::bindings::bind_annealing(module);
     coherently::bindings::bind_tables(module);
+    coherently::bindings::bind_structure(module);
 }

@@ -60,6 +60,8 @@ class Coherence(Worded):
 class Route(Worded):
     """How the answer of a component was found."""
 
+    CLOSED_FORM = "closed form"
+    LEVELS = "Newton's method on levels"
     ENUMERATION = "enumeration"
     JUNCTION_TREE = "junction tree"
     COLUMNS = "column generation"

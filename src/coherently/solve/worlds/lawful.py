@@ -76,7 +76,7 @@ def _arrays(blocks: Sequence[Block]) -> tuple[Indices, NDArray[np.int32], Indice
     return (
         _starts([len(block.variables) for block in blocks]),
         np.concatenate([block.variables for block in blocks]),
-        _starts([block.states.size for block in blocks]),
+        _starts([block.n_states * len(block.variables) for block in blocks]),
         np.concatenate([block.states.ravel() for block in blocks]),
     )
 
