@@ -60,8 +60,6 @@ class Coherence(Worded):
 class Route(Worded):
     """How the answer of a component was found."""
 
-    CLOSED_FORM = "closed form"
-    LEVELS = "Newton's method on levels"
     ENUMERATION = "enumeration"
     JUNCTION_TREE = "junction tree"
     COLUMNS = "column generation"
@@ -69,6 +67,8 @@ class Route(Worded):
     WOLFE = "Wolfe's algorithm"
     DEMPSTER = "Dempster's rule"
     PROJECTIONS = "alternating projections"
+    CLOSED_FORM = "closed form"
+    LEVELS = "Newton's method on levels"
 
 
 class Proof(Worded):
