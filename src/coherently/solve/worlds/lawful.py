@@ -77,7 +77,7 @@ def block_arrays(blocks: Sequence[Block]) -> tuple[Indices, NDArray[np.int32], I
     return (
         _starts([len(block.variables) for block in blocks]),
         np.concatenate([block.variables for block in blocks]),
-        _starts([block.states.size for block in blocks]),
+        _starts([block.n_states * len(block.variables) for block in blocks]),
         np.concatenate([block.states.ravel() for block in blocks]),
     )
 
