@@ -395,6 +395,7 @@ class Hull:
         worlds: NDArray[np.int64],
         share: NDArray[np.float64],
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]] | None: ...
+
 class Order:
     def __init__(self, size: int, from_: NDArray[np.int32], to: NDArray[np.int32]) -> None: ...
     @property

@@ -55,7 +55,7 @@ def nearest_in_few_worlds(piece: SheetPiece, value: Vector, active: Mask) -> Vec
         return None
     # Answers about the same, or about complements, count as their mean: how far they are apart, times the chance of a
     # condition, is nobody's reason to make that less likely.
-    weight = np.bincount(terms.of, active, len(terms.joint))
+    weight = np.bincount(terms.of, active.astype(np.float64), len(terms.joint))
     told = np.where(active, np.where(terms.turned, 1.0 - value, value), 0.0)
     mean = np.bincount(terms.of, told, len(terms.joint)) / np.maximum(weight, 1.0)
     found = _core.least_mixture(
@@ -65,7 +65,7 @@ def nearest_in_few_worlds(piece: SheetPiece, value: Vector, active: Mask) -> Vec
         weight=weight,
         target=np.where(weight > 0, mean, 0.5),
         conditional=terms.conditional,
-        worlds=terms.count,
+        worlds=terms.worlds,
     )
     if found is None:
         return None
@@ -91,7 +91,7 @@ class _FewWorlds(NamedTuple):
     conditional: NDArray[np.uint8]
     of: NDArray[np.int64]
     turned: NDArray[np.bool_]
-    count: int
+    worlds: int
 
 
 @lru_cache(maxsize=PIECES)
@@ -114,7 +114,7 @@ def _few_worlds(piece: SheetPiece) -> _FewWorlds | None:
         conditional=piece.conditional[first].astype(np.uint8),
         of=of.ravel(),
         turned=turned,
-        count=len(columns),
+        worlds=len(columns),
     )
 
 
