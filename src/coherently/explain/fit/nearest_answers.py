@@ -55,7 +55,7 @@ def nearest_in_few_worlds(piece: SheetPiece, value: Vector, active: Mask) -> Vec
         return None
     # Answers about the same, or about complements, count as their mean: how far they are apart, times the chance of a
     # condition, is nobody's reason to make that less likely.
-    weight = np.bincount(terms.of, active.astype(np.float64), len(terms.joint))
+    weight: Vector = np.bincount(terms.of, active, len(terms.joint)).astype(np.float64)
     told = np.where(active, np.where(terms.turned, 1.0 - value, value), 0.0)
     mean = np.bincount(terms.of, told, len(terms.joint)) / np.maximum(weight, 1.0)
     found = _core.least_mixture(
