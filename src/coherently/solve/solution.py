@@ -45,13 +45,20 @@ class Worlds(Value):
 
 
 class LazyWorlds(LazyTuple[Worlds]):
-    """Worlds of parts that are made on demand; `variables` are those of all of them."""
+    """Worlds of parts that are made on demand: their `variables`, and the `probability` of each coordinate."""
 
-    __slots__ = ("variables",)
+    __slots__ = ("probability", "variables")
 
-    def __init__(self, count: int, make: Callable[[int], Worlds], variables: NDArray[np.int32]) -> None:
+    def __init__(
+        self,
+        count: int,
+        make: Callable[[int], Worlds],
+        *,
+        variables: NDArray[np.int32],
+        probability: NDArray[np.float64],
+    ) -> None:
         super().__init__(count, make)
-        self.variables = variables
+        self.variables, self.probability = variables, probability
 
 
 @dataclass(frozen=True, slots=True)

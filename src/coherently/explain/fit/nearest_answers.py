@@ -15,7 +15,7 @@ from coherently import _core
 from coherently.errors import CoherentlyError
 from coherently.panel import Pins
 from coherently.problem import BRIER, pose, settled, split
-from coherently.solve.component.component_solver import solve_component
+from coherently.solve.component.component_table import solve_alone
 from coherently.solve.component.objective import objective_of
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def mended(
     spending = replace(budget, tolerance=TOLERANCE, floor=FLOOR)
     try:
         for part in split(problem.merged):
-            answer = solve_component(part.merged, objective_of(part.merged, BRIER), spending)
+            answer = solve_alone(part.merged, objective_of(part.merged, BRIER), spending)
             if answer.violation > PINNED:
                 return None
             x[part.coordinates] = answer.x

@@ -120,7 +120,7 @@ class AnswerTable:
 
     def worlds(self) -> LazyWorlds:
         """The worlds of each component, with variables of the problem."""
-        return LazyWorlds(len(self), self._worlds, self.variables.items)
+        return LazyWorlds(len(self), self._worlds, variables=self.variables.items, probability=self.x)
 
     def components(self) -> LazyTuple[Component]:
         """What was done about each component."""
@@ -137,8 +137,8 @@ class AnswerTable:
         other, objective = self.others.get(i), float(self.objective[i])
         route, proof = (self._route(i), Proof.ALL_WORLDS) if other is None else (other.route, other.proof)
         return Component(
-            variables=int(self.variables.sizes()[i]),
-            events=int(self.events.sizes()[i]),
+            variables=len(self.variables.of(i)),
+            events=len(self.events.of(i)),
             coherence=Coherence.GLOBAL,
             route=route,
             proof=proof,

@@ -10,14 +10,17 @@ from coherently import _core
 from coherently.engine.threads import count_threads
 from coherently.problem import KERNELS
 from coherently.solve.component.answer_table import AnswerTable, ComponentRows, TabledWorlds
+from coherently.solve.component.component_solver import solve_component
 from coherently.solve.worlds.lawful import block_arrays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.arrays import Mask
+    from coherently.arrays import Mask, Truth
     from coherently.problem import Loss, Merged, Sides
     from coherently.solve.budget import Budget
+    from coherently.solve.component.answer import Answer
+    from coherently.solve.component.objective import Objective, Squares
 
 MOST_WORLDS = 64
 """Maximum number of worlds of a component that is solved in the table: one bit of a word for each."""
@@ -81,6 +84,18 @@ class ComponentTable:
             enumerated=(steps == 0) | (quadratic & ~np.isnan(shortfall)),
             mixtures=TabledWorlds(*core.mixtures()),
         )
+
+
+def solve_alone(
+    part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None = None, *, seed: int = 0
+) -> Answer:
+    """The answer for one component by itself: that of the table if it is proved, else that of the general method."""
+    table = ComponentTable(part, objective.loss, linearised=objective.has_linear)
+    if len(table) == 1:
+        answers, left = table.solve(budget, 1)
+        if not left[0]:
+            return answers[0]
+    return solve_component(part, objective, budget, start, seed=seed)
 
 
 def _side(sides: Sides) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
