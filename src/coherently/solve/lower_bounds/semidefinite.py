@@ -125,8 +125,8 @@ class RelaxedNearest:
     # case of one entry sqrt(p_w) s_i(w) per world, so every coherent point is in the relaxed set. The objective sum N
     # (x(U U') - q)^2 has the gradient (M + M') U, M being its derivative by the entries of U U'; `_value` removes the
     # part along each u_i, since lengths do not matter. Products of matrices are plain sums, on one thread (see
-    # `descend`). Only the direction to the point is used for proofs, so an unfinished descent weakens the bound but keeps
-    # it valid.
+    # `descend`). Only the direction to the point is used for proofs, so an unfinished descent weakens the bound but
+    # keeps it valid.
 
     def __init__(self, part: Merged) -> None:
         self.weight, self.target = part.weight, np.nan_to_num(part.mean)
@@ -138,7 +138,9 @@ class RelaxedNearest:
 
     def settle(self, budget: Budget, close: float = TUNING.close) -> Vector:
         """Descend until the objective hardly falls, or until the budget is over; returns the point."""
-        self.vectors = _unit(descend(self._value, self.vectors.ravel(), close, budget.is_over).reshape(self.vectors.shape))
+        self.vectors = _unit(
+            descend(self._value, self.vectors.ravel(), close, budget.is_over).reshape(self.vectors.shape)
+        )
         return self._point()
 
     def widen(self) -> bool:
