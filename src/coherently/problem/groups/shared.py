@@ -93,7 +93,7 @@ def clusters(merged: Merged, is_over: Callable[[], bool] = never) -> Groups:
     sets = cluster_sets(_by_variables(merged), is_over)
     uses = Counter(chain.from_iterable(_subsets(variables, 2) for variables in until(sets, is_over)))
     shared = [s for s, count in uses.items() if count > 1 or len(s) == 1]
-    return _groups("clusters", merged, sets, shared, is_over)[0]
+    return _groups("clusters", merged, sets, shared, is_over=is_over)[0]
 
 
 def cliques(merged: Merged) -> Groups:

@@ -36,8 +36,9 @@ def best_world(
     """
     import highspy
 
+    lowest = -float(np.abs(coefficients).sum())
     if budget.left() < least_seconds(relaxation):
-        return None, -float(np.abs(coefficients).sum())
+        return None, lowest
     solver = highspy.Highs()
     solver.silent()
     solver.setOptionValue("threads", 1)
@@ -52,7 +53,7 @@ def best_world(
     info = solver.getInfo()
     bound = float(info.mip_dual_bound)
     if not info.valid or info.primal_solution_status == 0:
-        return None, bound if np.isfinite(bound) else -float(np.abs(coefficients).sum())
+        return None, bound if np.isfinite(bound) else lowest
     x = np.array(solver.getSolution().col_value)
     world = (x[_singles(relaxation.part)] > 0.5).astype(np.uint8)
     return world if relaxation.space is None or relaxation.space.allows(world[None])[0] else None, bound
