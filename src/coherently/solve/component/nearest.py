@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
+from coherently.errors import MethodError
 from coherently.solve.facts import Proof, Route
 from coherently.solve.lower_bounds.bound_rules import BOUNDS, COARSE_BOUNDS, HASTY_BOUNDS, LATE_BOUNDS
 from coherently.solve.worlds.grounds import Grounds
-from coherently.solve.worlds.program import best_world
+from coherently.solve.worlds.program import best_world, least_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -172,7 +173,7 @@ class _Run:
         """Bound by the rules that fit, within a share of the time."""
         nearest, budget = self.nearest, self.budget.share(share)
         for rule in rules:
-            if rule.fits(nearest.grounds):
+            if not budget.is_over() and rule.fits(nearest.grounds):
                 found = rule.bound(nearest.grounds, budget, self.core.objective())
                 if found.value > nearest.relaxed or nearest.proof is Proof.NOTHING:
                     nearest.relaxed, nearest.proof = max(nearest.relaxed, found.value), found.proof
@@ -224,7 +225,12 @@ class _Run:
         if self.hasty and self.search() and not nearest.is_done(self.tolerance):
             self.apply(COARSE_BOUNDS)
         while self.search() and not nearest.is_done(self.tolerance):
-            if (relaxation := nearest.grounds.relaxation) is None:
+            try:
+                relaxation = nearest.grounds.relaxation_within(self.budget)
+            except MethodError:  # an event has too many variables, there are too many clusters, or the time is over
+                return
+            if self.budget.left() < least_seconds(relaxation):
+                self.cut = True
                 return
             nearest.proof = Proof.PROGRAM
             slack, start = self.slack * nearest.scale, nearest.mixture()[1][0]

@@ -77,13 +77,15 @@ class ByClusters:
     """The problem relaxed to clusters of variables, where branch and bound does not help."""
 
     def fits(self, grounds: Grounds) -> bool:
-        """Whether clusters can be made, and the component is not dense."""
-        return not grounds.is_dense and grounds.relaxation is not None
+        """Whether the component is not dense."""
+        return not grounds.is_dense
 
     def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:  # noqa: ARG002
         """The lower bound of the relaxed problem."""
-        assert grounds.relaxation is not None
-        return LowerBound(grounds.relaxation.bound(budget), Proof.CLUSTERS)
+        try:
+            return LowerBound(grounds.relaxation_within(budget).bound(budget), Proof.CLUSTERS)
+        except MethodError:  # an event has too many variables, there are too many clusters, or the time is over
+            return LowerBound(0.0, Proof.NOTHING)
 
 
 class ByCycles:

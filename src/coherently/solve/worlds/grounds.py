@@ -11,6 +11,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
+from coherently.solve.budget import Budget
 from coherently.solve.facts import Proof
 from coherently.solve.relaxed.relaxation import Relaxation
 from coherently.solve.worlds.lawful import MOST_STATES, core_space
@@ -30,6 +31,7 @@ class Grounds:
     def __init__(self, part: Merged) -> None:
         self.part = part
         self.space, self.reduced = core_space(part)
+        self._relaxation: Relaxation | None = None
 
     @property
     def cost(self) -> float:
@@ -68,13 +70,14 @@ class Grounds:
     def relaxation(self) -> Relaxation | None:
         """The clusters; None if an event has too many variables, or there are too many clusters."""
         with suppress(MethodError):
-            return self.required_relaxation
+            return self.relaxation_within(Budget())
         return None
 
-    @cached_property
-    def required_relaxation(self) -> Relaxation:
-        """The clusters; an error says why there are none."""
-        return Relaxation(self.part, self.space)
+    def relaxation_within(self, budget: Budget) -> Relaxation:
+        """The clusters, which are made once; an error says why there are none, or that the time was over before."""
+        if self._relaxation is None:
+            self._relaxation = Relaxation(self.part, self.space, budget.is_over)
+        return self._relaxation
 
     @property
     def proof(self) -> Proof:
