@@ -135,7 +135,7 @@ class Kitchen:
             raise PanelError(
                 "all resolved events hang together in one component, so none can be scored with what others teach"
             )
-        return Kitchen(panel, problem, blocks, time_limit, budget)
+        return Kitchen(panel, problem, blocks, time_limit, budget=budget)
 
     def value(self, recipe: Recipe | Pool | Exact) -> Vector:
         """The answer of a method, which does not depend on any outcome."""
@@ -220,7 +220,7 @@ def _from_history(panel: Panel, history: Panel, time_limit: float, budget: Budge
     recipe, bare = past.learn(np.arange(len(past.blocks.fold))) if enough else (default, replace(default, then=None))
     plain = settled(panel)
     problem = pose(plain, weight_unit=unit_of(panel.weight))
-    now = Kitchen(panel, problem, make_blocks(plain, problem, by_time=False), time_limit, budget)
+    now = Kitchen(panel, problem, make_blocks(plain, problem, by_time=False), time_limit, budget=budget)
     found = _tuned(now, recipe, (now.value(recipe), now.value(bare)), "history", is_learned=enough)
     return words(found, components=past.blocks.components, events=len(past.blocks.event))
 
@@ -247,4 +247,13 @@ def _tuned(kitchen: Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], ove
     blocks = kitchen.blocks
     scores = compare_forecasts(panel, rows, forecasts)
     scored, remark = how_scored(over, blocks.untaught if is_learned else 0, len(blocks.event))
-    return Tuned(recipe, is_learned, over, blocks.components, len(blocks.event), scores, scored, remark)
+    return Tuned(
+        recipe,
+        is_learned,
+        over,
+        blocks.components,
+        events=len(blocks.event),
+        scores=scores,
+        scored=scored,
+        remark=remark,
+    )

@@ -37,7 +37,7 @@ class LawResource(Resource):
 
     def add(self, panel: str, statement: str, title: str = "") -> LawRecord:
         """Add a law."""
-        made = LawRecord(new_id("l"), panel, statement, title, now())
+        made = LawRecord(new_id("l"), panel, statement, title, added_at=now())
 
         def action(connection: Connection) -> LawRecord:
             get_panel(connection, panel)

@@ -99,7 +99,16 @@ class QuestionResource(Resource):
             get_panel(connection, panel)
             number = next_number(connection, panel)
             made = QuestionRecord(
-                new_id("q"), panel, number, kind, title, definition, group, declaration, records, now()
+                new_id("q"),
+                panel,
+                number,
+                kind,
+                title=title,
+                definition=definition,
+                group=group,
+                declaration=declaration,
+                events=records,
+                added_at=now(),
             )
             insert_questions(connection, [made])
             note_change(connection, panel, "questions", question=made.id)
