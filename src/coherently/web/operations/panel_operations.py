@@ -68,8 +68,8 @@ def view_panel(bench: Workbench, record: PanelRecord) -> PanelView:
         return PanelView.of(
             record,
             created=record.created_at,
-            questions=len(store.questions.list(record.id)),
-            laws=len(store.laws.list(record.id)),
+            questions=store.questions.count(record.id),
+            laws=store.laws.count(record.id),
             judges=store.judges.count(record.id),
             round=view_round(store.rounds.current(record.id)),
         )

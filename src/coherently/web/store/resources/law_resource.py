@@ -62,6 +62,11 @@ class LawResource(Resource):
             query = query.where(law.c.dropped_at.is_(None))
         return self._read(lambda connection: tuple(read_records(LawRecord, connection.execute(query))))
 
+    def count(self, panel: str) -> int:
+        """The number of laws that hold."""
+        query = select(func.count()).select_from(law).where(law.c.panel == panel, law.c.dropped_at.is_(None))
+        return self._read(lambda connection: int(connection.scalar(query) or 0))
+
     def drop(self, name: str) -> LawRecord:
         """Let a law hold no longer."""
 

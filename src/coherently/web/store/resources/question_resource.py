@@ -124,6 +124,12 @@ class QuestionResource(Resource):
         """Questions by number, without those that were withdrawn unless asked for."""
         return self._read(lambda connection: list_questions(connection, panel, withdrawn=withdrawn))
 
+    def count(self, panel: str) -> int:
+        """The number of questions that are asked."""
+        asked = question.c.panel == panel, question.c.withdrawn_at.is_(None)
+        query = select(func.count()).select_from(question).where(*asked)
+        return self._read(lambda connection: int(connection.scalar(query) or 0))
+
     def withdraw(self, name: str) -> QuestionRecord:
         """Ask it no longer."""
 
