@@ -111,7 +111,7 @@ def tune(
         if history is None:
             tuned = _cross_fitted(panel, ways, time_limit, budget)
         else:
-            tuned = _from_history(panel, history, ways, time_limit, budget)
+            tuned = _from_history(panel, history, ways, time_limit, budget=budget)
     stopped = (STOPPED,) if budget.is_stopped else ()
     notes = (*said, *tuned.scores.notes, *stopped)
     return replace(tuned, scores=replace(tuned.scores, notes=notes, interrupted=budget.is_stopped))
