@@ -115,6 +115,14 @@ PoolWord: TypeAlias = Annotated[
     str | None,
     typer.Option("--pool", metavar="POOL", help="Recipe: <recipe pools> (trimmed)."),
 ]
+ClusterFile: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="FILE[:COLUMN]",
+        help="Which events come true together without a law, by a date or a place: columns event and cluster.",
+    ),
+]
 RecipeFile: TypeAlias = Annotated[
     Path | None,
     typer.Option("--recipe", metavar="FILE", help="Use the recipe that `coherently tune -o FILE` wrote."),

@@ -264,7 +264,7 @@ class Finding(Worked, Verdict):
     def book(self) -> Book:
         """Bets at the forecasts' own prices that win whatever happens; false if there are none."""
         with self._allowance.spend(SHARE) as budget:
-            return make_book(self._bets, self._answers, self._alone, TradingTerms(), budget)
+            return make_book(self._bets, self._answers, self._alone, TradingTerms(), budget=budget)
 
     @property
     def is_explained(self) -> bool:

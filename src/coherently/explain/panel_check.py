@@ -101,7 +101,14 @@ class JudgeCases(Value):
         counts = np.bincount(panel.judge_index, minlength=len(panel.judges))
         rows = np.argsort(panel.judge_index, kind="stable")
         position = {name: i for i, name in enumerate(panel.judges)}
-        return JudgeCases(panel, slack, cases, position, rows, np.concatenate([[0], np.cumsum(counts)]))
+        return JudgeCases(
+            panel=panel,
+            slack=slack,
+            cases=cases,
+            position=position,
+            rows=rows,
+            starts=np.concatenate([[0], np.cumsum(counts)]),
+        )
 
     def own(self, i: int) -> Indices:
         """The forecasts of one judge."""
@@ -111,7 +118,7 @@ class JudgeCases(Value):
         """The finding about one judge."""
         own = self.own(i)
         bets = stated(self.panel.select(own), bets_at_forecasts)
-        return _finding(self.panel.judges[i], bets, self.slack[own], self.cases[i].among(own), allowance)
+        return _finding(self.panel.judges[i], bets, self.slack[own], self.cases[i].among(own), allowance=allowance)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -336,13 +343,13 @@ class Check(Worked):
     def _from_plain(cls, values: dict[str, Any]) -> Check:
         rows = [Finding._from_plain({"name": row["judge"], **row}) for row in values["judges"]]
         judges = Judges(
-            tuple(finding.name for finding in rows),
-            np.array([finding.forecasts for finding in rows], np.int64),
-            np.array([finding.tolerance for finding in rows], np.float64),
-            [verdict_of(finding) for finding in rows],
-            None,
-            Allowance(0.0),
-            {finding.name: finding for finding in rows},
+            names=tuple(finding.name for finding in rows),
+            forecasts=np.array([finding.forecasts for finding in rows], np.int64),
+            tolerances=np.array([finding.tolerance for finding in rows], np.float64),
+            verdicts=[verdict_of(finding) for finding in rows],
+            _origin=None,
+            _allowance=Allowance(0.0),
+            _findings={finding.name: finding for finding in rows},
         )
         return cls._retold(judges=judges, means=Finding._from_plain(values), notes=tuple(values["notes"]))
 
@@ -389,11 +396,11 @@ def check(
     """
     panel, said = with_weights(panel, weights)
     with opened(engine) as executor:
-        panel, notes, allowance = _begun(panel, time_limit, threads, cancel, executor)
+        panel, notes, allowance = _begun(panel, time_limit, threads, cancel, engine=executor)
         # The means come first: they are one piece of work, and the judges, who are many, have all that it leaves.
         means = _means(panel, allowance) if len(panel.judges) > 1 else None
         judges = _judges(panel, allowance, progress)
-        allowance.engine = None  # what is asked later is found here
+        allowance.leave_engine()
     if means is None:  # the means of one judge are its forecasts, one by one
         means = judges[panel.judges[0]]
     return Check(panel, judges, means, said + notes + _notes(judges))
@@ -423,19 +430,26 @@ def _begun(
 
 def _judges(panel: Panel, allowance: Allowance, progress: Progress | None = None) -> Judges:
     slack = half_units(panel)
-    cases = _examined(stated(panel, bets_of_judges), slack, allowance, JUDGES, progress)
+    cases = _examined(stated(panel, bets_of_judges), slack, allowance, JUDGES, progress=progress)
     origin = JudgeCases.of(panel, slack, cases)
     tolerances = np.zeros(len(panel.judges))
     np.maximum.at(tolerances, panel.judge_index, slack)
     verdicts = [case.verdict for case in cases]
-    return Judges(panel.judges, np.diff(origin.starts), tolerances, verdicts, origin, allowance)
+    return Judges(
+        names=panel.judges,
+        forecasts=np.diff(origin.starts),
+        tolerances=tolerances,
+        verdicts=verdicts,
+        _origin=origin,
+        _allowance=allowance,
+    )
 
 
 def _means(panel: Panel, allowance: Allowance) -> Finding:
     """The finding about the panel's means."""
     # A mean is off by at most the mean of the rounding errors of its forecasts.
     bets, slack = stated(panel, bets_at_means), event_means(panel, half_units(panel))
-    return _finding("panel", bets, slack, _examined(bets, slack, allowance, MEANS)[0], allowance)
+    return _finding("panel", bets, slack, _examined(bets, slack, allowance, MEANS)[0], allowance=allowance)
 
 
 def _examined(
@@ -444,7 +458,7 @@ def _examined(
     """Find the nearest coherent prices in a share of the time, and judge what is known: one case per judge."""
     with allowance.spend(share) as budget:
         refined = budget.within(allowance.left - (1.0 - REFINING) * allowance.seconds)
-        answers = nearest_in_time(bets, budget.share(SOLVING), refined, allowance.threads, progress)
+        answers = nearest_in_time(bets, budget.share(SOLVING), refined, allowance.threads, progress=progress)
         return _judged(bets, slack, answers, budget)
 
 
@@ -468,13 +482,20 @@ def _finding(name: str, bets: Bets, slack: Vector, case: Case, allowance: Allowa
     tolerance = float(slack.max(initial=0.0))
     known = case.verdict
     return Finding(
-        known.status,
-        known.least,
-        known.most,
-        known.guaranteed_improvement,
-        known.proofs,
-        known.cut,
-        *(name, len(bets), tolerance, bets, case.answers, case.alone, slack, allowance),
+        status=known.status,
+        least=known.least,
+        most=known.most,
+        guaranteed_improvement=known.guaranteed_improvement,
+        proofs=known.proofs,
+        cut=known.cut,
+        name=name,
+        forecasts=len(bets),
+        tolerance=tolerance,
+        _bets=bets,
+        _answers=case.answers,
+        _alone=case.alone,
+        _slack=slack,
+        _allowance=allowance,
     )
 
 

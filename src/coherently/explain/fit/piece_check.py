@@ -80,7 +80,7 @@ class PieceCheck:
 
     @cached_property
     def _simple(self) -> SimpleRelations:
-        return broken_relations(self.piece.scopes, self.value, self._families, GRACE, self.budget)
+        return broken_relations(self.piece.scopes, self.value, self._families, GRACE, budget=self.budget)
 
     @cached_property
     def _families(self) -> list[frozenset[int]]:
@@ -232,7 +232,13 @@ class PieceCheck:
                 return  # time ran out, so a nearer version may exist
             inside = enclosed.low - GRACE - EDGE <= answer <= enclosed.high + GRACE + EDGE
             fits = not self.answered[i] or inside or (self.is_checked and i not in blamed)
-            yield Band(item.id, enclosed.low, enclosed.high, bool(fits), own.off(self.value, others) > GRACE)
+            yield Band(
+                event=item.id,
+                low=enclosed.low,
+                high=enclosed.high,
+                fits=bool(fits),
+                mended=own.off(self.value, others) > GRACE,
+            )
 
     def _ends(
         self, fitting: Fitting | None, items: list[int], active: Mask | None = None
@@ -262,7 +268,7 @@ class PieceCheck:
             if np.abs(near - value)[active].sum() <= EXACT:
                 return Fitting(value, self.program)
             return Fitting(near, self.program, self._truth[mixture.face], LOOSE)
-        found = mended(self.answers.sheet, self.piece.items, value, active, self.budget)
+        found = mended(self.answers.sheet, self.piece.items, value, active, budget=self.budget)
         return None if found is None else Fitting(found, self.program, slack=LOOSE)
 
     @property
@@ -295,8 +301,8 @@ class PieceCheck:
     def nearest(self, active: Mask, locked: Mask) -> Vector | None:
         """The nearest answers that fit together, where locked ones keep theirs; None if there are none."""
         assert self.piece.columns is not None
-        value = mended_where_granted(self.piece.columns, self.piece.conditional, self.value, active, locked)
-        return mended(self.answers.sheet, self.piece.items, value, active, self.budget, locked)
+        value = mended_where_granted(self.piece.columns, self.piece.conditional, self.value, active, locked=locked)
+        return mended(self.answers.sheet, self.piece.items, value, active, budget=self.budget, locked=locked)
 
     def _logical(self, i: int) -> Enclosed:
         """What logic and laws allow for an item whose condition the other answers make impossible."""
@@ -339,7 +345,7 @@ def looked_at(
 ) -> list[PieceCheck]:
     """The pieces that can be checked, with their contradictions looked for as far as the time goes."""
     checks = [
-        PieceCheck(answers, piece, meant, budget, MixtureProgram(piece))
+        PieceCheck(answers=answers, piece=piece, meant=meant, budget=budget, program=MixtureProgram(piece))
         for piece in (answers.pieces() if pieces is None else pieces)
         if piece.columns is not None
     ]

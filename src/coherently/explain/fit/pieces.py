@@ -114,7 +114,15 @@ def make_piece(sheet: ReadSheet, part: Merged, origin: NDArray[np.int32], items:
         scopes = [Scope(np.arange(len(items)), *worlds[:2])]
     else:
         scopes = list(layout.scopes(tree)) if tree is not None else []
-    return SheetPiece(items, sheet.conditional[items], columns, tuple(scopes), limits.low, limits.high, blocks)
+    return SheetPiece(
+        items=items,
+        conditional=sheet.conditional[items],
+        columns=columns,
+        scopes=tuple(scopes),
+        pin_low=limits.low,
+        pin_high=limits.high,
+        blocks=blocks,
+    )
 
 
 def _is_cheaper(worlds: Truths, tree: _Tree) -> bool:
@@ -268,7 +276,9 @@ class _PieceMaker:
         joint, given, pin_joint, pin_given = (np.vstack(one) for one in zip(*blocks, strict=True))
         root = np.zeros(len(joint), np.bool_)
         root[: len(tree.states[cliques[0]])] = True
-        return CliqueStates(joint, given, pin_joint, pin_given, root, _ties(tree, cliques))
+        return CliqueStates(
+            joint=joint, given=given, pin_joint=pin_joint, pin_given=pin_given, root=root, ties=_ties(tree, cliques)
+        )
 
     def blocks(self, tree: _Tree) -> Iterator[LinkedBlock]:
         """The cliques, cut where neighbours have one Boolean variable in common; nothing if there is no such place."""
@@ -301,7 +311,14 @@ class _PieceMaker:
                 here = slice(starts[clique], starts[clique] + len(states))
                 joint[here, k] = states[:, tree.cliques[clique].index(variable)] != 0
                 given[here, k] = True
-            yield LinkedBlock(*looked, columns, tuple(block for block, _, _ in linked), joint, given)
+            yield LinkedBlock(
+                items=looked.items,
+                pins=looked.pins,
+                columns=columns,
+                links=tuple(block for block, _, _ in linked),
+                link_joint=joint,
+                link_given=given,
+            )
 
     def homes(self, tree: _Tree) -> list[_Looked]:
         """The items and the pins that are looked at in each clique."""

@@ -173,14 +173,14 @@ def _clash(check: PieceCheck, misfit: Relation, *, with_change: bool = True) -> 
     own = sorted(misfit.forecasts)
     locked = check.answers.locked[check.piece.items]
     return Clash(
-        key,
-        tuple(check.items[i].id for i in own),
-        max(check.items[i].question for i in own),
-        check.sentence(misfit),
-        least.changes,
-        tuple(check.items[i].id for i in own if locked[i]),
-        least.stuck,
-        True if meant else None,
+        key=key,
+        events=tuple(check.items[i].id for i in own),
+        question=max(check.items[i].question for i in own),
+        sentence=check.sentence(misfit),
+        changes=least.changes,
+        locked=tuple(check.items[i].id for i in own if locked[i]),
+        stuck=least.stuck,
+        meant=True if meant else None,
     )
 
 

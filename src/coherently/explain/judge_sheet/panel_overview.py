@@ -44,12 +44,12 @@ def overview(
     means = clashes_of(setting, averages(setting, answers), frozenset(), budget)
     found = {judge: clashes_of(setting, own, meant.get(judge, frozenset()), budget) for judge, own in answers.items()}
     return Overview(
-        spreads(setting, answers),
-        {judge: told.clashes for judge, told in found.items() if told.clashes},
-        means.clashes,
-        tuple(judge for judge, told in found.items() if not told.checked),
-        means.checked,
-        means.finished and all(told.finished for told in found.values()),
+        spreads=spreads(setting, answers),
+        contradictions={judge: told.clashes for judge, told in found.items() if told.clashes},
+        of_averages=means.clashes,
+        unchecked=tuple(judge for judge, told in found.items() if not told.checked),
+        averages_checked=means.checked,
+        finished=means.finished and all(told.finished for told in found.values()),
     )
 
 
@@ -63,7 +63,15 @@ def _spread(event: str, values: list[float]) -> Spread:
     if not values:
         return Spread(event, 0)
     middle, mean = float(np.median(values)), float(np.mean(values))
-    return Spread(event, len(values), min(values), middle, mean, max(values), tuple(sorted(values)))
+    return Spread(
+        event=event,
+        count=len(values),
+        low=min(values),
+        median=middle,
+        mean=mean,
+        high=max(values),
+        answers=tuple(sorted(values)),
+    )
 
 
 def _given(answers: Mapping[str, Sequence[Answered]]) -> dict[str, list[float]]:
@@ -96,7 +104,7 @@ def ask_next(
         return ()
     value = sheet.value.copy()
     for piece in sheet.pieces():
-        near = mended(sheet.sheet, piece.items, value[piece.items], ~np.isnan(value[piece.items]), budget)
+        near = mended(sheet.sheet, piece.items, value[piece.items], ~np.isnan(value[piece.items]), budget=budget)
         value[piece.items] = np.nan if near is None else near
     pairs = _candidates(sheet.sheet, value)
     items = [Item(f"pair {n}", text, _title(sheet.sheet, pair), 0) for n, (_, pair, text) in enumerate(pairs)]
@@ -171,7 +179,13 @@ def _suggestion(
     if bounds is None or bounds.high - bounds.low < OPEN:
         return None
     low, high = percent(bounds.low).split()[0], percent(bounds.high)
-    return Suggestion(item.event, opened(item.title), bounds.low, bounds.high, f"{low} to {high} is open.")
+    return Suggestion(
+        event=item.event,
+        title=opened(item.title),
+        low=bounds.low,
+        high=bounds.high,
+        sentence=f"{low} to {high} is open.",
+    )
 
 
 def follows(setting: SheetSetting) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ def _event(sheet: ReadSheet, text: str) -> DraftReading:
     elif turned:
         read = replace(read, opposite_of=sheet.items[turned[0]].question)
         remarks.append(f"Is the opposite of question {read.opposite_of}.")
-    remarks += _chances(events, sheet.panel.laws.side, side, condition, rest)
+    remarks += _chances(events, sheet.panel.laws.side, side, condition, rest=rest)
     return replace(read, remarks=(*remarks, *_about_names(new, suggestions, known)))
 
 

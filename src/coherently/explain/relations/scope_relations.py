@@ -66,7 +66,9 @@ class AssertionTable:
         """One of them, with its number."""
         one, condition = int(self.first[i]), int(self.second[i])
         items = (one,) if condition < 0 else (one, condition)
-        return Assertion(items, chance, self.worlds[i], bool(self.rest[i]), bool(self.turned[i]))
+        return Assertion(
+            forecasts=items, chance=chance, worlds=self.worlds[i], rest=bool(self.rest[i]), turned=bool(self.turned[i])
+        )
 
 
 @lru_cache(maxsize=SCOPES)
@@ -100,13 +102,13 @@ class _AssertionRow(NamedTuple):
 def _table_of(rows: Sequence[_AssertionRow], worlds: int, *, granted: bool = False) -> AssertionTable:
     truth = np.array([row.truth for row in rows], np.bool_).reshape(len(rows), worlds)
     return AssertionTable(
-        np.array([row.first for row in rows], np.int64),
-        np.array([row.second for row in rows], np.int64),
-        np.array([row.rest for row in rows], np.bool_),
-        np.array([row.turned for row in rows], np.bool_),
-        Exclusions(truth),
-        bits_of_rows(truth),
-        granted,
+        first=np.array([row.first for row in rows], np.int64),
+        second=np.array([row.second for row in rows], np.int64),
+        rest=np.array([row.rest for row in rows], np.bool_),
+        turned=np.array([row.turned for row in rows], np.bool_),
+        exclusions=Exclusions(truth),
+        worlds=bits_of_rows(truth),
+        granted=granted,
     )
 
 
@@ -187,7 +189,7 @@ def fresh_relations(
             if not table.exclusions.has_threes:
                 continue
             for literals, most in table.exclusions.limits:
-                kept = literals[_are_fresh(table, literals, len(value), families, broken)]
+                kept = literals[_are_fresh(table, literals, len(value), families, broken=broken)]
                 if len(kept):
                     parts.append((table, kept, most))
     return FreshRelations(parts)

@@ -107,6 +107,7 @@ def compare_methods(draft: CompareDraft, seconds: float) -> CompareAnswer:
             _panel(draft),
             [timed_method(method, share) for method in draft.methods],
             over=draft.over,
+            cluster=draft.cluster or None,
             confidence=draft.confidence,
             weights=draft.weights or None,
             time_limit=share,
@@ -125,6 +126,7 @@ def tune_recipe(draft: TuneDraft, seconds: float) -> TuneAnswer:
     with in_body():
         found = tune(
             _panel(draft),
+            cluster=draft.cluster or None,
             weights=draft.weights or None,
             time_limit=limit / RECIPES,
             cancel=Until(time.monotonic() + limit),

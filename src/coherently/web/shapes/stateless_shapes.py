@@ -73,6 +73,16 @@ class CheckDraft(StatelessPanel):
     )
 
 
+ClusterMap = Annotated[
+    dict[EventText, Title],
+    Field(
+        default_factory=dict,
+        max_length=sizes.ROWS,
+        description="Which events come true together without a law, by a date or a place: the cluster of each event.",
+    ),
+]
+
+
 class NextMethod(Shape):
     """The method that makes the numbers of a recipe coherent, with its options."""
 
@@ -139,6 +149,7 @@ class CompareDraft(StatelessPanel):
 
     methods: Annotated[list[MethodBody], Field(max_length=20)] = Field(default_factory=list)
     over: Literal["both", "judges", "events"] = "both"
+    cluster: ClusterMap
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
     tolerance: Tolerance | None = None
 
@@ -147,6 +158,8 @@ class TuneDraft(StatelessPanel):
     """Forecasts and outcomes to learn a recipe from."""
 
     model_config = example(forecasts=FORECASTS, outcomes=OUTCOMES)
+
+    cluster: ClusterMap
 
 
 class VerifyDraft(StatelessPanel):
