@@ -64,14 +64,6 @@ def parsed(path):
     return ast.parse(path.read_text("utf-8"))
 
 
-def room_of(path):
-    return path.relative_to(ROOT / "src/coherently").parts[0].removesuffix(".py")
-
-
-BY_POSITION: set[str] = set()
-"""Rooms that still pass more than four arguments by position; a room that no longer does leaves this list."""
-
-
 def package_names(tree):
     """The names in a module that stand for things of the package, and are not compiled."""
     names = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)}
@@ -108,10 +100,7 @@ def long_calls(path):
 
 
 def test_more_than_four_arguments_are_passed_by_name():
-    found = {path: list(long_calls(path)) for path in EVERY}
-    assert {room_of(path) for path, calls in found.items() if calls} == BY_POSITION, [
-        call for path, calls in found.items() if room_of(path) not in BY_POSITION for call in calls
-    ]
+    assert [call for path in EVERY for call in long_calls(path)] == []
 
 
 def test_what_takes_any_number_of_things_is_known_by_its_star():

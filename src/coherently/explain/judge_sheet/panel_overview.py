@@ -245,12 +245,30 @@ def _never(sheet: ReadSheet, *sides: int) -> bool:
     return find_world(sheet.panel.events, np.array(sides, np.int32)) is None
 
 
+def _related(sheet: ReadSheet) -> Iterator[tuple[int, list[int]]]:
+    """Each plain item with those that it can imply: they share a variable, or one of the two is settled by itself."""
+    plain, events = np.flatnonzero(~sheet.conditional), sheet.panel.events
+    owner = {int(atom): choice.name for choice in events.choices() for atom in choice.atoms}
+    starts, members = events.supports(sheet.event[plain] // 2)
+    about = [
+        {owner.get(v, v) for v in members[first:last].tolist()}
+        for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
+    ]
+    places: dict[object, list[int]] = {}
+    for i, variables in zip(plain.tolist(), about, strict=True):
+        for variable in variables or {None}:
+            places.setdefault(variable, []).append(i)
+    settled = places.get(None, [])
+    for i, variables in zip(plain.tolist(), about, strict=True):
+        near = {j for variable in variables for j in places[variable]}
+        yield i, sorted(near | set(settled)) if variables else plain.tolist()
+
+
 def _pairs(sheet: ReadSheet) -> Iterator[str]:
     """Events that imply others by their meaning, and equal ones."""
-    plain = np.flatnonzero(~sheet.conditional).tolist()
-    for i in plain:
+    for i, related in _related(sheet):
         above = []
-        for j in plain:
+        for j in related:
             one, other = sheet.items[i], sheet.items[j]
             if one.question == other.question:
                 continue
