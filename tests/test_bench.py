@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from bench import engines, exact, intake, live, networks, relaxed, schedule, tightness
+from bench import engines, exact, intake, live, networks, relaxed, schedule, structure, tightness
 from bench.draw import sparse_panel
 from bench.measure import in_a_row
 from bench.runs import solve_and_verify
@@ -81,3 +81,7 @@ def test_polars_averages(tmp_path):
     (tmp_path / "panel.csv").write_text("judge,event,probability\na,p,0.5\nb,p,0.25\n")
     intake.theirs(str(tmp_path / "panel.csv"), str(tmp_path / "out.csv"))
     assert (tmp_path / "out.csv").read_text() == "event,probability\np,0.375\n"
+
+
+def test_components_of_a_structure_grow():
+    assert [len(row) for row in structure.growth((8, 16))] == [4, 4, 4, 4]

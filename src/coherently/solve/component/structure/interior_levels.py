@@ -83,7 +83,10 @@ def solve_levels(part: Merged, objective: Objective | Squares, budget: Budget, o
     point, steps = _minimised(program, start, budget)
     best = None
     for levels in _candidates(program, point):
-        mixture = *order.mixture(levels), np.clip(order.probabilities(levels), 0.0, 1.0)
+        worlds = order.mixture(levels)
+        if worlds is None:
+            return None
+        mixture = *worlds, np.clip(order.probabilities(levels), 0.0, 1.0)
         answer = certified(part, objective, budget, mixture=mixture, least=order.least, route=Route.LEVELS, steps=steps)
         if answer is not None and (best is None or answer.gap < best.gap):
             best = answer
