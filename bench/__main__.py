@@ -15,6 +15,7 @@ PARTS = (
     "losses",
     "counts",
     "components",
+    "structure",
     "explain",
     "live",
     "networks",

@@ -12,7 +12,7 @@ from tests.explain.bets import book_checks
 from tests.live import live_checks, log_checks
 from tests.network import network_checks
 from tests.scoring import consistency_checks, coverage_checks
-from tests.solve import count_checks, exact_checks, law_checks
+from tests.solve import count_checks, exact_checks, law_checks, structure_checks
 from tests.verifier import tampering
 from tests.web import postgres
 from tests.web.api import api_checks
@@ -58,6 +58,26 @@ def counts_agree(part):
 def many_counts_are_proved(part):
     size = 500 // PARTS
     return str(size - count_checks.check_many_counts(40_000 + part * 1_000, size))
+
+
+def exclusive_values_agree(part):
+    return f"{structure_checks.check_structure('exclusive', 18_000 + part, 20_000 // PARTS):.1e}"
+
+
+def orders_agree(part):
+    return f"{structure_checks.check_structure('ordered', 19_000 + part, 20_000 // PARTS):.1e}"
+
+
+def ladders_agree(part):
+    return f"{structure_checks.check_structure('ladder', 20_000 + part, 20_000 // PARTS):.1e}"
+
+
+def bins_agree(part):
+    return f"{structure_checks.check_structure('bins', 21_000 + part, 20_000 // PARTS):.1e}"
+
+
+def structures_are_not_made_up(part):
+    structure_checks.check_near_misses(22_000 + part, 20_000 // PARTS)
 
 
 def relations_agree(part):
@@ -182,6 +202,11 @@ CAMPAIGNS = {
     "twentieth)": many_counts_are_proved,
     "5,000 panels of the whole language: worlds, proofs, JSON, bounds, checks and books": language_agrees,
     "5,000 panels with outcomes (entailed, contradictory, partial) against enumeration": outcomes_agree,
+    "20,000 panels of exclusive values by their structure and by worlds (largest difference)": exclusive_values_agree,
+    "20,000 panels of implications by their structure and by worlds (largest difference)": orders_agree,
+    "20,000 ladders by their structure and by worlds (largest difference)": ladders_agree,
+    "20,000 panels of bins, with laws between numbers, by levels and by worlds (largest difference)": bins_agree,
+    "20,000 panels that almost have a structure: nothing is claimed but what worlds show": structures_are_not_made_up,
     "20,000 panels of every loss and term against a conic solver (most answers unproved in a twentieth)": losses_agree,
     "20,000 of these one by one, without the table of components (most answers unproved in a twentieth)": (
         losses_agree_one_by_one

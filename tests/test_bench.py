@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from bench import components, counts, engines, exact, intake, live, networks, relaxed, schedule, tightness
+from bench import components, counts, engines, exact, intake, live, networks, relaxed, schedule, structure, tightness
 from bench.draw import sparse_panel
 from bench.measure import in_a_row
 from bench.runs import solve_and_verify
@@ -98,3 +98,7 @@ def test_tables_of_components_are_measured():
     spent, exponent = components.growth("brier", (2, 4))
     assert len(spent) == 2
     assert np.isfinite(exponent)
+
+
+def test_components_of_a_structure_grow():
+    assert [len(row) for row in structure.growth((8, 16))] == [4, 4, 4, 4]

@@ -112,6 +112,11 @@ def check_claims(part):
         return None
     truth = holds(part, worlds)
     values, order = exclusive_values(part), literal_order(part)
+    costs = np.sin(np.arange(1.0, len(part) + 1))
+    for claim in (values, order):
+        if claim is not None:
+            least = (truth @ costs).min()
+            assert least - 1e-12 <= claim.least(costs) <= least, "not the least sum of all worlds"
     if values is not None:
         assert np.array_equal(truth, worlds[:, values.variable]), "an event is not its value"
         assert (worlds.sum(axis=1) <= 1).all(), "two values are true together"

@@ -151,6 +151,7 @@ def test_near_exclusive_values_are_not_claimed(rows, laws):
         pytest.param([("A", "p", 0.5), ("A", "q", 0.4), ("A", "r", 0.2)], ["p -> q | r"], id="a law of three"),
         pytest.param([("A", "p", 0.5), ("A", "p & r", 0.4)], ["p -> q", "q -> r"], id="literals two steps apart"),
         pytest.param([("A", "p", 0.5), ("A", "q & r", 0.4)], ["p -> q", "p -> r"], id="literals side by side"),
+        pytest.param([("A", "p & q", 0.5), ("A", "q & r", 0.4)], ["p -> q", "p -> r"], id="only some side by side"),
         pytest.param([("A", "p", 0.5), ("A", "q", 0.4)], ["p -> q", "P(q) <= 0.3"], id="a pin"),
         pytest.param([("A", "x >= 1", 0.5), ("A", "x >= 2 & z", 0.4)], LADDER, id="a rung and something else"),
         pytest.param(

@@ -66,7 +66,7 @@ std::vector<std::int32_t> band_order(std::size_t size, std::span<const std::int3
     for (std::size_t i = 0; i < size; ++i) {
         if (seen[i]) continue;
         const std::size_t begin = order.size();
-        std::int32_t start = static_cast<std::int32_t>(i);
+        auto start = static_cast<std::int32_t>(i);
         for (int k = 0;; ++k) {  // a node of the farthest layer, with few neighbours, is nearer to an end
             const std::size_t layer = spread(joins, start, order, seen);
             if (k == TRIES) break;

@@ -327,13 +327,13 @@ std::vector<double> pool_chains(std::span<const double> value, std::span<const d
         if (inner[first]) continue;
         chain.clear(), pools.clear();
         std::size_t empty = 0;  // nodes of weight 0 before the first pool
-        for (std::int32_t i = static_cast<std::int32_t>(first); i != NONE; i = next[at(i)]) {
+        for (auto i = static_cast<std::int32_t>(first); i != NONE; i = next[at(i)]) {
             chain.push_back(i);
             if (!(weight[at(i)] > 0)) {
                 ++(pools.empty() ? empty : pools.back().second);
                 continue;
             }
-            pools.push_back({Mean{}, 1 + std::exchange(empty, 0)});
+            pools.emplace_back(Mean{}, 1 + std::exchange(empty, 0));
             pools.back().first.add(value[at(i)], weight[at(i)]);
             while (pools.size() > 1 && pools[pools.size() - 2].first.value() >= pools.back().first.value()) {
                 const auto [mean, count] = pools.back();

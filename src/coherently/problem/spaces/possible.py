@@ -40,10 +40,15 @@ def possible(panel: Panel) -> Space:
     laws = LawFunctions(*functions, truth=side % 2 == 0)
     taken = {v for block in blocks for v in block.variables.tolist()}
     rest = []
+    sizes = laws.sizes()
+    likely = ((sizes > 1) & (laws.truth | (sizes >= LEAST_EXCLUSIVE))).tolist()
     for i in range(len(laws)):
-        complete = _exclusive(laws, i)
+        complete = _exclusive(laws, i) if likely[i] else None
+        if complete is None:
+            rest.append(i)
+            continue
         own = laws.of(i)
-        if complete is None or not taken.isdisjoint(own.tolist()):
+        if not taken.isdisjoint(own.tolist()):
             rest.append(i)
         else:
             blocks.append(Block.one_of(own, complete=complete))
@@ -62,8 +67,6 @@ def _exclusive(laws: LawFunctions, i: int) -> bool | None:
     """Whether a law is that exactly one of its variables is true (True), at most one (False), or neither (None)."""
     size = len(laws.of(i))
     truth = bool(laws.truth[i])
-    if size < 2 or (not truth and size < LEAST_EXCLUSIVE):
-        return None
     literals, bits = laws.decoded(i)
     wanted = np.zeros(size + 1, np.bool_)
     wanted[1] = True

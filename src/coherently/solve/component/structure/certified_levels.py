@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from coherently.solve.facts import Route
 
 NO_INDICES = np.empty(0, np.int64)
+MOST_BYTES = 2**29
+"""Maximum size of the table of worlds."""
 CLOSE = 1e-12
 """The gap, relative to all weights, at which an answer is as good as rounding allows, whatever the tolerance."""
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from coherently.problem import BlockForm
-from coherently.solve.component.structure.certified_levels import certified
+from coherently.solve.component.structure.certified_levels import MOST_BYTES, certified
 from coherently.solve.facts import Route
 
 if TYPE_CHECKING:
@@ -36,7 +36,14 @@ class ExclusiveValues(NamedTuple):
     """A component of exclusive values: the `variable` of each event, and how many values no variable stands for."""
 
     variable: Indices
+    n_variables: int
     unnamed: int
+
+    def least(self, coefficients: Vector) -> float:
+        """The least sum of coefficients of events in any world: that of one value, or of none."""
+        by_value = np.zeros(self.n_variables + bool(self.unnamed))
+        by_value[self.variable] = coefficients
+        return float(by_value.min())
 
 
 def exclusive_values(part: Merged) -> ExclusiveValues | None:
@@ -51,9 +58,8 @@ def exclusive_values(part: Merged) -> ExclusiveValues | None:
         return None
     if np.bincount(functions.variables, minlength=1).max() > 1:
         return None
-    return ExclusiveValues(
-        functions.variables.astype(np.int64), block.unnamed if block.form is BlockForm.AT_MOST_ONE else 0
-    )
+    unnamed = block.unnamed if block.form is BlockForm.AT_MOST_ONE else 0
+    return ExclusiveValues(functions.variables.astype(np.int64), part.n_variables, unnamed)
 
 
 def solve_exclusive(part: Merged, objective: Objective | Squares, budget: Budget) -> Answer | None:
@@ -76,15 +82,11 @@ def solve_exclusive(part: Merged, objective: Objective | Squares, budget: Budget
         share[:-1][~told] = rest / free
         share[-1] = rest * values.unnamed / free
     share /= share.sum()
-
-    def least(coefficients: Vector) -> float:
-        by_value = np.zeros(part.n_variables + bool(values.unnamed))
-        by_value[values.variable] = coefficients
-        return float(by_value.min())
-
+    if np.count_nonzero(share) * part.n_variables > MOST_BYTES:
+        return None
     mixture, slopes = (*_worlds(share), share[values.variable]), np.zeros(len(part))
     slopes[known] = dual
-    return certified(part, objective, budget, mixture=mixture, least=least, dual=slopes, route=Route.CLOSED_FORM)
+    return certified(part, objective, budget, mixture=mixture, least=values.least, dual=slopes, route=Route.CLOSED_FORM)
 
 
 def _worlds(share: Vector) -> tuple[Vector, Truth]:

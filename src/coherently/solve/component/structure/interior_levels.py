@@ -62,6 +62,8 @@ class LevelTuning:
     """The first product of slack and multiplier, relative to the mean weight."""
     tight: tuple[float, ...] = (1e-3, 1.0, 1e-6, 1e-9)
     """Ratios of slack and multiplier, in units of weight, below which an implication may hold with equality."""
+    raised: tuple[float, ...] = (0.0, 1e-14, 1e-12, 1e-10)
+    """What the diagonal of a matrix is raised by, in parts of itself, as long as rounding makes it indefinite."""
     noise: float = 1e-15
     """What differences of levels may be off by."""
     last_steps: int = 12
@@ -83,7 +85,10 @@ def solve_levels(part: Merged, objective: Objective | Squares, budget: Budget, o
     point, steps = _minimised(program, start, budget)
     best = None
     for levels in _candidates(program, point):
-        mixture = *order.mixture(levels), np.clip(order.probabilities(levels), 0.0, 1.0)
+        worlds = order.mixture(levels)
+        if worlds is None:
+            return None
+        mixture = *worlds, np.clip(order.probabilities(levels), 0.0, 1.0)
         answer = certified(part, objective, budget, mixture=mixture, least=order.least, route=Route.LEVELS, steps=steps)
         if answer is not None and (best is None or answer.gap < best.gap):
             best = answer
@@ -133,8 +138,11 @@ class _LevelStep:
         self.is_possible = bool((self.slack > 0).all())
         if self.is_possible:
             self.gradient, curvature = program.model(self.z)
-            self.factor = program.factor(curvature, self.y / self.slack)
-            self.is_possible = self.factor.is_positive
+            for raised in TUNING.raised:
+                self.factor = program.factor(curvature, self.y / self.slack, raised)
+                self.is_possible = self.factor.is_positive
+                if self.is_possible:
+                    break
         self.mean = float(self.slack @ self.y) / max(1, len(self.y))
 
     @property

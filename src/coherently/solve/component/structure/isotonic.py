@@ -47,7 +47,10 @@ def solve_isotonic(part: Merged, objective: Objective | Squares, budget: Budget,
     x = np.clip(loss.inverse(fitted), 0.0, 1.0)
     if not np.isfinite(x).all():
         return None
-    mixture = *order.mixture(x), order.probabilities(x)
+    worlds = order.mixture(x)
+    if worlds is None:
+        return None
+    mixture = *worlds, order.probabilities(x)
     return certified(part, objective, budget, mixture=mixture, least=order.least, route=Route.CLOSED_FORM)
 
 

@@ -80,11 +80,12 @@ class LevelProgram:
         by_literal = self.order.by_literal(by_event)
         return sums_at(self.place, by_literal, self.size + 2)[: self.size], planes.curvature
 
-    def factor(self, curvature: Vector, ratio: Vector) -> _core.BandFactor:
-        """The factor of the second derivative of f plus that of slacks weighed by `ratio`."""
+    def factor(self, curvature: Vector, ratio: Vector, raised: float) -> _core.BandFactor:
+        """The factor of the second derivative of f plus that of slacks weighed by `ratio`, its diagonal `raised`."""
         total = (self.width + 1) * self.size
         band = sums_at(self.by_terms.flat, self.by_terms.factor * curvature[self.by_terms.term], total)
         band += sums_at(self.by_slacks.flat, self.by_slacks.factor * ratio[self.by_slacks.term], total)
+        band[:: self.width + 1] *= 1.0 + raised
         return _core.BandFactor(self.size, self.width, band)
 
     def damped_factor(self, curvature: Vector, damping: float) -> _core.BandFactor:

@@ -21,6 +21,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.problem import BlockForm
+from coherently.solve.component.structure.certified_levels import MOST_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,17 +78,18 @@ class LiteralOrder:
         rounding = 2.0**-49 * (float(np.abs(coefficients).sum()) + float(np.abs(costs).sum()))
         return float(coefficients @ self.constant) + self.order.least(costs)[1] - rounding
 
-    def mixture(self, x: Vector) -> tuple[Vector, Truth]:
-        """The shares and the worlds, one for each level of the probabilities of literals."""
+    def mixture(self, x: Vector) -> tuple[Vector, Truth] | None:
+        """The shares and the worlds, one for each level of the probabilities of literals; None if they are too many."""
         levels, rank = np.unique(x, return_inverse=True)
-        ends = np.concatenate([[0.0], levels, [1.0]])
-        share = np.diff(ends)
-        number = rank.astype(np.uint16 if len(levels) < 2**16 else np.int64)
-        worlds = np.greater_equal.outer(np.arange(len(share), dtype=number.dtype), number + 1)
-        np.logical_not(worlds, out=worlds)  # a literal of level k is true in the worlds 0 .. k
-        worlds ^= self.turned
-        kept = share > 0
-        return share[kept] / share[kept].sum(), worlds[kept].view(np.uint8) if not kept.all() else worlds.view(np.uint8)
+        share = np.diff(levels, prepend=0.0, append=1.0)
+        kept = np.flatnonzero(share > 0)
+        if len(kept) * len(x) > MOST_BYTES:
+            return None
+        number = np.uint16 if len(levels) < 2**16 else np.int64
+        worlds = np.less_equal.outer(kept.astype(number), rank.astype(number))  # level k is true in worlds 0 .. k
+        if self.turned.any():
+            worlds ^= self.turned
+        return share[kept] / share[kept].sum(), worlds.view(np.uint8)
 
 
 def literal_order(part: Merged) -> LiteralOrder | None:
@@ -165,12 +167,13 @@ def _law_clauses(laws: LawFunctions, which: Indices, size: int) -> Clauses | Non
 
 @cache
 def _pairs_of(allowed: int, size: int) -> tuple[tuple[int, int, int, int], ...] | None:
-    """The clauses of two literals that a truth table is made of; None if it says more, or fixes a variable."""
+    """The clauses of two literals that a truth table is made of; None if it says more.
+
+    A table that fixes a variable has clauses that no turning makes implications (see `_orientation`).
+    """
     states = [
         state for state in product((0, 1), repeat=size) if allowed >> sum(b << k for k, b in enumerate(state)) & 1
     ]
-    if any(len({state[k] for state in states}) < 2 for k in range(size)):
-        return None
     clauses = tuple(
         (a, s, b, t)
         for a, b in combinations(range(size), 2)
