@@ -140,7 +140,6 @@ bool ComponentTable::list_worlds(std::size_t component, Desk& desk) const {
     const auto variables = variables_.of(component);
     if (variables.size() > 64) return false;
     std::uint64_t tied = 0;
-    std::size_t count = 1;
     desk.raw.assign(1, 0);
     const auto in_block = [&](std::size_t block, std::size_t i) {
         const std::int32_t v = posed_.block_variables[static_cast<std::size_t>(posed_.block_starts[block]) + i];
@@ -154,8 +153,8 @@ bool ComponentTable::list_worlds(std::size_t component, Desk& desk) const {
             tied |= in_block(static_cast<std::size_t>(block), i);
     for (std::size_t v = 0; v < variables.size(); ++v) {
         if (tied >> v & 1) continue;
-        if ((count *= 2) > most_raw_worlds) return false;
         const std::size_t before = desk.raw.size();
+        if (2 * before > most_raw_worlds) return false;
         for (std::size_t i = 0; i < before; ++i) desk.raw.push_back(desk.raw[i] | std::uint64_t{1} << v);
     }
     for (const std::int32_t one : blocks_.of(component)) {

@@ -257,7 +257,8 @@ bool SmallMixture::step(bool is_last) {
     if (is_last && reach(aim) < 1) return false;
     double slope = 0;
     for (std::size_t world = 0; world < worlds_; ++world) slope += slope_[world] * (aim[world] - share_[world]);
-    for (double length = reach(aim); length > shortest; length *= 0.5) {
+    double length = reach(aim);
+    while (length > shortest) {
         double total = 0;
         for (std::size_t world = 0; world < worlds_; ++world) {
             trial_[world] = length == 1 ? aim[world] : share_[world] + length * (aim[world] - share_[world]);
@@ -268,6 +269,7 @@ bool SmallMixture::step(bool is_last) {
             std::swap(share_, trial_);
             return true;
         }
+        length *= 0.5;
     }
     return false;
 }
