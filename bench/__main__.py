@@ -14,6 +14,7 @@ PARTS = (
     "exact",
     "losses",
     "counts",
+    "components",
     "explain",
     "live",
     "networks",

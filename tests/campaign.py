@@ -17,7 +17,7 @@ from tests.verifier import tampering
 from tests.web import postgres
 from tests.web.api import api_checks
 from tests.web.store import load_checks
-from tests.whole import declared_checks, language_checks, loss_checks, outcome_checks, user_loss_checks
+from tests.whole import declared_checks, language_checks, loss_checks, outcome_checks, table_checks, user_loss_checks
 
 PARTS = 20
 
@@ -84,6 +84,15 @@ def declared_agree(part):
 
 def losses_agree(part):
     return str(loss_checks.check_losses(1_000_000 + part * 1_000, 20_000 // PARTS)["unproved"])
+
+
+def tables_agree(part):
+    found = table_checks.check_table(6_000_000 + part * 1_000, 20_000 // PARTS)
+    return f"{found['left'] / found.total():.2f}"
+
+
+def losses_agree_one_by_one(part):
+    return str(loss_checks.check_losses_one_by_one(2_000_000 + part * 1_000, 20_000 // PARTS)["unproved"])
 
 
 def losses_agree_by_search(part):
@@ -174,6 +183,11 @@ CAMPAIGNS = {
     "5,000 panels of the whole language: worlds, proofs, JSON, bounds, checks and books": language_agrees,
     "5,000 panels with outcomes (entailed, contradictory, partial) against enumeration": outcomes_agree,
     "20,000 panels of every loss and term against a conic solver (most answers unproved in a twentieth)": losses_agree,
+    "20,000 of these one by one, without the table of components (most answers unproved in a twentieth)": (
+        losses_agree_one_by_one
+    ),
+    "20,000 panels of few worlds: the table of components against the general method and a conic solver (largest part "
+    "that the table leaves to the general method)": tables_agree,
     "10,000 of these by the methods for many worlds (most answers unproved in a twentieth)": losses_agree_by_search,
     "10,000 of these over cliques of junction trees (most answers unproved in a twentieth)": losses_agree_by_cliques,
     "2,000 random losses of a user's own against a conic solver, and as many asymmetric ones refused (most without a "

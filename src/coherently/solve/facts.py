@@ -67,6 +67,8 @@ class Route(Worded):
     WOLFE = "Wolfe's algorithm"
     DEMPSTER = "Dempster's rule"
     PROJECTIONS = "alternating projections"
+    CLOSED_FORM = "closed form"
+    LEVELS = "Newton's method on levels"
 
 
 class Proof(Worded):

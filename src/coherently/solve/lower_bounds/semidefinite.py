@@ -138,9 +138,8 @@ class RelaxedNearest:
 
     def settle(self, budget: Budget, close: float = TUNING.close) -> Vector:
         """Descend until the objective hardly falls, or until the budget is over; returns the point."""
-        self.vectors = _unit(
-            descend(self._value, self.vectors.ravel(), close, budget.is_over).reshape(self.vectors.shape)
-        )
+        flat = descend(self._value, self.vectors.ravel(), close, budget.is_over)
+        self.vectors = _unit(flat.reshape(self.vectors.shape))
         return self._point()
 
     def widen(self) -> bool:
