@@ -377,6 +377,7 @@ std::vector<World> CountedElimination::others(double level, std::size_t most) co
     const std::size_t count = std::min({most, most_others, ends.size()});
     std::partial_sort(ends.begin(), ends.begin() + static_cast<std::ptrdiff_t>(count), ends.end());
     std::vector<World> worlds;
+    worlds.reserve(count);
     for (std::size_t i = 0; i < count; ++i) worlds.push_back(trace(ends[i].second));
     return worlds;
 }
