@@ -232,7 +232,8 @@ void CountPlan::begin(double limit) {
     for (std::size_t s = 0; s < sets_.size(); ++s)
         for (const std::int32_t literal : sets_[s].literals) {
             const auto v = static_cast<std::size_t>(variable_of(literal));
-            if (!in_class_[v]) own[static_cast<std::size_t>(nodes_.of(static_cast<std::int32_t>(v)))][s].push_back(literal);
+            if (!in_class_[v])
+                own[static_cast<std::size_t>(nodes_.of(static_cast<std::int32_t>(v)))][s].push_back(literal);
         }
     for (std::size_t node = 0; node < own.size(); ++node)
         for (auto& [set, literals] : own[node]) {

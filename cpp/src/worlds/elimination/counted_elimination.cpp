@@ -92,7 +92,8 @@ void CountedElimination::fill_scope(const LargeEvent& function, std::size_t scop
         std::uint32_t row = 0;
         for (std::size_t i = 0; i < function.variables.size(); ++i) {
             const std::int32_t v = function.variables[i];
-            const auto k = static_cast<std::size_t>(std::lower_bound(own.begin(), own.end(), nodes.of(v)) - own.begin());
+            const auto k =
+                static_cast<std::size_t>(std::lower_bound(own.begin(), own.end(), nodes.of(v)) - own.begin());
             row += function.part(i, nodes.value(v, state[k]));
         }
         const bool holds = !function.variables.empty() && function.holds(row);
@@ -105,7 +106,8 @@ void CountedElimination::fill_scope(const LargeEvent& function, std::size_t scop
     else into.forbidden.insert(into.forbidden.end(), places.begin(), places.end());
 }
 
-// For each joint state of the nodes of a shape, that of the nodes of a source; nodes that are not in both are in state 0.
+// For each joint state of the nodes of a shape, that of the nodes of a source; nodes that are not in both are in state
+// 0.
 void CountedElimination::index_nodes(const CountShape& shape, const CountShape& source,
                                      std::vector<std::uint32_t>& places) const {
     const Nodes& nodes = plan_->nodes();
@@ -346,7 +348,8 @@ World CountedElimination::trace(std::size_t last) const {
             const Sorted& sorted = sorted_[operation.first];
             std::size_t best = sorted.sums.size();
             for (std::size_t k = 0; k < sorted.sums.size(); ++k)
-                if (table.to[k] == entry[i] && (best == sorted.sums.size() || sorted.sums[k] < sorted.sums[best])) best = k;
+                if (table.to[k] == entry[i] && (best == sorted.sums.size() || sorted.sums[k] < sorted.sums[best]))
+                    best = k;
             for (std::size_t k = 0; k < sorted.literals.size(); ++k) {
                 const std::int32_t literal = sorted.literals[k];
                 world[static_cast<std::size_t>(variable_of(literal))] = is_true(literal, true) == (k < best);
@@ -374,6 +377,7 @@ std::vector<World> CountedElimination::others(double level, std::size_t most) co
     const std::size_t count = std::min({most, most_others, ends.size()});
     std::partial_sort(ends.begin(), ends.begin() + static_cast<std::ptrdiff_t>(count), ends.end());
     std::vector<World> worlds;
+    worlds.reserve(count);
     for (std::size_t i = 0; i < count; ++i) worlds.push_back(trace(ends[i].second));
     return worlds;
 }

@@ -49,11 +49,11 @@ struct CountShape {
 };
 
 enum class CountStep : std::uint8_t {
-    scope,    // events and laws about some nodes
-    group,    // a class of variables
-    join,     // the sum of two tables; counters of the same set add
-    remove,   // the least over the states of a node, whose literals go to the counters
-    close,    // the least over a counter, all of whose literals are gone, with the events and laws about it
+    scope,   // events and laws about some nodes
+    group,   // a class of variables
+    join,    // the sum of two tables; counters of the same set add
+    remove,  // the least over the states of a node, whose literals go to the counters
+    close,   // the least over a counter, all of whose literals are gone, with the events and laws about it
 };
 
 // One table of dynamic programming, made from those of earlier steps.

@@ -67,10 +67,10 @@ private:
     std::size_t n_variables_;
     std::vector<Scope> scopes_;
     std::vector<Table> tables_;
-    std::vector<std::vector<double>> prices_;                // of sets, by the number of true literals
-    std::vector<std::vector<std::uint32_t>> singles_;        // events about a variable of a class, by variable
-    std::vector<Sorted> sorted_;                             // by class
-    double apart_ = 0;                                       // the least sums that the last table does not have
+    std::vector<std::vector<double>> prices_;          // of sets, by the number of true literals
+    std::vector<std::vector<std::uint32_t>> singles_;  // events about a variable of a class, by variable
+    std::vector<Sorted> sorted_;                       // by class
+    double apart_ = 0;                                 // the least sums that the last table does not have
 };
 
 }  // namespace coherently
