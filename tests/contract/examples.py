@@ -61,3 +61,30 @@ def examples():
     yield from (("recipe", co.Recipe()), ("recipe alone", co.Recipe("log", 1.5, -0.25, "log", None, 0.02)))
     yield "recipe, then dykstra", co.Recipe(then=co.AlternatingProjections(groups="pairs"))
     yield from (("verification", co.verify(table, exact)), ("broken promises", co.verify(plain, exact)))
+    yield from (("proposals", related()), ("proposals, accepted", related().accept("certain", by="Ann")))
+
+
+QUESTIONS = [
+    {"id": "june", "text": "Rates cut by June 30, 2026", "group": "cuts"},
+    {"id": "december", "text": "Rates cut by December 31, 2026", "group": "cuts"},
+    {"id": "low", "text": "BTC below $70k on Dec 31, 2026"},
+    {"id": "middle", "text": "BTC $70k to $80k on Dec 31, 2026"},
+    {"id": "high", "text": "BTC over $80k on Dec 31, 2026"},
+    {"id": "delay", "text": "Supplier delay"},
+    {"id": "overrun", "text": "Budget overrun"},
+    {"id": "both", "text": "Supplier delay and budget overrun"},
+    {"id": "if", "text": "Budget overrun given supplier delay"},
+    {"id": "alone", "text": "Something else é"},
+]
+
+
+def related():
+    panel = co.Panel.from_records([("A", "june", 0.6), ("A", "december", 0.5), ("B", "june", 0.1)])
+    added = {
+        "relation": "implies",
+        "members": ["delay", "overrun"],
+        "counterexample": "Could the supplier be late for free?",
+        "source": "a model",
+        "evidence": [{"row": "delay", "words": "delay"}],
+    }
+    return co.relate(QUESTIONS, panel=panel).add([added])

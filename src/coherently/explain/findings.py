@@ -26,6 +26,7 @@ from coherently.errors import MethodError
 from coherently.explain.bets.dutch import Book, make_book
 from coherently.explain.bets.trading_terms import TradingTerms
 from coherently.explain.explanation import Explanation, Repair, exact_changes, quote_sentence, sheet_of
+from coherently.explain.law_grounds import laws_behind
 from coherently.explain.minimal_sets import lawfully_minimal, minimal
 from coherently.explain.relations.broken import MOMENT, irreducible, moved_most, violated
 from coherently.explain.rounding_slack import is_within_slack
@@ -149,6 +150,13 @@ class Finding(Worked, Verdict):
                 slack = self._slack[alone.source]
                 shown += _contradictions(alone.bets, alone.answers, slack, budget, granted=alone.source)
         return tuple(shown[:SHOWN])
+
+    @cached_property
+    def grounds(self) -> tuple[tuple[str, ...], ...]:
+        """For each contradiction the laws, as written, that it rests on; () where logic alone does."""
+        found = self.contradictory
+        with self._allowance.spend(SHARE) as budget:
+            return tuple(laws_behind(self._bets, one.forecasts, budget.at_least(MOMENT)) for one in found)
 
     def sentences(self, voice: Voice = "symbols") -> tuple[str, ...]:
         r"""The contradictions in sentences: in "symbols", which are the `contradictions`, or for "people".

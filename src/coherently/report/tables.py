@@ -229,14 +229,22 @@ def _rounding_words(rounded: int, total: int, tolerance: float) -> str:
     return f"{who} up to rounding: with the decimals given, each number may be off by {tolerance:g}."
 
 
-def contradictions_text(check: Check) -> Text:
-    """The worst contradictions of the worst judges, and of the panel's means, one per line."""
+def contradictions_text(check: Check, origins: Mapping[str, object] | None = None) -> Text:
+    """The worst contradictions of the worst judges, and of the panel's means, one per line.
+
+    `origins` says of laws where they come from; then the laws that each contradiction rests on are named below it.
+    """
     several = len(check.judges) > 1
-    count = SAID if several else None
-    findings = check.judges.explained(WORST)
-    lines = [f"{name}: {said}" for name, finding in findings.items() for said in finding.contradictions[:count]]
+    findings = dict(check.judges.explained(WORST))
     if several:
-        lines += [f"panel's means: {said}" for said in check.contradictions[:SAID]]
+        findings["panel's means"] = check.means
+    lines = []
+    for name, finding in findings.items():
+        count = SAID if several else len(finding.contradictions)
+        grounds = finding.grounds if origins else ((),) * len(finding.contradictions)
+        for said, laws in list(zip(finding.contradictions, grounds, strict=True))[:count]:
+            lines.append(f"{name}: {said}")
+            lines += [f"  by the law {law} ({(origins or {}).get(law, 'no origin told')})" for law in laws]
     return Text("\nContradictions\n").append("\n".join(f"  {_plain(line)}" for line in lines))
 
 
