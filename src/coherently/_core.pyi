@@ -317,3 +317,31 @@ def csv_rows(
 def contains_return(texts: list[str]) -> bool: ...
 def pick(offsets: NDArray[np.int64], data: NDArray[np.uint8], index: NDArray[np.int64]) -> _Packed: ...
 def unpack(offsets: NDArray[np.int64], data: NDArray[np.uint8], index: NDArray[np.int64]) -> list[str]: ...
+
+class Answers:
+    def __init__(
+        self,
+        joint: NDArray[np.uint8],
+        given: NDArray[np.uint8],
+        conditional: NDArray[np.uint8],
+        pin_joint: NDArray[np.uint8],
+        pin_given: NDArray[np.uint8],
+        pin_low: NDArray[np.float64],
+        pin_high: NDArray[np.float64],
+        root: NDArray[np.uint8],
+        ties: NDArray[np.float64],
+    ) -> None: ...
+    def misses(self, values: NDArray[np.float64], active: NDArray[np.uint8], enough: float) -> NDArray[np.float64]: ...
+    def bounds(
+        self, value: NDArray[np.float64], active: NDArray[np.uint8], slack: float, asked: NDArray[np.int64]
+    ) -> NDArray[np.float64]: ...
+
+class Hull:
+    def __init__(self, truth: NDArray[np.uint8]) -> None: ...
+    def nearest(
+        self,
+        target: NDArray[np.float64],
+        active: NDArray[np.uint8],
+        worlds: NDArray[np.int64],
+        share: NDArray[np.float64],
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]] | None: ...

@@ -1,23 +1,15 @@
 """`coherently verify` and `coherently schema`, and the records that --json prints."""
 
 import json
-import subprocess
-import sys
 
 import jsonschema
 import pytest
 
 import coherently as co
 from coherently.contract.public_records import public_records
+from tests.cli.program import check_printed, run
 
 TABLE = ",Alice,Bob,Chris\np,0.75,0.60,0.95\nq,0.20,0.10,0.00\np & q,0.10,0.10,0.60\n"
-
-
-def run(*arguments, check):
-    command = [sys.executable, "-m", "coherently", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == check, done.stderr
-    return done
 
 
 @pytest.fixture
@@ -133,7 +125,10 @@ def test_every_json_is_the_record_that_from_json_reads(files, monkeypatch):
     for kind, (arguments, code) in commands.items():
         text = run(*arguments, "--json", "--quiet", check=code).stdout
         assert kind.from_json(text).to_json() + "\n" == text
-        jsonschema.validate(json.loads(text), kind.record.schema(), jsonschema.Draft202012Validator)
+        assert check_printed(["--json"], text) == kind.record.name
+        broken = json.loads(text) | {"version": 99}
+        with pytest.raises(jsonschema.ValidationError):
+            check_printed(["--json"], json.dumps(broken))
 
 
 def test_rows_are_not_in_the_record(files):

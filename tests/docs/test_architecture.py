@@ -68,7 +68,7 @@ def room_of(path):
     return path.relative_to(ROOT / "src/coherently").parts[0].removesuffix(".py")
 
 
-BY_POSITION = {"cli", "conversion", "explain", "live", "panel", "report", "scoring", "simulation", "web"}
+BY_POSITION = {"cli", "conversion", "live", "panel", "report", "scoring", "simulation", "web"}
 """Rooms that still pass more than four arguments by position; a room that no longer does leaves this list."""
 
 
@@ -157,7 +157,6 @@ REACHING = {
     "web/api/application.py": {"app.state.feed"},
     "web/server.py": {"inner.state.logbook"},
     # To be straightened: counters and rows that another module writes.
-    "explain/panel_check.py": {"allowance.engine"},
     "live/kept/stored.py": {"ledger.places", "ledger.past"},
     "live/live_panel.py": {"live._workshop.revisions"},
     "live/recorder.py": {"workshop.revisions"},

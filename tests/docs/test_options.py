@@ -9,7 +9,7 @@ import coherently as co
 from coherently.cli.app import app
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "options.md"
-OPTIONS = ("time_limit", "tolerance", "seed", "weights", "over", "engine", "progress", "cancel")
+OPTIONS = ("time_limit", "tolerance", "seed", "weights", "over", "cluster", "engine", "progress", "cancel")
 CALLS = {
     "aggregate": co.aggregate,
     "individual": co.individual,

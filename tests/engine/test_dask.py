@@ -13,6 +13,7 @@ import coherently as co
 from coherently.engine import dask_cluster
 from coherently.engine.keep import Keep
 from coherently.solve import Status
+from tests.cli.program import run
 from tests.engine.panels_of_parts import FIRST, hard_panel, panel_of_parts
 
 pytest.importorskip("distributed")
@@ -155,9 +156,8 @@ def test_the_command_line_takes_the_address(cluster, tmp_path):
     file = tmp_path / "panel.csv"
     rows = [f"{j},{e},{p}" for j, e, p in zip(*panel_of_parts(10).columns().values(), strict=True)]
     file.write_text("judge,event,probability\n" + "\n".join(rows))
-    command = [sys.executable, "-m", "coherently", "aggregate", str(file), "--json"]
     found = [
-        subprocess.run([*command, *more], capture_output=True, check=True).stdout
+        run("aggregate", file, "--json", *more, check=0).stdout
         for more in ([], ["--engine", cluster.word, "--keep", str(tmp_path / "finished")])
     ]
     assert found[0] == found[1]

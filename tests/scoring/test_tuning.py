@@ -10,7 +10,7 @@ import coherently as co
 from coherently.errors import MethodError, PanelError
 from coherently.problem import pose
 from coherently.scoring.tuning.blocks import FOLDS, components_of, make_blocks
-from coherently.scoring.tuning.learned_recipe import Kitchen, out_of_fold
+from coherently.scoring.tuning.learned_recipe import FoldOptions, Kitchen, out_of_fold
 from coherently.scoring.tuning.lines import EXPONENTS, PENALTIES, PLAIN, SHIFTS, LineScores, score_lines
 from coherently.solve import Budget
 
@@ -82,7 +82,7 @@ def test_outcomes_of_a_fold_do_not_change_its_answers(over):
     """
     panel = drawn(3, groups=60, judges=3, timid=2.0, slant=0.5)
     panel = replace(panel, time=np.arange(len(panel), dtype=np.float64))
-    kitchen = Kitchen.of(panel, over, 60.0, Budget())
+    kitchen = Kitchen.of(panel, FoldOptions(over), 60.0, Budget())
     before = out_of_fold(kitchen)
     blocks = kitchen.blocks
     fold = blocks.fold[blocks.block]
@@ -140,7 +140,7 @@ def test_the_grid_scores_the_line_itself():
 
 def test_the_default_recipe_is_among_the_candidates():
     """Where it scores best on what teaches (here because it is told the outcomes) it is what is learned."""
-    kitchen = Kitchen.of(drawn(1, groups=40, timid=2.0, slant=0.5), "components", 60.0, Budget())
+    kitchen = Kitchen.of(drawn(1, groups=40, timid=2.0, slant=0.5), FoldOptions(), 60.0, Budget())
     default, every = kitchen.default(), np.arange(len(kitchen.blocks.fold))
     assert kitchen.learn(every)[0] != default
     kitchen.values[default] = kitchen.panel.written.outcome.astype(np.float64)
@@ -167,7 +167,7 @@ def test_over_time_equal_times_do_not_teach_each_other(dates):
     """Outcomes at a time and after it, turned round, change no answer at that time, however few times there are."""
     times = np.sort(np.random.default_rng(dates).integers(0, dates, 60))
     panel = at_times(drawn(3, groups=60, judges=3, timid=2.0, slant=0.5), times)
-    kitchen = Kitchen.of(panel, "time", 60.0, Budget())
+    kitchen = Kitchen.of(panel, FoldOptions("time"), 60.0, Budget())
     before, text = out_of_fold(kitchen)[0], panel.written.text
     group = np.array([int(event.split("&")[0].strip()[1:]) for event in text])
     moved = 0
@@ -188,7 +188,7 @@ def test_where_nothing_is_earlier_every_event_has_the_default_recipe():
     assert np.array_equal(tuned_row, default)
     assert "No resolved component is earlier than another" in tuned.sentence
     assert "did not learn from" not in tuned.sentence
-    kitchen = Kitchen.of(panel, "time", 60.0, Budget())
+    kitchen = Kitchen.of(panel, FoldOptions("time"), 60.0, Budget())
     assert np.array_equal(out_of_fold(kitchen)[0], kitchen.value(kitchen.default()))
 
 
@@ -207,7 +207,7 @@ def test_components_without_a_time_neither_teach_nor_are_taught():
     time = panel.time.copy()
     time[first[(group >= 20) & (group < 30)]] = np.nan
     panel = replace(panel, time=time)
-    kitchen = Kitchen.of(panel, "time", 60.0, Budget())
+    kitchen = Kitchen.of(panel, FoldOptions("time"), 60.0, Budget())
     before, missing = out_of_fold(kitchen)[0], (group >= 20) & (group < 30)
     default = kitchen.value(kitchen.default())
     assert np.array_equal(before[missing], default[missing])

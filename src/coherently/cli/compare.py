@@ -13,6 +13,7 @@ from coherently.cli import INTERRUPTED
 from coherently.cli.option_groups import gathered
 from coherently.cli.options import (
     AsJson,
+    ClusterFile,
     EngineWord,
     OutcomesFile,
     Threads,
@@ -127,6 +128,7 @@ def compare(
     ] = None,
     outcomes: OutcomesFile = None,
     intervals: IntervalOptions,
+    cluster: ClusterFile = None,
     clip: Annotated[float, typer.Option("--clip", help="Log score: clip probabilities to [CLIP, 1 - CLIP].")] = 1e-4,
     time_limit: Annotated[
         float | None,
@@ -155,6 +157,7 @@ def compare(
             remake=intervals.remake,
             clip=clip,
             over=intervals.over.value,
+            cluster=cluster,
             weights=weights,
             time_limit=time_limit,
             tolerance=tolerance,

@@ -85,6 +85,12 @@ AsJson: TypeAlias = Annotated[
 ]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress notes (results are still printed).")]
 
+VoiceWord: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--voice", metavar="VOICE", help="How contradictions are said, exactly or in whole per cents: <voices>."
+    ),
+]
 MethodWord: TypeAlias = Annotated[
     str,
     typer.Option(
@@ -108,6 +114,14 @@ Shift: TypeAlias = Annotated[float | None, typer.Option("--shift", help="Recipe:
 PoolWord: TypeAlias = Annotated[
     str | None,
     typer.Option("--pool", metavar="POOL", help="Recipe: <recipe pools> (trimmed)."),
+]
+ClusterFile: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="FILE[:COLUMN]",
+        help="Which events come true together without a law, by a date or a place: columns event and cluster.",
+    ),
 ]
 RecipeFile: TypeAlias = Annotated[
     Path | None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from coherently.cli.option_groups import gathered
-from coherently.cli.options import AsJson, EngineWord, OutcomesFile, WeightsFile
+from coherently.cli.options import AsJson, ClusterFile, EngineWord, OutcomesFile, WeightsFile
 from coherently.cli.panel_source import PanelSource
 from coherently.cli.terminal import progress_bar, say, show, show_record
 
@@ -24,8 +24,14 @@ def tune(
         ),
     ] = None,
     over: Annotated[
-        str, typer.Option("--over", metavar="WHAT", help="How to fold: <folds>. By time, only the past teaches.")
-    ] = "components",
+        str | None,
+        typer.Option(
+            "--over",
+            metavar="WHAT",
+            help="How to fold: <folds>; by time, only the past teaches. By default by time where forecasts have times.",
+        ),
+    ] = None,
+    cluster: ClusterFile = None,
     time_limit: Annotated[
         float, typer.Option("--time-limit", metavar="SECONDS", help="Time limit of each recipe that is tried.")
     ] = 60.0,
@@ -50,7 +56,14 @@ def tune(
     past = None if history is None else read_panel(history, **source.options)
     with progress_bar("Tuning", quiet=source.quiet) as progress:
         tuned = run(
-            panel, history=past, over=over, weights=weights, time_limit=time_limit, progress=progress, engine=engine
+            panel,
+            history=past,
+            over=over,
+            cluster=cluster,
+            weights=weights,
+            time_limit=time_limit,
+            progress=progress,
+            engine=engine,
         )
     for note in tuned.scores.notes:
         say(f"note: {note}", quiet=source.quiet)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.explain.event_names import EventNames
 from coherently.explain.people_sentences import SPACE, percent
 from coherently.explain.phrases import listing
 from coherently.explain.verdicts import CheckStatus
@@ -272,28 +273,27 @@ def contradictions(found: Check) -> tuple[ContradictionSection, ...]:
     said = []
     for name, finding in found.judges.explained(WORST).items():
         book = _in_short(finding.book) if finding.forecasts <= LONGEST_BOOK else None
-        said.append(_contradiction(name, finding, book, found.panel.labels))
+        said.append(_contradiction(name, finding, book, found.panel))
     if len(found.judges) > 1 and found.contradictions:
-        said.append(_contradiction(None, found.means, None, found.panel.labels))
+        said.append(_contradiction(None, found.means, None, found.panel))
     return tuple(said)
 
 
-def _contradiction(
-    name: str | None, finding: Finding, book: str | None, labels: Mapping[str, str]
-) -> ContradictionSection:
+def _contradiction(name: str | None, finding: Finding, book: str | None, panel: Panel) -> ContradictionSection:
     # Names are shown with what does not print as escapes, and a no-break space is such.
     people = tuple(sentence.replace(SPACE, " ") for sentence in finding.sentences("people")[:SAID])
-    return ContradictionSection(name, finding.contradictions[:SAID], book, people, change_words(finding, labels))
+    return ContradictionSection(name, finding.contradictions[:SAID], book, people, change_words(finding, panel))
 
 
-def change_words(finding: Finding, labels: Mapping[str, str]) -> str | None:
+def change_words(finding: Finding, panel: Panel) -> str | None:
     """The least change in whole per cents, or else exactly, with labels; None if there is none or it is long."""
     changes = finding.repair.whole or finding.repair.changes
     if not 0 < len(changes) <= FEW:
         return None
-    digits = 0 if finding.repair.whole else 1
+    digits, names = 0 if finding.repair.whole else 1, EventNames.of(panel)
     told = [
-        f"{labels.get(change.event, change.event)} from {percent(change.old, digits)} to {percent(change.new, digits)}"
+        f"{panel.labels.get(change.event) or names.composed(change.event) or change.event} "
+        f"from {percent(change.old, digits)} to {percent(change.new, digits)}"
         for change in changes
     ]
     return f"The least change: {listing(told)}.".replace(SPACE, " ")

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coherently.errors import counted
+from coherently.explain.people_sentences import SPACE
 from coherently.report.changes import ranked_changes
 from coherently.result.record import RESULT
 from coherently.result.shown import DIGITS, ShownForecasts, ShownNumbers, beside, nearest, outward
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from coherently.explain import Check
     from coherently.explain.bets import Book
+    from coherently.explain.findings import Finding, Voice
     from coherently.explain.verdicts import Verdict
     from coherently.panel import Columns, Panel
     from coherently.result import Result
@@ -32,6 +34,8 @@ LONGEST = 40
 SAID = 3
 """Maximum number of contradictions that are put into words, for each of the `WORST` judges."""
 WORST = 5
+UNNOTICED = "less than people notice, half a per cent, or too much to be looked at; --voice symbols names it."
+"""What is said in people's voice of a contradiction that it has no sentence for."""
 BETS = 10
 """Maximum number of bets in a table."""
 _BAR = 20
@@ -229,23 +233,37 @@ def _rounding_words(rounded: int, total: int, tolerance: float) -> str:
     return f"{who} up to rounding: with the decimals given, each number may be off by {tolerance:g}."
 
 
-def contradictions_text(check: Check, origins: Mapping[str, object] | None = None) -> Text:
-    """The worst contradictions of the worst judges, and of the panel's means, one per line.
+def contradictions_text(check: Check, voice: Voice = "symbols", origins: Mapping[str, object] | None = None) -> Text:
+    """The worst contradictions of the worst judges, and of the panel's means, one per line, in one voice.
 
-    `origins` says of laws where they come from; then the laws that each contradiction rests on are named below it.
+    `origins` says of laws where they come from; then the laws that contradictions rest on are named below them.
     """
     several = len(check.judges) > 1
+    count = SAID if several else None
     findings = dict(check.judges.explained(WORST))
-    if several:
+    if several and check.contradictions:
         findings["panel's means"] = check.means
     lines = []
     for name, finding in findings.items():
-        count = SAID if several else len(finding.contradictions)
-        grounds = finding.grounds if origins else ((),) * len(finding.contradictions)
-        for said, laws in list(zip(finding.contradictions, grounds, strict=True))[:count]:
-            lines.append(f"{name}: {said}")
-            lines += [f"  by the law {law} ({(origins or {}).get(law, 'no origin told')})" for law in laws]
+        said = [f"{name}: {sentence}" for sentence in _said(finding, voice)[:count]]
+        lines += _with_laws(said, finding, origins) if origins else said
     return Text("\nContradictions\n").append("\n".join(f"  {_plain(line)}" for line in lines))
+
+
+def _said(finding: Finding, voice: Voice) -> tuple[str, ...]:
+    """The sentences of a contradictory finding, of which there is always one."""
+    # A terminal shows what does not print as escapes, and a no-break space is such.
+    return tuple(said.replace(SPACE, " ") for said in finding.sentences(voice)) or (UNNOTICED,)
+
+
+def _with_laws(said: list[str], finding: Finding, origins: Mapping[str, object]) -> list[str]:
+    """The sentences with the laws below: each with its own, or all together where people's sentences are others."""
+    told = [[f"  by the law {law} ({origins.get(law, 'no origin told')})" for law in laws] for laws in finding.grounds]
+    if len(told) >= len(said) and all(
+        line.endswith(own) for line, own in zip(said, finding.contradictions, strict=False)
+    ):
+        return [line for sentence, laws in zip(said, told, strict=False) for line in (sentence, *laws)]
+    return [*said, *dict.fromkeys(line for laws in told for line in laws)]
 
 
 def book_table(book: Book, labels: Mapping[str, str]) -> Table:

@@ -36,6 +36,7 @@ from coherently.panel import Panel, records, to_frame
 from coherently.panel.texts import name_some
 from coherently.panel.weights import with_weights
 from coherently.scoring.candidates import Candidate, run_candidates
+from coherently.scoring.event_clusters import cluster_labels
 from coherently.scoring.intervals import (
     LEAST_EFFECTIVE_UNITS,
     LEAST_JUDGES,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from coherently.panel import Columns, Progress
     from coherently.panel.weights import Weights
     from coherently.scoring.candidates import Asked, Ran
+    from coherently.scoring.event_clusters import Clusters
     from coherently.scoring.intervals import Units
     from coherently.solve import Signal
 
@@ -237,9 +239,9 @@ class Comparison(Value, Described):
     judges, "both" about both together. Events that share a variable come true together, so variables are left out, not
     events (those that laws tie together as one). With fewer than 5 `variables`, counted in this way, there are no
     intervals over events. Aggregates stay as they are, and intervals are about them; only with `remake` are they made
-    again, for `resamples` draws of the judges. Dependence between variables that no law states is not in the intervals.
-    `variation` has the covariances of the scores; it is None if no intervals were asked for. The intervals that are
-    shown are over `over`, unless a call is told otherwise.
+    again, for `resamples` draws of the judges. Dependence between variables that neither a law nor a cluster states is
+    not in the intervals. `variation` has the covariances of the scores; it is None if no intervals were asked for. The
+    intervals that are shown are over `over`, unless a call is told otherwise.
     """
 
     record: ClassVar[Record] = COMPARISON_RECORD
@@ -410,6 +412,7 @@ def compare(
     remake: bool = False,
     clip: float = 1e-4,
     over: str = "both",
+    cluster: Clusters | None = None,
     weights: Weights | None = None,
     time_limit: float | None = None,
     tolerance: float | None = None,
@@ -428,10 +431,13 @@ def compare(
     over judges then show how the aggregate depends on who made it. Results and panels that were given stay as they
     are, and so do weights. `seed` is the seed of these draws; intervals without `remake` need none. `bootstrap=0`:
     no intervals. `over` is what the intervals that `frame` and `difference` show are over, unless they are told
-    otherwise. `time_limit` (in seconds) and `tolerance` are those of each run of Aggregate (exact); `weights`,
-    `progress` and `cancel` are as in `co.aggregate`. `threads` is the number of threads for these draws, by default
-    one per processor, and `engine` runs draws and components elsewhere (see `co.aggregate`); the answer is the
-    same. An interruption (Ctrl-C) leaves out what was not done, and `notes` says so.
+    otherwise. `cluster` names events that come true together for reasons that no law states, such as a date or a
+    place, so that intervals take them as one: a function of an event's text, a mapping from events, or a file or frame
+    with the columns event and cluster (`FILE:COLUMN` for another name). `time_limit` (in seconds) and `tolerance` are
+    those of each run of Aggregate (exact); `weights`, `progress` and `cancel` are as in `co.aggregate`. `threads` is
+    the number of threads for these draws, by default one per processor, and `engine` runs draws and components
+    elsewhere (see `co.aggregate`); the answer is the same. An interruption (Ctrl-C) leaves out what was not done, and
+    `notes` says so.
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=12, variables=6, compound=8, basic=4, seed=1)
@@ -456,7 +462,8 @@ def compare(
         ran = run_candidates(panel, methods, exact, budget)
         rows, left_out = _scored(panel, ran.candidates, ran.forecasts)
         scored = panel.select(rows)
-        tally, units = _tally(scored, ran.forecasts[:, rows], clip), units_of(scored)
+        tally = _tally(scored, ran.forecasts[:, rows], clip)
+        units = units_of(scored, _labels_of(scored, panel, rows, cluster_labels(panel, cluster)))
         intervals = bool(bootstrap) and not ran.interrupted
         spread = variation(tally, units) if intervals else None
         draws = np.empty((0, *tally.point().shape))
@@ -487,12 +494,20 @@ def compare(
 
 
 def compare_forecasts(
-    panel: Panel, rows: tuple[Candidate, ...], forecasts: NDArray[np.float64], confidence: float = 0.95
+    panel: Panel,
+    rows: tuple[Candidate, ...],
+    forecasts: NDArray[np.float64],
+    *,
+    label: NDArray[np.int64] | None = None,
+    confidence: float = 0.95,
 ) -> Comparison:
-    """Score forecasts that were made elsewhere: one row of `forecasts` per candidate, one column per forecast."""
+    """Score forecasts that were made elsewhere: one row of `forecasts` per candidate, one column per forecast.
+
+    `label` has the cluster of each event as written (see `event_clusters`).
+    """
     kept, left_out = _scored(panel, rows, forecasts)
     scored = panel.select(kept)
-    tally, units = _tally(scored, forecasts[:, kept], 1e-4), units_of(scored)
+    tally, units = _tally(scored, forecasts[:, kept], 1e-4), units_of(scored, _labels_of(scored, panel, kept, label))
     return Comparison(
         rows=rows,
         judges=len(scored.judges),
@@ -507,6 +522,17 @@ def compare_forecasts(
         interrupted=False,
         library=panel.library,
     )
+
+
+def _labels_of(
+    scored: Panel, panel: Panel, rows: NDArray[np.int64], label: NDArray[np.int64] | None
+) -> NDArray[np.int64] | None:
+    """The clusters of the events of the scored rows, given those of all events."""
+    if label is None:
+        return None
+    found = np.empty(len(scored.written), np.int64)
+    found[scored.event_index] = label[panel.event_index[rows]]
+    return found
 
 
 def _tell_rest(tell: Progress, share: float, cancel: Signal | None, done: float) -> None:

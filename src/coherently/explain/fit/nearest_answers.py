@@ -65,11 +65,11 @@ def _pinned(panel: Panel, some: NDArray[np.int64], value: Vector) -> Panel:
     """The panel with laws that some of its forecasts, by number, keep their values."""
     pins, event = panel.laws.pins, panel.event_index[some]
     more = Pins(
-        (*pins.text, *("locked" for _ in some)),
-        np.concatenate([pins.event, panel.written.event[event]]),
-        np.concatenate([pins.condition, panel.written.condition[event]]),
-        np.concatenate([pins.low, value[some]]),
-        np.concatenate([pins.high, value[some]]),
+        text=(*pins.text, *("locked" for _ in some)),
+        event=np.concatenate([pins.event, panel.written.event[event]]),
+        condition=np.concatenate([pins.condition, panel.written.condition[event]]),
+        low=np.concatenate([pins.low, value[some]]),
+        high=np.concatenate([pins.high, value[some]]),
     )
     return replace(panel, laws=replace(panel.laws, pins=more))
 

@@ -169,6 +169,14 @@ class Exclusions:
                     found.append((a, b, c, d))
         return self._numbered(np.array(found, np.int64).reshape(-1, 4))
 
+    @property
+    def limits(self) -> Iterator[tuple[Numbers, float]]:
+        """Literals, one row each, and what their probabilities may add up to: all but the sums."""
+        yield self.singles[:, None], 0.0
+        yield self.pairs, 1.0
+        yield self.threes, 2.0
+        yield self.ones, 1.0
+
     def broken(self, high: Vector, low: Vector, tolerance: float, *, few: bool = False) -> Iterator[Excess]:
         """What probabilities break by more than the tolerance, if events are at least `high` and at most `low` likely.
 

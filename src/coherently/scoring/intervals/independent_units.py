@@ -1,4 +1,4 @@
-"""Which forecasts come true together: those about the same variables, or about variables that laws tie together."""
+"""Which forecasts come true together: those about the same variables, or about variables that laws or clusters tie."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """What is independent: variables. Those that laws or a declaration tie together are one unit.
+    """What is independent: variables. Those that laws, a declaration or a cluster tie together are one unit.
 
     `starts` and `members` list the units of each event as written; `count` is their number.
     """
@@ -40,8 +40,8 @@ class Units:
         return number.ravel(), np.diff(self.starts)[first]
 
 
-def units_of(panel: Panel) -> Units:
-    """The units that the panel's events mention.
+def units_of(panel: Panel, label: NDArray[np.int64] | None = None) -> Units:
+    """The units that the panel's events mention; `label` has the cluster of each event as written, -1 for none.
 
     >>> from coherently.panel import Panel
     >>> units = units_of(Panel.from_records([("Ann", "p", 0.5), ("Ann", "p & q", 0.2), ("Ann", "p & ~q", 0.2)]))
@@ -51,21 +51,31 @@ def units_of(panel: Panel) -> Units:
     written, events = panel.written, panel.events
     starts, variables = events.supports(np.stack([written.event, written.condition], axis=1).ravel() // 2)
     event = np.repeat(np.arange(len(written)), np.diff(starts[::2]))
-    unit = _tied(panel)[variables]
+    unit = _tied(panel, [] if label is None else _of_clusters(label, event, variables))[variables]
     pairs = np.unique(np.stack([event, unit]), axis=1)
     used, members = np.unique(pairs[1], return_inverse=True)
     ends = np.cumsum(np.bincount(pairs[0], minlength=len(written)))
     return Units(np.concatenate([[0], ends]), members.ravel(), len(used))
 
 
-def _tied(panel: Panel) -> NDArray[np.int64]:
-    """Label each variable with the set that laws and declarations tie it to."""
+def _of_clusters(
+    label: NDArray[np.int64], event: NDArray[np.int64], variables: NDArray[np.int32]
+) -> list[NDArray[np.int32]]:
+    """The variables of the events of each cluster; `event` and `variables` are pairs of an event and its variable."""
+    order = np.argsort(label[event], kind="stable")
+    cluster = label[event][order]
+    starts = np.flatnonzero(np.diff(cluster, prepend=-1))  # events without a cluster come first, with -1
+    return np.split(variables[order], starts)[1:]
+
+
+def _tied(panel: Panel, more: list[NDArray[np.int32]]) -> NDArray[np.int64]:
+    """Label each variable with the set that laws, declarations and rows of variables, `more`, tie it to."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     starts, members = panel.events.supports(panel.laws.side // 2)
     rows = [members[a:b] for a, b in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
-    rows += [choice.atoms for choice in panel.events.choices()]
+    rows += [*more, *(choice.atoms for choice in panel.events.choices())]
     count = len(panel.events.variables)
     none = np.empty(0, np.int64)
     first = np.concatenate([none, *(np.broadcast_to(row[:1], max(len(row) - 1, 0)) for row in rows)])

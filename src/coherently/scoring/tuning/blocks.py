@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.scoring.event_clusters import joined
+
 if TYPE_CHECKING:
     from coherently.arrays import Indices, Mask, Vector
     from coherently.panel import Panel
@@ -72,16 +74,30 @@ def components_of(problem: Problem) -> Indices:
     return np.where(coordinate < 0, -1, tied[coordinate] if len(tied) else -1)
 
 
-def make_blocks(panel: Panel, problem: Problem, *, by_time: bool) -> ResolvedEvents:
-    """Put the components with resolved events into blocks of about equal weight, or into blocks in order of time."""
-    component, outcome = components_of(problem), panel.written.outcome
+def lies_in_time(panel: Panel, problem: Problem) -> bool:
+    """Whether every resolved event has times, and components differ in that of their last forecast."""
+    if panel.time is None:
+        return False
+    component = components_of(problem)
+    known = (panel.written.outcome >= 0) & (component >= 0)
+    labels = np.unique(component[known])
+    when = last_times(panel, component, labels)
+    return bool(len(labels) and np.isfinite(when).all() and len(np.unique(when)) > 1)
+
+
+def make_blocks(panel: Panel, problem: Problem, *, by_time: bool, label: Indices | None = None) -> ResolvedEvents:
+    """Put the components with resolved events into blocks of about equal weight, or into blocks in order of time.
+
+    `label` has the cluster of each event as written, -1 for none; components that share one count as one.
+    """
+    component, outcome = joined(components_of(problem), label), panel.written.outcome
     known = (outcome >= 0) & (component >= 0) & (problem.weight > 0)
     weight = _weights(panel, known)
     event = np.flatnonzero(weight > 0)
     labels, number = np.unique(component[event], return_inverse=True)
     load = np.bincount(number, weight[event]).astype(np.float64)
     if by_time:
-        block, fold = _in_order(_last_times(panel, component, labels), load)
+        block, fold = _in_order(last_times(panel, component, labels), load)
     else:
         block = _balanced(load, BLOCKS)
         fold = _balanced(np.bincount(block, load, BLOCKS).astype(np.float64), FOLDS)
@@ -126,7 +142,7 @@ def _middles(load: Vector, count: int) -> Indices:
     return np.asarray(np.minimum((middle * count).astype(np.int64), count - 1))
 
 
-def _last_times(panel: Panel, component: Indices, labels: Indices) -> Vector:
+def last_times(panel: Panel, component: Indices, labels: Indices) -> Vector:
     """The time of the last forecast of each component, infinite where that of any of its forecasts is missing."""
     assert panel.time is not None
     last = np.full(len(labels), -np.inf)
