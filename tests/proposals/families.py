@@ -88,6 +88,14 @@ FAMILIES = {
         ],
         [],
     ),
+    "a rank above": (["Will Ida rank above 5 in the 2026 list?", "Will Ida rank above 9 in the 2026 list?"], []),
+    "outside the top": (["Ida outside the top 5 at the 2026 Open", "Ida outside the top 9 at the 2026 Open"], []),
+    "no storm above": (["Will there be no storm above 5 in 2026?", "Will there be no storm above 4 in 2026?"], []),
+    "before an election": (["Oil above $90 before the 2026 vote", "Oil below $60 before the 2026 vote"], []),
+    "five of them will not": (
+        ["Will more than 5 banks fold on May 1, 2026?", "Will more than 5 banks not fold on May 1, 2026?"],
+        [],
+    ),
     # Bins and complements
     "complements on a day": (
         ["Rate less than 4.5% on June 30, 2026", "Rate at least 4.5% on 2026-06-30"],
@@ -205,6 +213,14 @@ FAMILIES = {
         ],
         [],
     ),
+    "averages fall again": (
+        group("a", "Average price above $5 before June 2026", "Average price above $5 before July 2026"),
+        [],
+    ),
+    "states come and go": (
+        group("l", "Will Ann lead the polls by June 30, 2026?", "Will Ann lead the polls by July 30, 2026?"),
+        [(L, "implies", (0, 1))],
+    ),
     "on two days": (["Strike on May 1, 2026", "Strike on May 2, 2026"], []),
     "two windows": (["Strike between May 1 and May 9, 2026", "Strike between May 1 and May 20, 2026"], []),
     # Quarters and years
@@ -241,6 +257,10 @@ FAMILIES = {
     "turned round": (
         ["Norway is larger than Finland", "Finland is larger than Norway"],
         [(L, "complement", (1, 0))],
+    ),
+    "turned round by a number": (
+        ["Will Ann beat Bob by more than 5 on May 1, 2026?", "Will Bob beat Ann by more than 5 on May 1, 2026?"],
+        [(L, "excludes", (0, 1))],
     ),
     "opposite directions": (
         [

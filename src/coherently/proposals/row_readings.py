@@ -25,12 +25,18 @@ _ASIDE: Final = re.compile(r"\((?:i\.e\.|e\.g\.)[^)]*\)|^\[[^\]]*\]")
 _SUBORDINATE: Final = frozenset(
     {"that", "who", "which", "whether", "because", "if", "unless", "while", "although", "and", "or", "but", "given"}
 )
+_NEGATION: Final = re.compile(r"\b(?:not|never|fails?|no)\b|n't\b")
+_TURNING: Final = frozenset(
+    {"no", "without", "none", "neither", "nor", "nobody", "nothing", "unless", "except", "lack", "avoid", "miss"}
+    | {"short", "outside", "prevent", "out", "exit", "drop", "lose", "never"}
+)
+_RANKED: Final = frozenset({"rank", "ranked", "ranking", "rated", "place", "seed", "seeded", "position"})
 QUANTIFIERS: Final = frozenset(
     {"any", "some", "all", "every", "each", "both", "either", "only", "more", "most", "anyone", "someone", "everyone"}
 )
 _ANY_TIME: Final = re.compile(
     r"\b(?:at\s+any\s+(?:time|point|moment)|on\s+any\s+day|any\s+day|ever|in\s+a\s+single|any\s+quarter|any\s+year|"
-    r"any\s+month|any\s+week|intraday|all[- ]time)\b"
+    r"any\s+month|any\s+week|trades?|intraday|all[- ]time)\b"
 )
 
 
@@ -79,9 +85,15 @@ class RowReading:
         )
 
     @property
-    def has_quantifier(self) -> bool:
-        """Whether "not" could mean something other than that the rest is false."""
-        return bool(QUANTIFIERS & set(self.words)) or len(self.numbers) > 0
+    def negation_at(self) -> int:
+        """Where the first word of negation stands; -1 if there is none."""
+        match = _NEGATION.search(self.masked)
+        return -1 if match is None else match.start()
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether a word that is left, such as "without" or "outside", may turn round what a number or date says."""
+        return bool(_TURNING & set(self.words)) or (SLOT in self.words and bool(_RANKED & set(self.words)))
 
 
 def same_length(text: str) -> str:

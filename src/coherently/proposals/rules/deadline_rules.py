@@ -22,6 +22,7 @@ OPEN_TOGETHER: Final = "all windows open together"
 NO_YEAR: Final = "the year is the same"
 HAPPENS: Final = "it is something that happens once or more within the period, and not a total or a state"
 NOT_EARLIER: Final = "it had not happened before the period began"
+ONCE_IS_ENOUGH: Final = "it counts as soon as it is so once"
 REACHED: Final = "the number is one that, once reached, stays reached"
 
 PERSISTS: Final = frozenset(
@@ -36,6 +37,10 @@ TOTALS: Final = frozenset(
 """Words for what is added up or compared over a period: that of a quarter says little about that of its year."""
 MEASURED: Final = frozenset({"goal", "target", "pledge", "commitment", "schedule", "budget", "forecast", "deadline"})
 """Words for what has a date of its own: the goals for 2025 are not those for 2030."""
+AVERAGED: Final = frozenset({"average", "mean", "rate", "growth", "net", "share", "annual", "approval"})
+"""Words for numbers that may fall again: one that was above a line by June need not be by December."""
+STATES: Final = frozenset({"lead", "have", "has", "own", "rank", "control", "hold"})
+"""Verbs for what may be so on one day and not on the next."""
 _OPENS_LATE: Final = re.compile(
     r"\b(?:following|after|since|from)\s+(?:the\s+)?(?:date\s+of\s+)?(?:this\s+question|this\s+market|market|question)\b"
     r"|\b(?:question|market)(?:'s)?\s+(?:publication|creation|opening|open|launch)\b"
@@ -94,8 +99,11 @@ def _ladder(chain: Dated, role: DateRole, *, has_year: bool) -> ProposedLaw:
         strength, assumes = weaker(strength, Strength.LIKELY), (*assumes, NO_YEAR)
     lasts = bool(PERSISTS & set(readings[0].words))
     negated = readings[0].negation != ""
-    if MEASURED & set(readings[0].words):
+    words = set(readings[0].words)
+    if MEASURED & words or (AVERAGED & words and readings[0].numbers) or {"no", "without", "never"} & words:
         strength = Strength.ASK
+    if STATES & words:
+        strength, assumes = weaker(strength, Strength.LIKELY), (*assumes, ONCE_IS_ENOUGH)
     if lasts != (role is DateRole.UNTIL) or (lasts and negated):
         strength = Strength.ASK
     if why := _number_doubt(readings[0]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from coherently.proposals.date_phrases import DateRole
 from coherently.proposals.proposal import ProposedLaw, QuotedWords, RelationName, Strength, weaker
 from coherently.proposals.row_readings import QUANTIFIERS
 from coherently.proposals.rules.occasions import by_group, occasion_of
@@ -53,6 +54,8 @@ def _complement(one: RowReading, other: RowReading) -> ProposedLaw:
         strength, assumes = weaker(strength, Strength.LIKELY), (*assumes, FAILS)
     if QUANTIFIERS & set(one.words):
         strength = Strength.ASK  # "any of them will not" is not the opposite of "any of them will"
+    elif any(phrase.role is DateRole.UNTIL for phrase in one.dates) or _follows_number(other):
+        strength = Strength.ASK  # "five of them will not" is not the opposite of "five of them will"
     elif one.numbers:
         strength = weaker(strength, Strength.LIKELY)
     return ProposedLaw(
@@ -65,6 +68,10 @@ def _complement(one: RowReading, other: RowReading) -> ProposedLaw:
         counterexample=f"Could '{one.row.text}' and '{other.row.text}' both fail to come true, or both come true?",
         family=" ".join(("negation:", *one.words, *one.date_key(), one.row.group or "")),
     )
+
+
+def _follows_number(one: RowReading) -> bool:
+    return any(number.span[0] < one.negation_at for number in one.numbers)
 
 
 def _has_options(one: RowReading, other: RowReading) -> bool:
@@ -99,7 +106,7 @@ def _turned(readings: Sequence[RowReading]) -> Iterator[ProposedLaw]:
                 if _is_turned(one.words, other.words):
                     yield ProposedLaw(
                         TURNED_RULE,
-                        RelationName.COMPLEMENT,
+                        RelationName.EXCLUDES if one.numbers else RelationName.COMPLEMENT,
                         (one.name, other.name),
                         Strength.LIKELY,
                         evidence=(QuotedWords(one.name, one.row.text), QuotedWords(other.name, other.row.text)),

@@ -29,9 +29,12 @@ OVER: Final = "the line asks for more than its number, and nothing is returned"
 BARE: Final = "a number without a comparison means exactly that number"
 WHOLE: Final = "the quantity is a whole number of the last digit shown"
 ONCE: Final = "the quantity has one value on this occasion, and is not measured again and again"
+STRAIGHT: Final = "no word turns round what the number says, as in a rank above 5 or outside the top 5"
 COUNTED: Final = "'any' and 'no' count as at least one and as none"
 
 
+_BEFORE: Final = frozenset({"before", "until", "prior"})
+_LASTING: Final = frozenset({"during", "throughout", "after", "since", "while", "ever", "within", "between"})
 _NESTING: Final = (RelationName.LADDER, RelationName.IMPLIES, RelationName.EQUIVALENT)
 
 
@@ -65,6 +68,8 @@ class SizedFamily:
         if relation not in _NESTING and not all(_is_measured_once(row.reading) for row in rows):
             more = (*more, ONCE)
         strength = weaker(self.occasion.strength, Strength.LIKELY if more else Strength.CERTAIN)
+        if any(row.reading.is_turned for row in rows):
+            strength, more = Strength.ASK, (*more, STRAIGHT)
         is_ladder = relation in (RelationName.LADDER, RelationName.IMPLIES)
         return ProposedLaw(
             LADDER_RULE if is_ladder else BINS_RULE,
@@ -188,7 +193,8 @@ def _sized(one: RowReading, number: NumberPhrase) -> SizedRow | None:
     """The row with its values; those of a negated row are the others, if they are one range."""
     if not one.negation:
         return SizedRow(one, number.values, number, number.kind)
-    if number.kind is not NumberKind.COMPARED or number.values.is_bounded or _has_deadline(one) or one.any_time:
+    is_plain = one.negation == "not" and one.negation_at < number.span[0] and number.kind is NumberKind.COMPARED
+    if not is_plain or number.values.is_bounded or _has_deadline(one) or one.any_time:
         return None
     values = number.values
     if values.high == INFINITE:
@@ -250,13 +256,15 @@ def _family(rows: list[SizedRow], occasion: Occasion) -> tuple[SizedFamily, Pair
 
 def _has_deadline(one: RowReading) -> bool:
     """Whether the value is asked for at any time before a date, and not on one occasion."""
-    return any(phrase.role in (DateRole.DEADLINE, DateRole.WITHIN, DateRole.UNTIL) for phrase in one.dates)
+    limits = (DateRole.DEADLINE, DateRole.WITHIN, DateRole.UNTIL)
+    return any(phrase.role in limits for phrase in one.dates) or bool(_BEFORE & set(one.words))
 
 
 def _is_measured_once(one: RowReading) -> bool:
     """Whether the words name the moment or the edition at which the quantity has one value."""
     roles = {phrase.role for phrase in one.dates}
-    return bool(roles & {DateRole.AT, DateRole.LITERAL}) and not roles & {DateRole.PERIOD, DateRole.WINDOW}
+    lasts = roles & {DateRole.PERIOD, DateRole.WINDOW} or _LASTING & set(one.words)
+    return bool(roles & {DateRole.AT, DateRole.LITERAL}) and not lasts
 
 
 def _nested(family: SizedFamily) -> Iterator[ProposedLaw]:
