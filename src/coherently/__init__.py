@@ -84,6 +84,10 @@ if TYPE_CHECKING:
         Spherical,
     )
     from coherently.problem.groups.named import Design
+    from coherently.proposals import (
+        Proposals,
+        relate,
+    )
     from coherently.result import (
         Bounds,
         BoundsTable,
@@ -175,6 +179,7 @@ _ROOMS = {
     "coherently.panel.weights": ["Weighting", "Weights", "weighted"],
     "coherently.problem": ["Brier", "Log", "Loss", "Spherical"],
     "coherently.problem.groups.named": ["Design"],
+    "coherently.proposals": ["Proposals", "relate"],
     "coherently.result": ["Bounds", "BoundsTable", "Result", "aggregate", "individual"],
     "coherently.result.answer_worlds": ["Mixture"],
     "coherently.rivals": ["baselines"],
@@ -269,6 +274,7 @@ __all__ = [
     "Pool",
     "ProductWeights",
     "Progress",
+    "Proposals",
     "Recipe",
     "Result",
     "ResultError",
@@ -301,6 +307,7 @@ __all__ = [
     "plot",
     "read_panel",
     "read_recipe",
+    "relate",
     "score",
     "simulate",
     "tune",

@@ -61,8 +61,35 @@ def examples():
     yield from (("recipe", co.Recipe()), ("recipe alone", co.Recipe("log", 1.5, -0.25, "log", None, 0.02)))
     yield "recipe, then dykstra", co.Recipe(then=co.AlternatingProjections(groups="pairs"))
     yield from (("verification", co.verify(table, exact)), ("broken promises", co.verify(plain, exact)))
+    yield from (("proposals", related()), ("proposals, accepted", related().accept("certain", by="Ann")))
     row = {"event": "p", "probability": 0.25, "raw": 0.5, "weight": 2.0}
     yield "network run", co.network.LocalReport(
         finished=False, nodes=3, messages=40, restarts=1, seconds=1.25, central="nearest",
         farthest_from_central=0.125, forecasts=(row, row | {"event": "q", "probability": None, "raw": None}),
     )  # fmt: skip
+
+
+QUESTIONS = [
+    {"id": "june", "text": "Rates cut by June 30, 2026", "group": "cuts"},
+    {"id": "december", "text": "Rates cut by December 31, 2026", "group": "cuts"},
+    {"id": "low", "text": "BTC below $70k on Dec 31, 2026"},
+    {"id": "middle", "text": "BTC $70k to $80k on Dec 31, 2026"},
+    {"id": "high", "text": "BTC over $80k on Dec 31, 2026"},
+    {"id": "delay", "text": "Supplier delay"},
+    {"id": "overrun", "text": "Budget overrun"},
+    {"id": "both", "text": "Supplier delay and budget overrun"},
+    {"id": "if", "text": "Budget overrun given supplier delay"},
+    {"id": "alone", "text": "Something else é"},
+]
+
+
+def related():
+    panel = co.Panel.from_records([("A", "june", 0.6), ("A", "december", 0.5), ("B", "june", 0.1)])
+    added = {
+        "relation": "implies",
+        "members": ["delay", "overrun"],
+        "counterexample": "Could the supplier be late for free?",
+        "source": "a model",
+        "evidence": [{"row": "delay", "words": "delay"}],
+    }
+    return co.relate(QUESTIONS, panel=panel).add([added])

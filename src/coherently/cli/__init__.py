@@ -12,7 +12,8 @@ from coherently.errors import CoherentlyError, ContradictionError
 BROKEN, BAD_INPUT, CONTRADICTION, INTERNAL_ERROR, INTERRUPTED, CLOSED_OUTPUT = 1, 2, 3, 70, 130, 141
 """Exit codes; 130 and 141 are those of shells for a program that SIGINT or SIGPIPE ended."""
 EXIT_CODES = (
-    "Exit codes: 0 fine; 1 check found incoherence, or verify a broken promise; 2 bad input or options; "
+    "Exit codes: 0 fine; 1 check found incoherence, verify a broken promise, or relate what nobody has decided yet; "
+    "2 bad input or options; "
     "3 contradictory laws; 70 internal error; 130 interrupted; 141 the output was closed."
 )
 

@@ -18,6 +18,7 @@ from coherently.cli import (
     local_network,
     one_node,
     record_schemas,
+    relate,
     score,
     serve,
     simulate,
@@ -42,6 +43,7 @@ app.command("score", cls=WordedCommand, short_help="Score each judge against wha
 app.command("compare", cls=WordedCommand)(compare.compare)
 app.command("tune", cls=WordedCommand)(tune.tune)
 app.command("verify", cls=WordedCommand)(verify.verify)
+app.command("relate", cls=WordedCommand)(relate.relate)
 app.command("convert", cls=WordedCommand)(convert.convert)
 app.command("simulate", cls=WordedCommand)(simulate.simulate)
 app.command("schema", cls=WordedCommand)(record_schemas.schema)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -80,18 +81,19 @@ def check(
     if as_json:
         show_record(found)
     elif output is None:
-        _show(found, panel, spoken)
+        _show(found, panel, spoken, source.laws)
     if found.incoherent:
         raise typer.Exit(INCOHERENT)
 
 
-def _show(found: Check, panel: Panel, voice: Voice) -> None:
+def _show(found: Check, panel: Panel, voice: Voice, laws: Path | None) -> None:
     from coherently.explain.verdicts import CheckStatus
+    from coherently.proposals import read_origins
     from coherently.report import book_table, contradictions_text, findings_summary, findings_table
 
     show(findings_table(found), findings_summary(found))
     if found.incoherent:
-        show(contradictions_text(found, voice))
+        show(contradictions_text(found, voice, None if laws is None else read_origins(laws)))
     if found.status is CheckStatus.ROUNDING:
         show("", f"The {'forecasts' if len(found.judges) == 1 else 'means'} are coherent up to rounding.")
         return

@@ -37,6 +37,7 @@ from coherently.explain.explanation import (
     is_on_sheet,
     quote_sentence,
 )
+from coherently.explain.law_grounds import laws_behind
 from coherently.explain.minimal_sets import lawfully_minimal, minimal
 from coherently.explain.relations.broken import MOMENT, irreducible, moved_most, violated
 from coherently.explain.rounding_slack import is_within_slack
@@ -198,6 +199,13 @@ class Finding(Worked, Verdict):
                 slack = self._slack[alone.source]
                 shown += _contradictions(alone.bets, alone.answers, slack, budget, granted=alone.source)
         return tuple(shown[:SHOWN])
+
+    @cached_property
+    def grounds(self) -> tuple[tuple[str, ...], ...]:
+        """For each contradiction the laws, as written, that it rests on; () where logic alone does."""
+        found = self.contradictory
+        with self._allowance.spend(SHARE) as budget:
+            return tuple(laws_behind(self._bets, one.forecasts, budget.at_least(MOMENT)) for one in found)
 
     def sentences(self, voice: Voice = "symbols") -> tuple[str, ...]:
         r"""The contradictions in sentences: in "symbols", which are the `contradictions`, or for "people".

@@ -233,17 +233,20 @@ def _rounding_words(rounded: int, total: int, tolerance: float) -> str:
     return f"{who} up to rounding: with the decimals given, each number may be off by {tolerance:g}."
 
 
-def contradictions_text(check: Check, voice: Voice = "symbols") -> Text:
-    """The worst contradictions of the worst judges, and of the panel's means, one per line, in one voice."""
+def contradictions_text(check: Check, voice: Voice = "symbols", origins: Mapping[str, object] | None = None) -> Text:
+    """The worst contradictions of the worst judges, and of the panel's means, one per line, in one voice.
+
+    `origins` says of laws where they come from; then the laws that contradictions rest on are named below them.
+    """
     several = len(check.judges) > 1
     count = SAID if several else None
-    lines = [
-        f"{name}: {said}"
-        for name, finding in check.judges.explained(WORST).items()
-        for said in _said(finding, voice)[:count]
-    ]
+    findings = dict(check.judges.explained(WORST))
     if several and check.contradictions:
-        lines += [f"panel's means: {said}" for said in _said(check.means, voice)[:SAID]]
+        findings["panel's means"] = check.means
+    lines = []
+    for name, finding in findings.items():
+        said = [f"{name}: {sentence}" for sentence in _said(finding, voice)[:count]]
+        lines += _with_laws(said, finding, origins) if origins else said
     return Text("\nContradictions\n").append("\n".join(f"  {_plain(line)}" for line in lines))
 
 
@@ -251,6 +254,16 @@ def _said(finding: Finding, voice: Voice) -> tuple[str, ...]:
     """The sentences of a contradictory finding, of which there is always one."""
     # A terminal shows what does not print as escapes, and a no-break space is such.
     return tuple(said.replace(SPACE, " ") for said in finding.sentences(voice)) or (UNNOTICED,)
+
+
+def _with_laws(said: list[str], finding: Finding, origins: Mapping[str, object]) -> list[str]:
+    """The sentences with the laws below: each with its own, or all together where people's sentences are others."""
+    told = [[f"  by the law {law} ({origins.get(law, 'no origin told')})" for law in laws] for laws in finding.grounds]
+    if len(told) >= len(said) and all(
+        line.endswith(own) for line, own in zip(said, finding.contradictions, strict=False)
+    ):
+        return [line for sentence, laws in zip(said, told, strict=False) for line in (sentence, *laws)]
+    return [*said, *dict.fromkeys(line for laws in told for line in laws)]
 
 
 def book_table(book: Book, labels: Mapping[str, str]) -> Table:
