@@ -13,6 +13,7 @@ PARTS = (
     "relaxed",
     "exact",
     "losses",
+    "counts",
     "components",
     "explain",
     "live",

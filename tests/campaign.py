@@ -12,7 +12,7 @@ from tests.explain.bets import book_checks
 from tests.live import live_checks, log_checks
 from tests.network import network_checks
 from tests.scoring import consistency_checks, coverage_checks
-from tests.solve import exact_checks, law_checks
+from tests.solve import count_checks, exact_checks, law_checks
 from tests.verifier import tampering
 from tests.web import postgres
 from tests.web.api import api_checks
@@ -49,6 +49,15 @@ def tampering_is_found_out(part):
 def laws_agree(part):
     law_checks.check_recoding(9000 + part, 500 // PARTS)
     return f"{law_checks.check_laws_agree(8000 + part, 5_000 // PARTS):.1e}"
+
+
+def counts_agree(part):
+    return f"{count_checks.check_counts(20_000 + part * 1_000, 20_000 // PARTS):.1e}"
+
+
+def many_counts_are_proved(part):
+    size = 500 // PARTS
+    return str(size - count_checks.check_many_counts(40_000 + part * 1_000, size))
 
 
 def relations_agree(part):
@@ -168,6 +177,9 @@ CAMPAIGNS = {
     "5,000 panels with laws and declared variables against enumeration (largest difference)": declared_agree,
     "1,000 tuples of each of five checks: arbitrage against its definition (largest difference)": arbitrage_is_kl,
     "5,000 panels under laws against a quadratic program over all worlds (largest difference)": laws_agree,
+    "20,000 panels of counts under every loss against all worlds (largest difference of a probability)": counts_agree,
+    "500 panels of counts over 17 to 60 variables, verified by another elimination (most without a proof in a "
+    "twentieth)": many_counts_are_proved,
     "5,000 panels of the whole language: worlds, proofs, JSON, bounds, checks and books": language_agrees,
     "5,000 panels with outcomes (entailed, contradictory, partial) against enumeration": outcomes_agree,
     "20,000 panels of every loss and term against a conic solver (most answers unproved in a twentieth)": losses_agree,

@@ -1,8 +1,10 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -90,24 +92,44 @@ std::shared_ptr<ComponentTable> make(const FunctionsHandle& events, Vector<doubl
     return std::make_shared<ComponentTable>(std::move(posed));
 }
 
-// The objective, the bound and the shortfall of shares of worlds; terms are bits of worlds, one entry each.
-std::tuple<double, double, double> look_at(const std::string& loss, Vector<std::uint64_t> joint,
-                                           Vector<std::uint64_t> rest, Vector<double> weight, Vector<double> target,
-                                           Vector<std::uint8_t> conditional, bool linear, Vector<double> shares) {
+// Terms are bits of worlds, one entry each; `worlds` says how many there are.
+std::vector<ForecastTerm> terms_of(Vector<std::uint64_t> joint, Vector<std::uint64_t> rest, Vector<double> weight,
+                                   Vector<double> target, Vector<std::uint8_t> conditional, bool linear,
+                                   std::size_t worlds) {
     if (rest.size() != joint.size() || weight.size() != joint.size() || target.size() != joint.size() ||
         conditional.size() != joint.size())
         throw nb::value_error("arrays differ in length");
-    if (shares.size() == 0 || shares.size() > most_small_worlds) throw nb::value_error("there must be 1 to 64 worlds");
-    const std::uint64_t beyond = shares.size() == 64 ? 0 : ~std::uint64_t{0} << shares.size();
+    if (worlds == 0 || worlds > most_small_worlds) throw nb::value_error("there must be 1 to 64 worlds");
+    const std::uint64_t beyond = worlds == 64 ? 0 : ~std::uint64_t{0} << worlds;
     std::vector<ForecastTerm> terms;
     for (std::size_t i = 0; i < joint.size(); ++i) {
         if ((joint(i) | rest(i)) & beyond) throw nb::index_error("a world is out of range");
         const bool given = conditional(i) != 0;
         terms.push_back({joint(i), rest(i), weight(i), target(i), given, given && linear});
     }
+    return terms;
+}
+
+// The objective, the bound and the shortfall of shares of worlds.
+std::tuple<double, double, double> look_at(const std::string& loss, Vector<std::uint64_t> joint,
+                                           Vector<std::uint64_t> rest, Vector<double> weight, Vector<double> target,
+                                           Vector<std::uint8_t> conditional, bool linear, Vector<double> shares) {
+    const auto terms = terms_of(joint, rest, weight, target, conditional, linear, shares.size());
     SmallMixture mixture;
     mixture.look_at(loss_of(loss), terms, view(shares));
     return {mixture.objective(), mixture.bound(), mixture.shortfall()};
+}
+
+// The shares of worlds that lose least, what they lose, and a bound below what any lose; nothing if none were found.
+std::optional<std::tuple<NewArray<double>, double, double>> mix(const std::string& loss, Vector<std::uint64_t> joint,
+                                                                Vector<std::uint64_t> rest, Vector<double> weight,
+                                                                Vector<double> target, Vector<std::uint8_t> conditional,
+                                                                std::size_t worlds) {
+    const auto terms = terms_of(joint, rest, weight, target, conditional, false, worlds);
+    SmallMixture mixture;
+    if (!mixture.solve(loss_of(loss), terms, worlds) || !std::isfinite(mixture.shortfall())) return {};
+    const auto shares = mixture.shares();
+    return {{give(std::vector<double>(shares.begin(), shares.end())), mixture.objective(), mixture.bound()}};
 }
 
 // One number per component.
@@ -156,6 +178,8 @@ std::tuple<NewArray<std::int64_t>, NewArray<double>, NewArray<std::int64_t>, New
 }  // namespace
 
 void bind_components(nb::module_& module) {
+    module.def("least_mixture", &mix, nb::arg("loss"), nb::arg("joint"), nb::arg("rest"), nb::arg("weight"),
+               nb::arg("target"), nb::arg("conditional"), nb::arg("worlds"));
     module.def("touching_bound", &look_at, nb::arg("loss"), nb::arg("joint"), nb::arg("rest"), nb::arg("weight"),
                nb::arg("target"), nb::arg("conditional"), nb::arg("linear"), nb::arg("shares"));
     nb::class_<ComponentTable>(module, "ComponentTable")

@@ -12,6 +12,7 @@ void bind_oracle(nanobind::module_& module);
 void bind_annealing(nanobind::module_& module);
 void bind_answers(nanobind::module_& module);
 void bind_tables(nanobind::module_& module);
+void bind_structure(nanobind::module_& module);
 }  // namespace coherently::bindings
 
 NB_MODULE(_core, module) {
@@ -28,4 +29,5 @@ NB_MODULE(_core, module) {
     coherently::bindings::bind_annealing(module);
     coherently::bindings::bind_answers(module);
     coherently::bindings::bind_tables(module);
+    coherently::bindings::bind_structure(module);
 }

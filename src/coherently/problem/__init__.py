@@ -12,7 +12,7 @@ from coherently.problem.parts import Part, split, split_some
 from coherently.problem.pose import pose, pose_again, pose_individually, pose_numbers
 from coherently.problem.problem import Merged, Problem, Way
 from coherently.problem.settled import possible, settled
-from coherently.problem.spaces.space import FREE, Block, LawFunctions, Space
+from coherently.problem.spaces.space import FREE, Block, BlockForm, LawFunctions, Space
 from coherently.problem.spaces.states import States, TooManyStatesError
 from coherently.problem.spaces.symmetry import broken_symmetry
 from coherently.problem.terms import ABSENT, NO_TERMS, Intervals, Limits, Sides
@@ -30,6 +30,7 @@ __all__ = [
     "SHARING",
     "Attached",
     "Block",
+    "BlockForm",
     "Brier",
     "Design",
     "Functions",

@@ -114,7 +114,7 @@ class PointApproach:
     def improve(self, budget: Budget, accuracy: float) -> NearestPrices:
         """The nearest prices found within the budget, or once the gap is at most the accuracy."""
         found, hasty = self.found, accuracy > ACCURACY
-        if not found.is_eliminable and found.grounds.counted is None:
+        if not found.is_eliminable:
             # The bounds that come before the search for worlds there ignore the clock.
             soon, effort = budget.share(SEARCHING), QUICK if hasty else TUNING.thorough[0]
             while (seconds := soon.slice()) > 0 and not found.core.search(seconds, *effort):

@@ -69,7 +69,9 @@ class Edition:
         """What takes the place of others when nothing stands about their variables any more."""
         empty = Contents()
         panel = panel_of(empty)
-        return Edition(empty, variables, panel, pose(panel), None, NO_ANSWERS, since, replaced)
+        return Edition(
+            empty, variables, panel, pose(panel), answers=None, solution=NO_ANSWERS, since=since, replaces=replaced
+        )
 
     @property
     def is_nothing(self) -> bool:
@@ -121,7 +123,7 @@ def solve(contents: Contents, rules: Rules, budget: Budget, last: Sequence[Editi
             with_idle(panel, problem.in_weights(), solution)
     except InfeasiblePinsError as error:
         raise pins_in_conflict(panel, error.pins) from None
-    return Edition(contents, contents.variables(), panel, problem, answers, solution)
+    return Edition(contents, contents.variables(), panel, problem, answers=answers, solution=solution)
 
 
 def _unchanged(contents: Contents, last: Sequence[Edition]) -> Edition | None:

@@ -42,6 +42,7 @@ class Auto:
     """
 
     name: ClassVar[str] = "auto"
+    from_means: ClassVar[bool] = True
 
     tolerance: float = 1e-6
     time_limit: float = 10.0

@@ -66,6 +66,7 @@ class Exact:
     """
 
     name: ClassVar[str] = "exact"
+    from_means: ClassVar[bool] = True
 
     tolerance: float = 1e-6
     time_limit: float = 60.0

@@ -60,7 +60,7 @@ def _fewer_worlds(part: Merged, space: _core.Space | None) -> _core.Space | None
     if broken is None:
         return None
     fewer = without_witness(broken, part.n_variables)
-    cost, least = (_core.elimination_cost(part.handle, MOST_STATES, some) for some in (space, fewer))
+    cost, least = (_core.elimination_cost(part.handle, MOST_STATES, some)[0] for some in (space, fewer))
     return fewer if least < cost / FEWER and fewer.find_witness() else None
 
 
@@ -77,7 +77,7 @@ def block_arrays(blocks: Sequence[Block]) -> tuple[Indices, NDArray[np.int32], I
     return (
         _starts([len(block.variables) for block in blocks]),
         np.concatenate([block.variables for block in blocks]),
-        _starts([block.states.size for block in blocks]),
+        _starts([block.n_states * len(block.variables) for block in blocks]),
         np.concatenate([block.states.ravel() for block in blocks]),
     )
 
