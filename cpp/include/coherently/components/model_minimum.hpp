@@ -19,7 +19,7 @@ public:
     void reset(std::size_t worlds, std::size_t rows);
 
     // The columns and the costs, which the caller fills before `minimise`.
-    double* column(std::size_t world) { return &columns_[world * stride_ + 1]; }
+    double* column(std::size_t world) { return columns_.data() + world * stride_ + 1; }
     std::span<double> cost() { return {cost_.data(), worlds_}; }
 
     // Minimises, beginning with the shares of the last call. False if rounding ended it early.
