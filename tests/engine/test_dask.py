@@ -1,5 +1,6 @@
 """A real cluster: a scheduler and two workers, each in a process of its own, some of which are killed."""
 
+import logging
 import re
 import socket
 import subprocess
@@ -35,6 +36,30 @@ def running(*words):
     finally:
         process.kill()
         process.wait()
+
+
+@contextmanager
+def logged(logger):
+    """The records that a logger lets pass."""
+    found = []
+    handler = logging.Handler()
+    handler.emit = found.append
+    logger.addHandler(handler)
+    try:
+        yield found
+    finally:
+        logger.removeHandler(handler)
+
+
+def test_only_lost_connections_are_not_logged():
+    with logged(dask_cluster.CLIENT_LOG) as found:
+        quiet = dask_cluster._LostConnections()
+        dask_cluster.CLIENT_LOG.addFilter(quiet)
+        for error in (ConnectionRefusedError("gone"), ValueError("another fault")):
+            dask_cluster.CLIENT_LOG.error("while connecting", exc_info=error)
+        dask_cluster.CLIENT_LOG.error("said")
+        dask_cluster.CLIENT_LOG.removeFilter(quiet)
+    assert [record.exc_info and str(record.exc_info[1]) for record in found] == ["another fault", None]
 
 
 class Cluster:
@@ -167,6 +192,7 @@ def test_the_command_line_takes_the_address(cluster, tmp_path):
 @pytest.mark.parametrize("in_file", [False, True])
 def test_the_death_of_the_scheduler_is_a_clear_error_and_finished_components_are_kept(panel, here, in_file, tmp_path):
     with ExitStack() as stack:
+        printed = stack.enter_context(logged(dask_cluster.CLIENT_LOG))
         cluster = Cluster(stack, 1)
         done = []
 
@@ -178,6 +204,7 @@ def test_the_death_of_the_scheduler_is_a_clear_error_and_finished_components_are
         keep = tmp_path / "finished" if in_file else None
         with cluster.open() as engine, pytest.raises(co.EngineError) as lost:
             co.aggregate(panel, "exact", "log", engine=engine, progress=kill_scheduler, keep=keep)
+    assert not [record for record in printed if record.exc_info]
     message = str(lost.value)
     assert "the engine was lost" in message
     assert "components sent there are finished and kept" in message

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import suppress
@@ -29,6 +31,18 @@ GONE = (OSError, TimeoutError, RuntimeError, ValueError)
 """What a client raises once its scheduler is gone."""
 
 
+CLIENT_LOG = logging.getLogger("distributed.client")
+"""Where a client says that it cannot connect again, with a traceback."""
+
+
+class _LostConnections(logging.Filter):
+    """Lets everything pass but tracebacks of lost connections: `EngineError` says that the scheduler is gone."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        return not isinstance(error, OSError | TimeoutError | asyncio.CancelledError)
+
+
 class DaskCluster(Executor):
     """An executor over the workers of a cluster, which runs the work of lost workers again by itself.
 
@@ -37,6 +51,8 @@ class DaskCluster(Executor):
 
     def __init__(self, address: str) -> None:
         self.address, self._client = address, _connect(address)
+        self._quiet = _LostConnections()
+        CLIENT_LOG.addFilter(self._quiet)
         self._withdrawals, self._counted, self._workers = 0, -COUNTING, 1
 
     @property
@@ -92,6 +108,7 @@ class DaskCluster(Executor):
         if cancel_futures:
             self.withdraw()
         self._client.close(timeout=PATIENCE if wait else 0)
+        CLIENT_LOG.removeFilter(self._quiet)
 
 
 def _connect(address: str) -> Client:
