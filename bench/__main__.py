@@ -14,6 +14,8 @@ PARTS = (
     "exact",
     "losses",
     "structure",
+    "counts",
+    "components",
     "explain",
     "live",
     "networks",

@@ -1,7 +1,9 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
 #include "arrays.hpp"
+#include "coherently/functions/exclusions.hpp"
 #include "coherently/mixture/answer_program.hpp"
 #include "coherently/mixture/hull_point.hpp"
 
@@ -97,9 +99,27 @@ private:
     WorldHull hull_;
 };
 
+NewArray<std::int64_t> rows_of(const std::vector<std::array<std::int64_t, 3>>& triples) {
+    std::vector<std::int64_t> flat;
+    flat.reserve(3 * triples.size());
+    for (const auto& triple : triples) flat.insert(flat.end(), triple.begin(), triple.end());
+    return give(std::move(flat), {triples.size(), 3});
+}
+
+std::pair<NewArray<std::int64_t>, NewArray<std::int64_t>> triples(Matrix<std::uint64_t> truth, std::size_t worlds) {
+    if (truth.shape(1) != (worlds + 63) / 64) throw nb::value_error("arrays differ in length");
+    Exclusions found;
+    {
+        nb::gil_scoped_release release;
+        found = triple_exclusions({truth.data(), truth.size()}, truth.shape(0), worlds);
+    }
+    return {rows_of(found.threes), rows_of(found.ones)};
+}
+
 }  // namespace
 
 void bind_answers(nb::module_& module) {
+    module.def("triple_exclusions", &triples, nb::arg("truth"), nb::arg("worlds"));
     nb::class_<Answers>(module, "Answers")
         .def(nb::init<const Truths&, const Truths&, Vector<std::uint8_t>, const Truths&, const Truths&, Vector<double>,
                       Vector<double>, Vector<std::uint8_t>, Matrix<double>>(),

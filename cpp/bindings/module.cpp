@@ -3,6 +3,7 @@
 namespace coherently::bindings {
 void bind_events(nanobind::module_& module);
 void bind_functions(nanobind::module_& module);
+void bind_components(nanobind::module_& module);
 void bind_groups(nanobind::module_& module);
 void bind_space(nanobind::module_& module);
 void bind_nearest(nanobind::module_& module);
@@ -19,6 +20,7 @@ NB_MODULE(_core, module) {
     module.doc() = "The compiled core of Coherently.";
     coherently::bindings::bind_events(module);
     coherently::bindings::bind_functions(module);
+    coherently::bindings::bind_components(module);
     coherently::bindings::bind_groups(module);
     coherently::bindings::bind_space(module);
     coherently::bindings::bind_nearest(module);

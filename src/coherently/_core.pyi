@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _Faults: TypeAlias = list[tuple[int, str, int, str]]
+_Sides: TypeAlias = tuple[NDArray[np.int32], NDArray[np.uint8]]
 
 class EventTable:
     def __init__(self) -> None: ...
@@ -138,6 +139,55 @@ class Space:
     def set_witness(self, world: NDArray[np.uint8]) -> None: ...
     def allows(self, worlds: NDArray[np.uint8]) -> NDArray[np.uint8]: ...
 
+def least_mixture(
+    loss: str,
+    joint: NDArray[np.uint64],
+    rest: NDArray[np.uint64],
+    weight: NDArray[np.float64],
+    target: NDArray[np.float64],
+    conditional: NDArray[np.uint8],
+    worlds: int,
+) -> tuple[NDArray[np.float64], float, float] | None: ...
+def touching_bound(
+    loss: str,
+    joint: NDArray[np.uint64],
+    rest: NDArray[np.uint64],
+    weight: NDArray[np.float64],
+    target: NDArray[np.float64],
+    conditional: NDArray[np.uint8],
+    linear: bool,
+    shares: NDArray[np.float64],
+) -> tuple[float, float, float]: ...
+
+class ComponentTable:
+    def __init__(
+        self,
+        events: Functions,
+        weight: NDArray[np.float64],
+        mean: NDArray[np.float64],
+        component: NDArray[np.int32],
+        blocks: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.uint8]],
+        laws: Functions,
+        truth: NDArray[np.uint8],
+        given: tuple[_Sides, _Sides, NDArray[np.float64], NDArray[np.float64]],
+        barred: NDArray[np.int32],
+        loss: str,
+        linearised: bool,
+        most_worlds: int,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def solve(self, seconds: float, threads: int) -> bool: ...
+    def events(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def variables(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def probabilities(self) -> NDArray[np.float64]: ...
+    def mixtures(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.uint8]]: ...
+    def solved(self) -> NDArray[np.uint8]: ...
+    def objective(self) -> NDArray[np.float64]: ...
+    def bound(self) -> NDArray[np.float64]: ...
+    def shortfall(self) -> NDArray[np.float64]: ...
+    def saved(self) -> NDArray[np.float64]: ...
+    def steps(self) -> NDArray[np.int64]: ...
+
 class NearestMixture:
     def __init__(
         self,
@@ -221,7 +271,7 @@ def elimination_cost(
     functions: Functions,
     limit: float,
     space: Space | None = None,
-) -> float: ...
+) -> tuple[float, bool]: ...
 
 class Annealer:
     @overload
@@ -317,6 +367,7 @@ def csv_rows(
 def contains_return(texts: list[str]) -> bool: ...
 def pick(offsets: NDArray[np.int64], data: NDArray[np.uint8], index: NDArray[np.int64]) -> _Packed: ...
 def unpack(offsets: NDArray[np.int64], data: NDArray[np.uint8], index: NDArray[np.int64]) -> list[str]: ...
+def triple_exclusions(truth: NDArray[np.uint64], worlds: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
 class Answers:
     def __init__(

@@ -195,7 +195,7 @@ def test_check_in_people_s_words(table_2):
     assert symbols == run("check", table_2, "--labels", labels, "--voice", "symbols", check=1).stdout
     assert "P(p & q) = 0.60 is above P(a rate cut) = 0.00" in symbols
     refused = run("check", table_2, "--voice", "peeple", check=2)
-    assert refused.stderr == "error: unknown voice 'peeple'; write 'symbols' or 'people'. Did you mean 'people'?\n"
+    assert refused.stderr == "error: unknown voice 'peeple'; the voices are symbols, people. Did you mean 'people'?\n"
     table_2.write_text("judge,event,probability\nA,p,0.300\nA,p & q,0.304\n")
     assert "A: less than people notice, half a per cent" in run("check", table_2, "--voice", "people", check=1).stdout
 

@@ -92,6 +92,27 @@ def test_what_is_no_result_is_bad_input(files, text, message):
     assert done.stdout == ""
 
 
+def test_broken_json_is_named_with_its_file_its_place_and_what_to_do(files):
+    result = aggregated(files, files / "panel.csv")
+    text = json.dumps(json.loads(result.read_text()), indent=1)
+    broken = text.replace('"status": ', '"status" ', 1)
+    result.write_text(broken)
+    line, row = next((i, row) for i, row in enumerate(broken.splitlines(), 1) if '"status" ' in row)
+    column = row.index('" ') + 3
+    remedy = "write it again, or correct that place"
+    said = f"line {line}, column {column}: the result is not JSON: expecting ':' delimiter; {remedy}"
+    assert run("verify", files / "panel.csv", result, check=2).stderr == f"error: {result}, {said}\n"
+    with pytest.raises(co.ResultError) as caught:
+        co.Result.from_json(result)
+    assert (caught.value.code, caught.value.where) == ("bad-json", co.Where(str(result), line))
+    assert caught.value.remedy == remedy
+    result.write_text(text.replace('"optimal"', '"best"'))
+    said = run("verify", files / "panel.csv", result, check=2).stderr
+    assert said.startswith(f"error: {result}: status is 'best'; it must be one of")
+    result.write_text("[" * 100_000)
+    assert "too deep in each other; write it again" in run("verify", files / "panel.csv", result, check=2).stderr
+
+
 def test_a_missing_panel_is_bad_input(files):
     result = aggregated(files, files / "panel.csv")
     assert "none.csv" in run("verify", files / "none.csv", result, check=2).stderr

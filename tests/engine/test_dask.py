@@ -171,7 +171,7 @@ def test_the_death_of_the_scheduler_is_a_clear_error_and_finished_components_are
         done = []
 
         def kill_scheduler(fraction):
-            if fraction > 0.2 and not done:
+            if fraction > 0.6 and not done:
                 done.append(fraction)
                 cluster.scheduler.kill()
 

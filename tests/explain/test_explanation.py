@@ -84,7 +84,7 @@ def test_people_do_not_notice_half_a_per_cent():
 
 
 def test_an_unknown_voice():
-    with pytest.raises(co.CoherentlyError, match="unknown voice 'loud'; write 'symbols' or 'people'"):
+    with pytest.raises(co.CoherentlyError, match="unknown voice 'loud'; the voices are symbols, people"):
         finding({"r": 0.3}).sentences("loud")
 
 

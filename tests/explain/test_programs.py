@@ -10,6 +10,7 @@ from coherently.explain.fit.answer_sheet import on_sheet
 from coherently.explain.fit.least_change import least_change
 from coherently.explain.fit.linked_bounds import LinkedBounds
 from coherently.explain.fit.mixture_program import MixtureProgram
+from coherently.explain.fit.nearest_answers import mended, nearest_in_few_worlds
 from coherently.explain.fit.piece_check import looked_at
 from coherently.explain.fit.pieces import SheetPiece
 from coherently.explain.fit.small_program import LOOSE, bounds_on_face
@@ -154,3 +155,25 @@ def test_the_core_refuses_arrays_that_do_not_fit():
         _core.Hull(np.ones((0, 2), np.uint8))
     with pytest.raises(IndexError):
         _core.Hull(truth).nearest(np.ones(3), np.ones(3, np.uint8), np.array([2]), np.ones(1))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_nearest_answers_in_few_worlds_are_those_of_the_exact_solver(seed):
+    sheet = Brute(seed, conditionals=seed % 4, laws=seed % 2)
+    value = np.array([round(sheet.chance.random(), 2) for _ in sheet.items])
+    answers = on_sheet(sheet.setting, answers_of(sheet, value))
+    for piece in answers.pieces():
+        own, active = answers.value[piece.items], np.random.default_rng(seed).random(len(piece)) < 0.8
+        near = nearest_in_few_worlds(piece, own, active)
+        exact = mended(answers.sheet, piece.items, own, active, budget=Budget())
+        if near is not None:
+            assert near[active] == pytest.approx(exact[active], abs=2e-5)
+        else:
+            assert piece.conditional.any() or len(piece.columns.ties)
+
+
+def test_few_worlds_are_left_to_the_exact_solver_where_a_law_pins_a_probability():
+    setting = SheetSetting((Item("p", "p", "p", 1), Item("pq", "p & q", "p & q", 2)), ("P(p) = 0.3",))
+    answers = on_sheet(setting, [Answered("p", 0.6), Answered("pq", 0.5)])
+    (piece,) = answers.pieces()
+    assert nearest_in_few_worlds(piece, answers.value, np.ones(2, bool)) is None

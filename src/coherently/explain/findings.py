@@ -23,7 +23,7 @@ from coherently.contract import (
     RecordOf,
     Worked,
 )
-from coherently.errors import MethodError, did_you_mean
+from coherently.errors import unknown_word
 from coherently.explain.bets.dutch import Book, make_book
 from coherently.explain.bets.trading_terms import TradingTerms
 from coherently.explain.explanation import (
@@ -69,10 +69,7 @@ def voice_of(word: str) -> Voice:
     for voice in VOICES:
         if voice == word:
             return voice
-    hint = did_you_mean(word, VOICES)
-    raise MethodError(
-        f"unknown voice {word!r}; write {' or '.join(map(repr, VOICES))}{hint and '.'}{hint}", code="unknown-voice"
-    )
+    raise unknown_word("voice", word, VOICES)
 
 
 class Contradiction(NamedTuple):

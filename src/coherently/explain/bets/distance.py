@@ -14,7 +14,7 @@ from coherently.explain.bets.quotes import prices_in, settle, worst
 from coherently.explain.bets.trading_terms import at_quotes
 from coherently.problem import BRIER, Problem
 from coherently.solve import AlternatingProjections, Proof
-from coherently.solve.component.component_solver import solve_component
+from coherently.solve.component.component_table import solve_alone
 from coherently.solve.component.nearest import TUNING, Nearest
 from coherently.solve.component.objective import objective_of
 from coherently.values import Value
@@ -114,7 +114,7 @@ class PointApproach:
     def improve(self, budget: Budget, accuracy: float) -> NearestPrices:
         """The nearest prices found within the budget, or once the gap is at most the accuracy."""
         found, hasty = self.found, accuracy > ACCURACY
-        if not found.is_eliminable and found.grounds.counted is None:
+        if not found.is_eliminable:
             # The bounds that come before the search for worlds there ignore the clock.
             soon, effort = budget.share(SEARCHING), QUICK if hasty else TUNING.thorough[0]
             while (seconds := soon.slice()) > 0 and not found.core.search(seconds, *effort):
@@ -289,7 +289,7 @@ def _nearest_given(bets: Bets, cluster: Cluster, budget: Budget, start: Truth | 
     part = cluster.part if merged else at_quotes(bets, cluster)
     scatter = _scatter(cluster, bets.price[cluster.bets]) if merged else 0.0
     spent = replace(budget, tolerance=ACCURACY, floor=TOLERANCE**2)
-    found = solve_component(part, objective_of(part, BRIER), spent, start if start is not None and len(start) else None)
+    found = solve_alone(part, objective_of(part, BRIER), spent, start if start is not None and len(start) else None)
     answer = _mixed(bets, cluster, found.share, found.worlds)
     squares = answer.chance * (answer.target - answer.value) ** 2
     return replace(

@@ -12,7 +12,7 @@ import numpy as np
 from coherently import _core
 from coherently.explain.fit.hull_point import nearest_in_hull
 from coherently.explain.fit.mixture_program import GRACE, MixtureProgram
-from coherently.explain.fit.nearest_answers import mended, mended_where_granted
+from coherently.explain.fit.nearest_answers import mended, mended_where_granted, nearest_in_few_worlds
 from coherently.explain.fit.sheet_values import AnswerState, Band
 from coherently.explain.fit.small_program import LOOSE, Enclosed, bounds_on_face
 from coherently.explain.people_sentences import Wording
@@ -268,7 +268,7 @@ class PieceCheck:
             if np.abs(near - value)[active].sum() <= EXACT:
                 return Fitting(value, self.program)
             return Fitting(near, self.program, self._truth[mixture.face], LOOSE)
-        found = mended(self.answers.sheet, self.piece.items, value, active, budget=self.budget)
+        found = self._mended(value, active)
         return None if found is None else Fitting(found, self.program, slack=LOOSE)
 
     @property
@@ -302,7 +302,15 @@ class PieceCheck:
         """The nearest answers that fit together, where locked ones keep theirs; None if there are none."""
         assert self.piece.columns is not None
         value = mended_where_granted(self.piece.columns, self.piece.conditional, self.value, active, locked=locked)
-        return mended(self.answers.sheet, self.piece.items, value, active, budget=self.budget, locked=locked)
+        return self._mended(value, active, locked)
+
+    def _mended(self, value: Vector, active: Mask, locked: Mask | None = None) -> Vector | None:
+        near = None
+        if locked is None or not locked.any():
+            near = nearest_in_few_worlds(self.piece, value, active)
+        if near is None:
+            near = mended(self.answers.sheet, self.piece.items, value, active=active, budget=self.budget, locked=locked)
+        return near
 
     def _logical(self, i: int) -> Enclosed:
         """What logic and laws allow for an item whose condition the other answers make impossible."""

@@ -102,7 +102,7 @@ def make_blocks(panel: Panel, problem: Problem, *, by_time: bool, label: Indices
         block = _balanced(load, BLOCKS)
         fold = _balanced(np.bincount(block, load, BLOCKS).astype(np.float64), FOLDS)
     truth = outcome[event].astype(np.float64)
-    return ResolvedEvents(event, truth, weight[event], component, block[number], fold, by_time)
+    return ResolvedEvents(event, truth, weight[event], component, block=block[number], fold=fold, by_time=by_time)
 
 
 def _weights(panel: Panel, known: Mask) -> Vector:

@@ -111,7 +111,7 @@ def tune(
         if history is None:
             tuned = _cross_fitted(panel, ways, time_limit, budget)
         else:
-            tuned = _from_history(panel, history, ways, time_limit, budget)
+            tuned = _from_history(panel, history, ways, time_limit, budget=budget)
     stopped = (STOPPED,) if budget.is_stopped else ()
     notes = (*said, *tuned.scores.notes, *stopped)
     return replace(tuned, scores=replace(tuned.scores, notes=notes, interrupted=budget.is_stopped))
@@ -162,7 +162,7 @@ class Kitchen:
             raise PanelError(
                 f"all resolved events hang together in one {tied}, so none can be scored with what others teach"
             )
-        return Kitchen(panel, problem, blocks, label, time_limit, budget)
+        return Kitchen(panel, problem, blocks, label, time_limit=time_limit, budget=budget)
 
     @property
     def over(self) -> str:
@@ -178,7 +178,7 @@ class Kitchen:
         if found is None:
             return None
         blocks = make_blocks(settled(self.panel), self.problem, by_time=blocks.by_time, label=found.label)
-        other = Kitchen(self.panel, self.problem, blocks, found.label, self.time_limit, self.budget, self.values)
+        other = replace(self, blocks=blocks, label=found.label)
         return (other, found.seen) if blocks.components > 1 else None
 
     def value(self, recipe: Recipe | Pool | Exact) -> Vector:
@@ -286,7 +286,7 @@ def _from_history(panel: Panel, history: Panel, ways: FoldOptions, time_limit: f
     plain = settled(panel)
     problem = pose(plain, weight_unit=unit_of(panel.weight))
     blocks, label = make_blocks(plain, problem, by_time=False), cluster_labels(panel, ways.cluster)
-    now = Kitchen(panel, problem, blocks, label, time_limit, budget)
+    now = Kitchen(panel, problem, blocks, label, time_limit=time_limit, budget=budget)
     found = _tuned(now, recipe, (now.value(recipe), now.value(bare)), "history", is_learned=enough)
     return words(found, components=past.blocks.components, events=len(past.blocks.event))
 
@@ -313,4 +313,13 @@ def _tuned(kitchen: Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], ove
     blocks = kitchen.blocks
     scores = compare_forecasts(panel, rows, forecasts, label=kitchen.label)
     scored, remark = how_scored(over, blocks.untaught if is_learned else 0, len(blocks.event))
-    return Tuned(recipe, is_learned, over, blocks.components, len(blocks.event), scores, scored, remark)
+    return Tuned(
+        recipe,
+        is_learned,
+        over,
+        blocks.components,
+        events=len(blocks.event),
+        scores=scores,
+        scored=scored,
+        remark=remark,
+    )
