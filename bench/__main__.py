@@ -7,7 +7,20 @@ import subprocess
 import sys
 import time
 
-PARTS = ("foundation", "intake", "relaxed", "exact", "losses", "explain", "live", "networks", "engines", "web")
+PARTS = (
+    "foundation",
+    "intake",
+    "relaxed",
+    "exact",
+    "losses",
+    "counts",
+    "components",
+    "explain",
+    "live",
+    "networks",
+    "engines",
+    "web",
+)
 
 
 def main() -> None:

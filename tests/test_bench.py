@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from bench import engines, exact, intake, live, networks, relaxed, schedule, tightness
+from bench import components, counts, engines, exact, intake, live, networks, relaxed, schedule, tightness
 from bench.draw import sparse_panel
 from bench.measure import in_a_row
 from bench.runs import solve_and_verify
@@ -81,3 +81,20 @@ def test_polars_averages(tmp_path):
     (tmp_path / "panel.csv").write_text("judge,event,probability\na,p,0.5\nb,p,0.25\n")
     intake.theirs(str(tmp_path / "panel.csv"), str(tmp_path / "out.csv"))
     assert (tmp_path / "out.csv").read_text() == "event,probability\np,0.375\n"
+
+
+def test_counts_are_proved_and_verified():
+    for panels in ([counts.counted_panel(30, 0)], [counts.overlapping_panel(0)]):
+        timing = counts.measure(panels, "brier")
+        assert timing.verified
+        assert timing.gap <= 1e-9
+
+
+def test_tables_of_components_are_measured():
+    row = components.aggregated("a few", components.two_variables(5), "log", 1.0)
+    assert row.found.startswith("optimal, 5 components")
+    assert components.aggregated("singles", components.single_events(4), "brier", 1.0).found.startswith("optimal, 4")
+    assert components.asked(3).found == "2 of 2 certified"
+    spent, exponent = components.growth("brier", (2, 4))
+    assert len(spent) == 2
+    assert np.isfinite(exponent)

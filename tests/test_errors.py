@@ -155,7 +155,7 @@ def test_contradictory_laws_list_a_problem_for_each_statement():
             "Did you mean 'evnt'? Rename it to 'event'.",
         ),
         (lambda: co.Result.from_json('{"format": 3}'), "bad-field", "it must be a text"),
-        (lambda: co.Result.from_json("{"), "bad-json", None),
+        (lambda: co.Result.from_json("{"), "bad-json", "write it again, or correct that place"),
         (
             lambda: co.Panel.from_records([("a", "p", 0.5)] * 2, repeats="error"),
             "repeated-forecast",
@@ -190,3 +190,17 @@ def test_an_error_at_another_door_keeps_its_message_and_has_other_places():
     assert [problem.where.field for problem in moved.problems] == ["body.1", "body.2"]
     assert moved.where == Where(field="body.1")
     assert error.where.row == 1
+
+
+def test_a_complaint_is_the_message_without_its_place():
+    for rows, said in (
+        ([("Ann", "p", 0.2), ("Ann", "q &", 0.3)], "expected an event after '&' (column 4)"),
+        ([("Ann", "p", 1.2)], None),
+    ):
+        error = _refused(lambda rows=rows: co.Panel.from_records(rows))
+        assert str(error).startswith(f"{error.where.words}: ") or str(error).startswith("records row")
+        assert not error.complaint.startswith("records row")
+        assert str(error).partition("\n")[0].endswith(error.complaint)
+        assert said is None or error.complaint == said
+    assert co.PanelError("nothing", where=co.Where("panel.csv")).complaint == "nothing"
+    assert co.MethodError("nothing").complaint == "nothing"

@@ -3,13 +3,16 @@
 namespace coherently::bindings {
 void bind_events(nanobind::module_& module);
 void bind_functions(nanobind::module_& module);
+void bind_components(nanobind::module_& module);
 void bind_groups(nanobind::module_& module);
 void bind_space(nanobind::module_& module);
 void bind_nearest(nanobind::module_& module);
 void bind_rows(nanobind::module_& module);
 void bind_oracle(nanobind::module_& module);
 void bind_annealing(nanobind::module_& module);
+void bind_answers(nanobind::module_& module);
 void bind_tables(nanobind::module_& module);
+void bind_structure(nanobind::module_& module);
 }  // namespace coherently::bindings
 
 NB_MODULE(_core, module) {
@@ -17,11 +20,14 @@ NB_MODULE(_core, module) {
     module.doc() = "The compiled core of Coherently.";
     coherently::bindings::bind_events(module);
     coherently::bindings::bind_functions(module);
+    coherently::bindings::bind_components(module);
     coherently::bindings::bind_groups(module);
     coherently::bindings::bind_space(module);
     coherently::bindings::bind_nearest(module);
     coherently::bindings::bind_rows(module);
     coherently::bindings::bind_oracle(module);
     coherently::bindings::bind_annealing(module);
+    coherently::bindings::bind_answers(module);
     coherently::bindings::bind_tables(module);
+    coherently::bindings::bind_structure(module);
 }

@@ -1,8 +1,10 @@
 #include "coherently/worlds/oracle.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include <memory>
+#include <utility>
 
 #include "coherently/worlds/elimination/elimination.hpp"
 #include "functions.hpp"
@@ -67,7 +69,8 @@ void bind_oracle(nb::module_& module) {
     module.def(
         "elimination_cost",
         [](const FunctionsHandle& functions, double limit, std::shared_ptr<Space> space) {
-            return Elimination::cost(functions.view(), space.get(), limit);
+            const EliminationCost cost = Elimination::cost(functions.view(), space.get(), limit);
+            return std::pair(cost.entries, cost.counts);
         },
         nb::arg("functions"), nb::arg("limit"), nb::arg("space").none() = nb::none());
 }

@@ -36,6 +36,18 @@ class Where:
     span: tuple[int, int] | None = None
     field: str | None = None
 
+    @property
+    def words(self) -> str:
+        """The source with its row and column, as messages begin.
+
+        >>> Where("panel.csv", 7, "probability").words
+        'panel.csv row 7, column probability'
+        """
+        row = f"{self.file} row {self.row}"
+        if self.column is None:
+            return row
+        return f"{row}, column {self.column}" if self.column else f"{row}, first column"
+
     def as_dict(self) -> dict[str, Any]:
         """All parts by name, as JSON has them."""
         return {name: list(value) if name == "span" and value else value for name, value in asdict(self).items()}
@@ -108,6 +120,18 @@ class CoherentlyError(Exception):
     def problems(self) -> tuple[ListedProblem, ...]:
         """Everything that is wrong, at most the first 1,000; at least one."""
         return self._problems or (ListedProblem(str(self), self.code, self.where, self.remedy),)
+
+    @property
+    def complaint(self) -> str:
+        """The first line of the message without its place, for doors that show the place otherwise, or need not.
+
+        >>> PanelError("records row 2: no judge", where=Where("records", 2)).complaint
+        'no judge'
+        """
+        said = str(self).partition("\n")[0]
+        if self.where is None or self.where.row is None:
+            return said
+        return said.removeprefix(f"{self.where.words}: ").removeprefix(f"{replace(self.where, column=None).words}: ")
 
     def moved(self, place: Callable[[Where], Where]) -> Self:
         """The same error with other places: those of a door that sent the values on."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from coherently.judge_weights import CoherenceWeights, HistoryWeights
+from coherently.problem.pool_kinds import OPTIONS
 from coherently.solve import Exact, Pool
-from coherently.solve.methods.pools import OPTIONS
 
 if TYPE_CHECKING:
     import os

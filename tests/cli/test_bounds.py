@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.cli.test_cli import run
+from tests.cli.program import run
 
 
 @pytest.fixture

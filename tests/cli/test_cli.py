@@ -7,19 +7,10 @@ import numpy as np
 import pytest
 
 import coherently as co
+from tests.cli.program import run
 from tests.panels import bundled
 
 LONG = "judge,event,probability\nA,p,0.5\nB,p & q,0.25\n"
-
-
-def run(*arguments, cwd=None, check=None):
-    """Run the installed program as a user would."""
-    command = [sys.executable, "-c", "from coherently.cli import main; main()", *map(str, arguments)]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr
-    if check is not None:
-        assert done.returncode == check, done.stderr
-    return done
 
 
 @pytest.fixture
@@ -122,12 +113,10 @@ def test_aggregate_by_rows(table_2):
 
 
 def test_a_panel_from_a_pipe(table_2):
-    command = [sys.executable, "-m", "coherently", "aggregate", "-", "--json"]
-    piped = subprocess.run(command, input=table_2.read_bytes(), capture_output=True, check=True)
+    piped = run("aggregate", "-", "--json", input=table_2.read_text(), check=0)
     assert json.loads(piped.stdout) == json.loads(run("aggregate", table_2, "--json", check=0).stdout)
-    wrong = subprocess.run(command, input=b"event,Ann\nrain,2\n", capture_output=True, check=False)
-    assert wrong.returncode == 2
-    assert wrong.stderr.startswith(b"error: stdin row 2, column Ann")
+    wrong = run("aggregate", "-", "--json", input="event,Ann\nrain,2\n", check=2)
+    assert wrong.stderr.startswith("error: stdin row 2, column Ann")
 
 
 def test_notes_go_to_standard_error(tmp_path):
@@ -195,6 +184,22 @@ def test_check_of_one_judge_tells_by_its_exit_code(table_2):
     assert "did you mean 'Chris'?" in run("check", table_2, "--judge", "Cris", check=2).stderr
 
 
+def test_check_in_people_s_words(table_2):
+    labels = table_2.with_name("labels.csv")
+    labels.write_text("id,title\np,a recession\nq,a rate cut\n")
+    shown = run("check", table_2, "--labels", labels, "--voice", "people", check=1).stdout
+    said = " ".join(shown.split())
+    assert "Chris: A recession and a rate cut together (60 %) cannot be likelier than a rate cut alone (0 %)." in said
+    assert "panel's means: A recession and a rate cut together (27 %) cannot be likelier" in said
+    symbols = run("check", table_2, "--labels", labels, check=1).stdout
+    assert symbols == run("check", table_2, "--labels", labels, "--voice", "symbols", check=1).stdout
+    assert "P(p & q) = 0.60 is above P(a rate cut) = 0.00" in symbols
+    refused = run("check", table_2, "--voice", "peeple", check=2)
+    assert refused.stderr == "error: unknown voice 'peeple'; the voices are symbols, people. Did you mean 'people'?\n"
+    table_2.write_text("judge,event,probability\nA,p,0.300\nA,p & q,0.304\n")
+    assert "A: less than people notice, half a per cent" in run("check", table_2, "--voice", "people", check=1).stdout
+
+
 def test_check_as_json_and_as_a_file(table_2):
     answer = json.loads(run("check", table_2, "--json", check=1).stdout)
     assert list(answer) == [
@@ -206,6 +211,7 @@ def test_check_as_json_and_as_a_file(table_2):
             "tolerance",
             "guaranteed_improvement",
             "contradictions",
+            *("sentences", "repair", "bands", "unchecked"),
             "book",
             "judges",
             "notes",

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 import pytest
 
 import coherently as co
-from tests.cli.test_cli import run
+from tests.cli.program import run
 
 ROWS = ["Raw", "Individual", "Linear average", "Aggregate (paper)", "Aggregate (exact)"]
 

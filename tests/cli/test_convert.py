@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from tests.cli.test_cli import run
+from tests.cli.program import run
 from tests.conversion.hubs import PEAK, WEEK, make_hub
 
 DATA = Path(__file__).parent.parent / "conversion" / "data"

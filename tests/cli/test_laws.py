@@ -1,6 +1,6 @@
 import pytest
 
-from tests.cli.test_cli import run
+from tests.cli.program import run
 
 
 @pytest.fixture

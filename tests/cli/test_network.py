@@ -10,20 +10,14 @@ import pytest
 import coherently as co
 from coherently.network.peers.keys import VARIABLE
 from coherently.network.peers.spec import NetworkSpec
+from tests.cli import program
 
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != VARIABLE}
 PANEL = "event,Ann,Bob,Cid\np,0.9,0.8,NA\nq,0.7,NA,0.6\np & q,0.1,NA,0.2\np | q,NA,0.7,NA\n"
 
 
 def run(folder, *arguments, **environment):
-    return subprocess.run(
-        [sys.executable, "-m", "coherently", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        env={**{name: value for name, value in os.environ.items() if name != VARIABLE}, **environment},
-        timeout=60,
-    )
+    return program.run(*arguments, cwd=folder, env={**ENVIRONMENT, **environment}, timeout=60)
 
 
 @pytest.fixture

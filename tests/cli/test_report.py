@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.test_cli import run
+from tests.cli.program import run
 from tests.report.pages import find_all, parse, text_of
 
 

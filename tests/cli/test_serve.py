@@ -11,21 +11,14 @@ import time
 import httpx
 import pytest
 
-PROGRAM = [sys.executable, "-c", "from coherently.cli import main; main()", "serve"]
+from tests.cli import program
+from tests.web.api.answer_schemas import checked_client
+
+PROGRAM = [*program.PROGRAM, "serve"]
 
 
 def run(*arguments, given="", **environment):
-    done = subprocess.run(
-        [*PROGRAM, *map(str, arguments)],
-        input=given,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | environment,
-        timeout=120,
-    )
-    assert "Traceback" not in done.stderr
-    return done
+    return program.run("serve", *arguments, input=given, env=os.environ | environment, timeout=120)
 
 
 @pytest.fixture
@@ -63,7 +56,7 @@ def answer(address):
 def test_it_answers_makes_jobs_and_stops(begin, tmp_path, stop):
     process, address = begin("--quiet", "--store", f"sqlite:///{tmp_path}/store.db")
     assert answer(address + "healthz").json()["status"] == "ok"
-    api = httpx.Client(base_url=address + "api/v1", timeout=60)
+    api = checked_client(base_url=address + "api/v1", timeout=60)
     with api:
         api.headers["X-CSRF-Token"] = api.post("/session", json={}).json()["csrf_token"]
         table = "judge,event,probability\nA,p,0.4\nA,p & q,0.6\n"

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import coherently as co
-from tests.cli.test_cli import run
+from tests.cli.program import run
 
 
 @pytest.fixture(scope="module")

@@ -1,23 +1,15 @@
 """`coherently verify` and `coherently schema`, and the records that --json prints."""
 
 import json
-import subprocess
-import sys
 
 import jsonschema
 import pytest
 
 import coherently as co
 from coherently.contract.public_records import public_records
+from tests.cli.program import check_printed, run
 
 TABLE = ",Alice,Bob,Chris\np,0.75,0.60,0.95\nq,0.20,0.10,0.00\np & q,0.10,0.10,0.60\n"
-
-
-def run(*arguments, check):
-    command = [sys.executable, "-m", "coherently", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == check, done.stderr
-    return done
 
 
 @pytest.fixture
@@ -100,6 +92,27 @@ def test_what_is_no_result_is_bad_input(files, text, message):
     assert done.stdout == ""
 
 
+def test_broken_json_is_named_with_its_file_its_place_and_what_to_do(files):
+    result = aggregated(files, files / "panel.csv")
+    text = json.dumps(json.loads(result.read_text()), indent=1)
+    broken = text.replace('"status": ', '"status" ', 1)
+    result.write_text(broken)
+    line, row = next((i, row) for i, row in enumerate(broken.splitlines(), 1) if '"status" ' in row)
+    column = row.index('" ') + 3
+    remedy = "write it again, or correct that place"
+    said = f"line {line}, column {column}: the result is not JSON: expecting ':' delimiter; {remedy}"
+    assert run("verify", files / "panel.csv", result, check=2).stderr == f"error: {result}, {said}\n"
+    with pytest.raises(co.ResultError) as caught:
+        co.Result.from_json(result)
+    assert (caught.value.code, caught.value.where) == ("bad-json", co.Where(str(result), line))
+    assert caught.value.remedy == remedy
+    result.write_text(text.replace('"optimal"', '"best"'))
+    said = run("verify", files / "panel.csv", result, check=2).stderr
+    assert said.startswith(f"error: {result}: status is 'best'; it must be one of")
+    result.write_text("[" * 100_000)
+    assert "too deep in each other; write it again" in run("verify", files / "panel.csv", result, check=2).stderr
+
+
 def test_a_missing_panel_is_bad_input(files):
     result = aggregated(files, files / "panel.csv")
     assert "none.csv" in run("verify", files / "none.csv", result, check=2).stderr
@@ -133,7 +146,10 @@ def test_every_json_is_the_record_that_from_json_reads(files, monkeypatch):
     for kind, (arguments, code) in commands.items():
         text = run(*arguments, "--json", "--quiet", check=code).stdout
         assert kind.from_json(text).to_json() + "\n" == text
-        jsonschema.validate(json.loads(text), kind.record.schema(), jsonschema.Draft202012Validator)
+        assert check_printed(["--json"], text) == kind.record.name
+        broken = json.loads(text) | {"version": 99}
+        with pytest.raises(jsonschema.ValidationError):
+            check_printed(["--json"], json.dumps(broken))
 
 
 def test_rows_are_not_in_the_record(files):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.test_cli import run
+from tests.cli.program import run
 
 
 @pytest.fixture

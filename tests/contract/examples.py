@@ -63,3 +63,8 @@ def examples():
     yield "recipe, a blend", co.Recipe("blend", parts=halves)
     yield "recipe, then dykstra", co.Recipe(then=co.AlternatingProjections(groups="pairs"))
     yield from (("verification", co.verify(table, exact)), ("broken promises", co.verify(plain, exact)))
+    row = {"event": "p", "probability": 0.25, "raw": 0.5, "weight": 2.0}
+    yield "network run", co.network.LocalReport(
+        finished=False, nodes=3, messages=40, restarts=1, seconds=1.25, central="nearest",
+        farthest_from_central=0.125, forecasts=(row, row | {"event": "q", "probability": None, "raw": None}),
+    )  # fmt: skip

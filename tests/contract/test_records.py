@@ -26,7 +26,7 @@ EXAMPLES = dict(examples())
 every_example = pytest.mark.parametrize("value", EXAMPLES.values(), ids=EXAMPLES)
 CLASSES = {
     thing.record.name: thing
-    for thing in (getattr(co, name) for name in co.__all__)
+    for thing in (getattr(room, name) for room in (co, co.network) for name in room.__all__)
     if isinstance(thing, type) and issubclass(thing, Described)
 }
 VALIDATORS = {name: jsonschema.Draft202012Validator(record.schema()) for name, record in public_records().items()}

@@ -8,12 +8,14 @@ from typer.testing import CliRunner
 
 import coherently as co
 from coherently.cli.app import app
+from coherently.explain.findings import VOICES
 from coherently.problem import LOSSES
 from coherently.problem.groups.named import DESIGNS
 from coherently.scoring import RULES
 from coherently.scoring.scoring_rules import Mean, ScoringRule
 from coherently.solve import METHODS
 from coherently.solve.methods import pools, recipe
+from coherently.web.api.application import describe_routes
 
 WORD = "newcomer"
 PANEL = co.Panel.from_records([("Ann", "p", 0.9), ("Bob", "~p", 0.3)], outcomes={"p": True})
@@ -84,6 +86,15 @@ def test_a_design(monkeypatch):
         co.aggregate(PANEL, co.AlternatingProjections(groups="nonsense"))
     assert WORD in help_of("aggregate")
     assert WORD in str(co.Result.record.schema()["properties"]["groups"])
+
+
+def test_voices_are_the_same_words_at_every_door():
+    assert ", ".join(VOICES) in " ".join(help_of("check").replace("│", " ").split())
+    with pytest.raises(co.MethodError, match=", ".join(VOICES)):
+        co.check(PANEL).means.sentences("nonsense")
+    for record in (co.Finding.record, co.Check.record):
+        assert list(record.schema()["properties"]["sentences"]["properties"]) == list(VOICES)
+    assert describe_routes()["components"]["schemas"]["CheckDraft"]["properties"]["voice"]["enum"] == list(VOICES)
 
 
 def test_a_scoring_rule():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import coherently as co
-from tests.cli.test_cli import run
+from tests.cli.program import run
 
 DATA = Path(__file__).parent / "data"
 

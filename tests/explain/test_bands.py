@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
+from coherently import _core
 from coherently.explain.fit.hull_point import nearest_in_hull
 from coherently.explain.fit.piece_check import PieceCheck, looked_at
 from coherently.explain.judge_sheet.live_feedback import on_sheet
@@ -17,19 +18,22 @@ HEAVY = 1e4
 def test_the_nearest_mixture(seed):
     chance = np.random.default_rng(seed)
     size = int(chance.integers(2, 12))
-    points = chance.integers(0, 2, (int(chance.integers(1, 60)), size)) - chance.random(size)
-    found = nearest_in_hull(points)
+    truth = chance.integers(0, 2, (int(chance.integers(1, 60)), size)).astype(np.uint8)
+    hull, target, every = _core.Hull(truth), chance.random(size), np.ones(size, np.bool_)
+    found = nearest_in_hull(hull, target, every)
     assert found.share.min() > 0
     assert found.share.sum() == pytest.approx(1)
+    points = truth - target
     mixed = found.share @ points[found.worlds]
     assert np.all(points @ mixed >= mixed @ mixed - 1e-9)
     share, _ = nnls(np.vstack([points.T, np.full(len(points), HEAVY)]), np.append(np.zeros(size), HEAVY))
     assert mixed @ mixed == pytest.approx(np.sum((share @ points / share.sum()) ** 2), abs=1e-6)
-    assert set(found.worlds) <= set(found.face.tolist())
-    fewer = points[:, 1:] if size > 2 else points
-    again = nearest_in_hull(fewer, found)
-    alone = nearest_in_hull(fewer)
-    assert again.share @ fewer[again.worlds] == pytest.approx(alone.share @ fewer[alone.worlds], abs=1e-6)
+    assert set(found.worlds.tolist()) <= set(found.face.tolist())
+    fewer = every.copy()
+    fewer[0] = False
+    again = nearest_in_hull(hull, target, fewer, found)
+    alone = nearest_in_hull(hull, target, fewer)
+    assert (again.share @ truth[again.worlds])[1:] == pytest.approx((alone.share @ truth[alone.worlds])[1:], abs=1e-6)
 
 
 def bands_of(sheet, value):

@@ -1,9 +1,13 @@
 """People's sentences, bands and repairs of findings: those of the sheet, in two voices, with their arithmetic."""
 
+import pickle
+from typing import get_args
+
 import pytest
 
 import coherently as co
 from coherently.explain import explanation
+from coherently.explain.findings import VOICES, Voice
 from coherently.explain.judge_sheet import feedback
 from tests.explain import explanation_checks
 from tests.explain.judge_sheet.sheet_examples import Brute, answers_of
@@ -80,7 +84,7 @@ def test_people_do_not_notice_half_a_per_cent():
 
 
 def test_an_unknown_voice():
-    with pytest.raises(co.CoherentlyError, match="unknown voice 'loud'; write 'symbols' or 'people'"):
+    with pytest.raises(co.CoherentlyError, match="unknown voice 'loud'; the voices are symbols, people"):
         finding({"r": 0.3}).sentences("loud")
 
 
@@ -114,3 +118,68 @@ def test_bands_of_coherent_forecasts():
             assert band.fits
         assert len(found.bands) == len(sheet.items)
         assert not feedback(sheet.setting, answers_of(sheet, value), time_limit=60.0).contradictions
+
+
+def test_the_record_has_what_explains_the_finding():
+    for values in (TOTAL, {"r": 0.30, "c given r": 0.45, "r & c": 0.25}, {"r": 0.3, "r & c": 0.2}):
+        found = finding(values)
+        told = found.as_dict()
+        again = co.Finding.from_dict(told)
+        assert told["sentences"] == {voice: list(found.sentences(voice)) for voice in ("symbols", "people")}
+        assert told["contradictions"] == told["sentences"]["symbols"]
+        assert [again.sentences(voice) for voice in VOICES] == [found.sentences(voice) for voice in VOICES]
+        assert (again.repair, again.bands, again.unchecked) == (found.repair, found.bands, found.unchecked)
+        assert again == found
+        assert pickle.loads(pickle.dumps(found)).as_dict() == told
+
+
+def test_a_check_explains_means_and_the_worst_judges():
+    rows = [("Ann", event, value) for event, value in TOTAL.items()]
+    rows += [("Bob", event, value) for event, value in {"r": 0.3, "r & c": 0.2}.items()]
+    found = co.check(co.Panel.from_records(rows, labels=LABELS))
+    told = found.as_dict()
+    ann, bob = told["judges"]
+    assert ann["sentences"]["people"] == list(found.judges["Ann"].sentences("people"))
+    assert [band["event"] for band in ann["bands"]] == list(TOTAL)
+    assert "sentences" not in bob  # nothing to explain
+    assert told["repair"] == found.means.repair.as_dict()
+    again = co.Check.from_json(found.to_json())
+    assert again.judges["Ann"].repair == found.judges["Ann"].repair
+    assert again.means.bands == found.means.bands
+    with pytest.raises(co.ResultError, match="read from JSON"):
+        _ = again.judges["Bob"].bands
+
+
+def test_a_check_alone_explains_nothing(monkeypatch):
+    """What explains a finding is worked out when somebody asks."""
+    monkeypatch.setattr(explanation, "looked_at", lambda *_: pytest.fail("nobody asked"))
+    found = co.check(co.Panel.from_records([("Ann", event, value) for event, value in TOTAL.items()]))
+    assert found.judges["Ann"].contradictions
+
+
+def test_without_time_the_record_says_what_is_unchecked():
+    rows = [(f"j{i}", event, value) for i in range(3) for event, value in TOTAL.items()]
+    late = co.check(co.Panel.from_records(rows))
+    late.judges._allowance.left = 0.0
+    told = late.as_dict()
+    assert all("sentences" not in row for row in told["judges"])
+    assert told["unchecked"] == list(TOTAL)
+    assert (told["bands"], told["repair"]["whole"]) == ([], None)
+    assert late.as_dict() == told
+    assert co.Check.from_dict(told).as_dict() == told
+
+
+def test_records_of_the_first_version_explain_in_symbols_alone():
+    told = finding(TOTAL).as_dict()
+    first = {name: value for name, value in told.items() if name not in ("sentences", "repair", "bands", "unchecked")}
+    again = co.Finding.from_dict(first | {"version": 1})
+    assert again.contradictions == finding(TOTAL).contradictions
+    for ask in (lambda: again.sentences("people"), lambda: again.repair, lambda: again.bands):
+        with pytest.raises(co.ResultError, match="read from JSON"):
+            ask()
+    with pytest.raises(co.ResultError, match=r"the field \w+ is not one of a finding"):
+        co.Finding.from_dict(told | {"version": 1})
+
+
+def test_voices_are_those_of_the_type():
+    assert list(VOICES) == list(get_args(Voice))

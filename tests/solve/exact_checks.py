@@ -7,7 +7,7 @@ import numpy as np
 
 import coherently as co
 from coherently.problem import pose
-from coherently.solve.component import nearest
+from coherently.solve.component import component_table, nearest
 from coherently.solve.worlds import grounds
 from tests.solve.reference import every_world, nearest_point, truth
 
@@ -110,9 +110,21 @@ def without_elimination():
     eager, most = nearest.EAGER_STATES, grounds.MOST_STATES
     nearest.EAGER_STATES = grounds.MOST_STATES = 0
     try:
-        yield
+        with one_by_one():
+            yield
     finally:
         nearest.EAGER_STATES, grounds.MOST_STATES = eager, most
+
+
+@contextmanager
+def one_by_one():
+    """Every component, however small, goes to the general method."""
+    most = component_table.MOST_WORLDS
+    component_table.MOST_WORLDS = 0
+    try:
+        yield
+    finally:
+        component_table.MOST_WORLDS = most
 
 
 def check_time_limits(seed, count):

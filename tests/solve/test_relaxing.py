@@ -30,7 +30,7 @@ def largest(panel, loss):
     """The largest component, its objective and its clusters."""
     measure = find_loss(loss)
     part = max((one.merged for one in split(pose(panel, measure).merged)), key=len)
-    return part, objective_of(part, measure), Grounds(part).required_relaxation.groups
+    return part, objective_of(part, measure), Grounds(part).relaxation_within(Budget()).groups
 
 
 def chain(seed, size=12):

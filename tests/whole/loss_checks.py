@@ -15,7 +15,7 @@ import pytest
 import coherently as co
 from coherently.problem import Log
 from coherently.solve.component import component_solver
-from tests.solve.exact_checks import without_elimination
+from tests.solve.exact_checks import one_by_one, without_elimination
 
 CLIP = Log().clip
 CLOSE = 1e-7
@@ -233,6 +233,12 @@ def check_losses(first, count):
     return Counter(_check(seed) for seed in range(first, first + count))
 
 
+def check_losses_one_by_one(first, count):
+    """The same with the general method for every component, however few its worlds."""
+    with one_by_one():
+        return check_losses(first, count)
+
+
 def check_losses_by_search(first, count):
     """The same with the methods for components of very many worlds."""
     with without_elimination():
@@ -243,7 +249,7 @@ def check_losses_by_cliques(first, count):
     """The same over the cliques of junction trees, which otherwise serve only components of very many events."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(component_solver, "LARGE", 0)
-        return check_losses(first, count)
+        return check_losses_one_by_one(first, count)
 
 
 def _check(seed):

@@ -2,13 +2,19 @@
 
 import pytest
 
-from tests.whole.loss_checks import check_losses, check_losses_by_cliques, check_losses_by_search
+from tests.whole.loss_checks import (
+    check_losses,
+    check_losses_by_cliques,
+    check_losses_by_search,
+    check_losses_one_by_one,
+)
 from tests.whole.user_loss_checks import check_user_losses
 
 
+@pytest.mark.parametrize("check", [check_losses, check_losses_one_by_one])
 @pytest.mark.parametrize("first", range(0, 200, 20))
-def test_every_loss_and_term_agrees_with_a_conic_solver(first):
-    found = check_losses(first, 20)
+def test_every_loss_and_term_agrees_with_a_conic_solver(first, check):
+    found = check(first, 20)
     assert found["optimal"] >= 15
     assert set(found) <= {"optimal", "contradiction", "nothing forecast"}
 

@@ -17,6 +17,7 @@ import coherently as co
 from coherently.cli import options
 from coherently.cli.option_words import filled
 from coherently.solve import METHODS, Promise, Status, choose, promises_of
+from coherently.solve.registry import needs_means_only
 from coherently.verifier import promises as verifier
 from tests.panels import QUICK, TABLE_2, forecasts
 
@@ -300,5 +301,28 @@ def test_every_method_is_public_and_described():
         assert kind.__name__ in co.__all__ or word == "auto"
         assert re.search(rf"\b{word}\b", helped), f"the help of --method has no {word}"
         assert f'"{word}"' in co.aggregate.__doc__, f"the description of co.aggregate has no {word}"
-        assert word in {*verifier.KINDS, "auto"}, f"the verifier does not know {word}"
+        assert verifier.kind_of(word, "none") is not verifier.ANY, f"the verifier does not know {word}"
         assert choose(word).name.split(", then ")[0] == word
+
+
+@pytest.mark.parametrize("method", [*filter(needs_means_only, EVERY)], ids=lambda method: method.name)
+def test_a_method_of_means_answers_means_as_it_answers_forecasts(method):
+    """What says that it needs only means and weights gives the same for one judge with the means; others need not."""
+    rng = np.random.default_rng(5)
+    rows = [(f"J{j}", event, float(rng.random())) for j in range(5) for event in ("p", "q", "p & q", "~p", "p | q")]
+    panel = co.Panel.from_records(rows)
+    texts = list(panel.written.text)
+    means = [np.mean([p for _, event, p in rows if event == text]) for text in texts]
+    one = [
+        {"judge": "all", "event": text, "probability": p, "weight": 5.0} for text, p in zip(texts, means, strict=True)
+    ]
+    reduced = co.Panel.from_records(one)
+    answers = [co.aggregate(each, method).columns()["probability"] for each in (panel, reduced)]
+    np.testing.assert_allclose(*answers, atol=1e-6)
+
+
+def test_some_methods_need_means_only_and_a_user_s_own_says_nothing():
+    known = {word for word in METHODS if needs_means_only(choose(word))}
+    assert known == {"auto", "exact", "linear", "projections", "dykstra", "annealing"}
+    assert not needs_means_only(co.Pool("linear", then=co.Exact()))
+    assert not needs_means_only(object())

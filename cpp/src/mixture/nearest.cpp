@@ -12,6 +12,7 @@ constexpr std::size_t round = 8;          // searches before their worlds are ta
 constexpr std::size_t first_rounds = 10;  // which need not reach their part
 constexpr std::size_t least_sweeps = 16;
 constexpr int refinements = 2;
+constexpr int patience = 8;  // rounds of elimination whose gain is lost in rounding: a gap g is worth g^2
 constexpr double relative_slack = 1e-10, rounding = 1e-15;
 
 }  // namespace
@@ -167,14 +168,16 @@ double NearestMixture::find_best() {
 
 bool NearestMixture::eliminate(Deadline deadline, double goal) {
     for (;; ++pass_) {
-        while (objective_ < before_ * (1 - rounding)) {
+        while (idle_ <= patience) {
             if (has_passed(deadline)) return false;
+            idle_ = objective_ < before_ * (1 - rounding) ? 0 : idle_ + 1;
             before_ = objective_;
             const double least = find_best();
             certify(least);
             if (objective_ <= goal || !(least < level_ - rounding * total_weight_) || !take(many)) break;
         }
         before_ = std::numeric_limits<double>::infinity();
+        idle_ = 0;
         if (pass_ == refinements || objective_ <= goal) {
             pass_ = 0;
             return true;

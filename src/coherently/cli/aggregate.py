@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from coherently.result import Result
     from coherently.solve import Method
 
-MEANS_ONLY = frozenset({"auto", "exact", "dykstra", "projections", "annealing", "linear"})
-"""Methods that need of the forecasts of an event only their mean and weight."""
 LARGEST_TRACE = 5_000
 """Maximum number of events for a curve in the report of the paper's loop: the trace keeps one answer per sweep."""
 
@@ -109,8 +107,10 @@ def aggregate(
 
 def _single(method: Method, loss: Loss, **options: object) -> list[str]:
     """The options in use that need the single forecasts, not only their means."""
+    from coherently.solve.registry import needs_means_only
+
     found = [f"--{name}" for name, value in options.items() if value is not None]
-    if method.name not in MEANS_ONLY:
+    if not needs_means_only(method):
         found.append(f"--method {method.name}")
     if not loss.is_quadratic:
         found.append("--loss")

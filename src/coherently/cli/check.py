@@ -14,6 +14,7 @@ from coherently.cli.options import (
     Output,
     ReportFile,
     Threads,
+    VoiceWord,
     WeightsFile,
 )
 from coherently.cli.panel_source import PanelSource
@@ -23,6 +24,7 @@ from coherently.errors import counted
 
 if TYPE_CHECKING:
     from coherently.explain import Check
+    from coherently.explain.findings import Voice
     from coherently.panel import Panel
 
 INCOHERENT = 1
@@ -38,6 +40,7 @@ def check(
         float,
         typer.Option("--time-limit", metavar="SECONDS", help="Time limit for the whole check, including the report."),
     ] = 20.0,
+    voice: VoiceWord = "symbols",
     threads: Threads = None,
     engine: EngineWord = None,
     output: Output = None,
@@ -51,9 +54,11 @@ def check(
 
     The exit code is 1 if anything is incoherent by more than rounding of the numbers explains.
     """
+    from coherently.explain.findings import voice_of
     from coherently.panel import check_output, write_table
     from coherently.report.dossier import make_dossier
 
+    spoken = voice_of(voice)
     if output is not None:
         check_output(output)
     check_report(report)
@@ -75,18 +80,18 @@ def check(
     if as_json:
         show_record(found)
     elif output is None:
-        _show(found, panel)
+        _show(found, panel, spoken)
     if found.incoherent:
         raise typer.Exit(INCOHERENT)
 
 
-def _show(found: Check, panel: Panel) -> None:
+def _show(found: Check, panel: Panel, voice: Voice) -> None:
     from coherently.explain.verdicts import CheckStatus
     from coherently.report import book_table, contradictions_text, findings_summary, findings_table
 
     show(findings_table(found), findings_summary(found))
     if found.incoherent:
-        show(contradictions_text(found))
+        show(contradictions_text(found, voice))
     if found.status is CheckStatus.ROUNDING:
         show("", f"The {'forecasts' if len(found.judges) == 1 else 'means'} are coherent up to rounding.")
         return

@@ -5,22 +5,18 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from coherently.cli.options import AsJson, Output, Quiet
-from coherently.cli.terminal import progress_bar, say, show, show_json
-from coherently.errors import counted
+from coherently.cli.terminal import progress_bar, say, show, show_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from coherently.network.network import Network
-    from coherently.network.peers.local_run import LocalOutcome
     from coherently.network.peers.spec import NetworkSpec
-    from coherently.network.protocol.node_plan import Agreement
-    from coherently.result import Result
 
 network = typer.Typer(no_args_is_help=True, help="Networks of nodes that make forecasts coherent by messages.")
 SpecFile: TypeAlias = Annotated[
@@ -36,8 +32,8 @@ def run(
     spec_file: SpecFile, folder: Folder = None, output: Output = None, as_json: AsJson = False, quiet: Quiet = False
 ) -> None:
     """Start one process per judge on this machine, and compare their answer with the central one."""
+    from coherently.network.local_report import report_run
     from coherently.network.peers.local_run import run_here
-    from coherently.network.run import answer
     from coherently.panel import check_output, write_table
 
     if output is not None:
@@ -46,19 +42,18 @@ def run(
     agreement = spec.agreement()
     with _folder(folder) as kept, progress_bar("Fusing", quiet=quiet) as progress:
         outcome = run_here(made, agreement, kept, time_limit=spec.time_limit, progress=progress)
-    result = answer(made, outcome.value, agreement)
-    told = _facts(made, agreement, outcome)
+    result, report = report_run(made, agreement, outcome)
     if output is not None:
         write_table(result.columns(), output)
     if as_json:
-        show_json({**told, "forecasts": _forecasts(result)})
+        show_record(report)
         return
     if output is None:
         from coherently.report import forecasts_table
 
         show(forecasts_table(result))
     if not quiet:
-        show(_words(told))
+        show(report.sentence())
 
 
 @network.command("plan")
@@ -102,39 +97,3 @@ def _folder(given: Path | None) -> Iterator[Path]:
     else:
         given.mkdir(parents=True, exist_ok=True)
         yield given
-
-
-def _facts(made: Network, agreement: Agreement, outcome: LocalOutcome) -> dict[str, Any]:
-    import numpy as np
-
-    from coherently.network.central import central_answer
-
-    central = central_answer(made, agreement)
-    return {
-        "finished": outcome.finished,
-        "nodes": len(made.panel.judges),
-        "messages": outcome.messages,
-        "restarts": outcome.restarts,
-        "seconds": round(outcome.seconds, 3),
-        "central": "nearest" if agreement.correction == "dykstra" else "loop",
-        "farthest_from_central": float(np.abs(outcome.value - central).max(initial=0.0)),
-    }
-
-
-def _words(told: dict[str, Any]) -> str:
-    central = "the nearest locally coherent forecasts" if told["central"] == "nearest" else "the central loop"
-    end = "finished" if told["finished"] else "did not finish within the time limit"
-    again = f", {told['restarts']} of them started again" if told["restarts"] else ""
-    nodes, messages = counted(told["nodes"], "node"), counted(told["messages"], "message")
-    return (
-        f"{nodes}{again} {end} after {messages} in {told['seconds']:.1f} seconds. "
-        f"No probability is farther than {told['farthest_from_central']:.1e} from {central}."
-    )
-
-
-def _forecasts(result: Result) -> list[dict[str, Any]]:
-    from coherently.panel import records
-
-    columns = dict(result.columns())
-    del columns["adjustment"]
-    return records(columns)

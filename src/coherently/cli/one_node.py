@@ -55,7 +55,7 @@ def node(
     host, port = read_address(listen)
     watcher = _Watcher(managed=managed)
     process = NodeProcess(
-        file, read_key(key), read_peers(peers, file), state or events.with_suffix(".state"), watcher.watch
+        file, read_key(key), read_peers(peers, file), state or events.with_suffix(".state"), watch=watcher.watch
     )
     if not managed:
         others = ", ".join(file.names[number] for number in file.peers) or "nobody"

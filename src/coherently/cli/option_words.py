@@ -53,6 +53,12 @@ def _folds() -> Iterable[str]:
     return OVERS
 
 
+def _voices() -> Iterable[str]:
+    from coherently.explain.findings import VOICES
+
+    return VOICES
+
+
 WORDS: dict[str, Callable[[], Iterable[str]]] = {
     "methods": _methods,
     "recipe pools": _recipe_pools,
@@ -61,6 +67,7 @@ WORDS: dict[str, Callable[[], Iterable[str]]] = {
     "weightings": _weightings,
     "scores": _scores,
     "folds": _folds,
+    "voices": _voices,
 }
 """What may stand in angle brackets in the text of a help, and where its words come from."""
 MARK = re.compile("<(" + "|".join(WORDS) + ")>")

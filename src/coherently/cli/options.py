@@ -85,6 +85,12 @@ AsJson: TypeAlias = Annotated[
 ]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress notes (results are still printed).")]
 
+VoiceWord: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--voice", metavar="VOICE", help="How contradictions are said, exactly or in whole per cents: <voices>."
+    ),
+]
 MethodWord: TypeAlias = Annotated[
     str,
     typer.Option(

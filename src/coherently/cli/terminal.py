@@ -37,13 +37,6 @@ def show_record(value: Told) -> None:
     print(value.to_json())
 
 
-def show_json(value: Any) -> None:
-    """Print JSON; a number that is not finite is null."""
-    from coherently.values import json_text
-
-    print(json_text(value))
-
-
 def _console() -> Console:
     from rich.console import Console
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
-from coherently.contract.record_text import parsed, shown, source_text
+from coherently.contract.record_text import file_of, parsed, shown, source_text
 from coherently.errors import CoherentlyError, ResultError, Where
 
 if TYPE_CHECKING:
@@ -314,11 +314,15 @@ class Record:
 
     def read(self, source: Any) -> dict[str, Any]:
         """The fields of a text or of a file, checked."""
-        return self.checked(self.values_in(source))
+        values = self.values_in(source)
+        try:
+            return self.checked(values)
+        except CoherentlyError as error:
+            raise _in_file(error, file_of(source)) from None
 
     def values_in(self, source: Any) -> Any:
         """The plain values of a text or of a file, unchecked."""
-        return parsed(source_text(source, self.name, self.error), self.name, self.error)
+        return parsed(source_text(source, self.name, self.error), self.name, self.error, file_of(source))
 
     def checked(self, values: Any) -> dict[str, Any]:
         """The fields of plain values without format and version, if they are those of a version that can be read."""
@@ -348,6 +352,14 @@ class Record:
                 "version" if values["format"] == self.format else "format",
             )
         return version
+
+
+def _in_file(error: CoherentlyError, file: str | None) -> CoherentlyError:
+    """An error about a record with the name of the file that it is in."""
+    if file is None:
+        return error
+    where = replace(error.where or Where(), file=file)
+    return type(error)(f"{file}: {error}", code=error.code, where=where, remedy=error.remedy)
 
 
 def _whole(record: Record) -> ObjectOf:

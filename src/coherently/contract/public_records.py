@@ -15,7 +15,8 @@ def public_records() -> dict[str, Record]:
     """
     import coherently
 
-    every = (getattr(getattr(coherently, name), "record", None) for name in coherently.__all__)
+    things = (getattr(room, name) for room in (coherently, coherently.network) for name in room.__all__)
+    every = (getattr(thing, "record", None) for thing in things)
     found = [record for record in every if isinstance(record, Record)]
     return {record.name: record for record in sorted([*found, ERROR], key=lambda record: record.name)}
 

@@ -27,8 +27,8 @@ def source_text(source: str | os.PathLike[str], noun: str, error: type[Coherentl
     ...
     coherently.errors.ResultError: there is no file 'certificat.json': check its name and folder, or pass JSON
     """
-    if isinstance(source, str) and (source.lstrip()[:1] in ("", *"{[") or len(source) > LONGEST_PATH):
-        return source
+    if is_text(source):
+        return str(source)
     article = "an" if noun[0] in "aeiou" else "a"
     if not isinstance(source, str | os.PathLike):
         raise error(
@@ -46,16 +46,57 @@ def source_text(source: str | os.PathLike[str], noun: str, error: type[Coherentl
         raise error(f"{source} cannot be read: {problem.strerror or problem}") from None
 
 
-def parsed(text: str, noun: str, error: type[CoherentlyError]) -> Any:
-    """The value of a JSON text; NaN and infinity are refused."""
+def is_text(source: object) -> bool:
+    """Whether a source is a text itself, and no path of a file."""
+    return isinstance(source, str) and (source.lstrip()[:1] in ("", *"{[") or len(source) > LONGEST_PATH)
+
+
+def file_of(source: str | os.PathLike[str]) -> str | None:
+    """The name of the file that a source is; None if it is a text."""
+    return None if is_text(source) else str(source)
+
+
+def parsed(text: str, noun: str, error: type[CoherentlyError], file: str | None = None) -> Any:
+    """The value of a JSON text, which may be that of a file; NaN and infinity are refused.
+
+    >>> from coherently.errors import ResultError
+    >>> parsed('{"status": }', "result", ResultError, "result.json")
+    Traceback (most recent call last):
+    ...
+    coherently.errors.ResultError: result.json, line 1, column 12: the result is not JSON: expecting value; write it \
+again, or correct that place
+    """
 
     def refuse(word: str) -> NoReturn:
-        raise error(f"the {noun} contains {word}; NaN and infinity are not valid JSON: write null for what is unknown")
+        remedy = "write null for what is unknown"
+        message = (
+            f"{f'{file}: ' if file else ''}the {noun} contains {word}; NaN and infinity are not valid JSON: {remedy}"
+        )
+        raise error(message, code="bad-json", where=Where(file), remedy=remedy)
 
     try:
         return json.loads(text, parse_constant=refuse)
-    except (json.JSONDecodeError, RecursionError) as problem:
-        raise error(f"the {noun} is not JSON: {problem}", code="bad-json") from None
+    except json.JSONDecodeError as problem:
+        place = f"line {problem.lineno}, column {problem.colno}"
+        what = problem.msg[:1].lower() + problem.msg[1:]
+        raise _broken(noun, error, file, what, place=place, line=problem.lineno) from None
+    except RecursionError:
+        raise _broken(noun, error, file, "lists and objects are too deep in each other") from None
+
+
+def _broken(
+    noun: str,
+    error: type[CoherentlyError],
+    file: str | None,
+    what: str,
+    *,
+    place: str = "",
+    line: int | None = None,
+) -> CoherentlyError:
+    remedy = "write it again, or correct that place" if place else "write it again"
+    begin = ", ".join(filter(None, [file, place]))
+    message = f"{begin}{': ' if begin else ''}the {noun} is not JSON: {what}; {remedy}"
+    return error(message, code="bad-json", where=Where(file, line), remedy=remedy)
 
 
 def shown(value: object) -> str:

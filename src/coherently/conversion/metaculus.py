@@ -108,17 +108,17 @@ def _read_question(draft: Draft, row: dict[str, str], place: str, options: Conve
         row["Post ID"],
         kind,
         one_line(row["Question Title"]),
-        row.get("Label", "").strip(),
-        row["Resolution"],
+        label=row.get("Label", "").strip(),
+        resolution=row["Resolution"],
     )
     name = f"q{question.id}"
     if kind == "binary":
         question.events = [name]
         draft.label(name, question.title)
     elif kind == "multiple_choice":
-        _declare_options(draft, question, name, row, place)
+        _declare_options(draft, question, name, row, place=place)
     elif kind in CONTINUOUS:
-        _declare_quantity(draft, question, name, row, place, options.thresholds)
+        _declare_quantity(draft, question, name, row, place=place, thresholds=options.thresholds)
     else:
         raise PanelError(
             f"{place}: unknown question type {kind!r}; the types are binary, multiple_choice, {', '.join(CONTINUOUS)}"

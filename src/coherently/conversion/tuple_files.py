@@ -123,7 +123,7 @@ def _read_file(source: Source, draft: Draft) -> list[Tuple]:
             continue
         answers = check_answers(check, {role: answer for role, (answer, _) in parsed.items()}, place)
         asked = {SYNONYMS.get(check, {}).get(role, role): question for role, (_, question) in parsed.items()}
-        tuples.append(Tuple(source.folder, check, answers, f"{source.file}:{number}", {**base, **asked}))
+        tuples.append(Tuple(source.folder, check, answers, f"{source.file}:{number}", questions={**base, **asked}))
     draft.note_unknown(source.name, "fields of a line", unknown.line)
     draft.note_unknown(source.name, "fields of a question", unknown.question)
     if silent:

@@ -29,6 +29,10 @@ class Allowance:
         """Leave out the cancel signal and the engine: copies and pickles cannot be cancelled, and work here."""
         return {**self.__dict__, "cancel": None, "engine": None}
 
+    def leave_engine(self) -> None:
+        """The engine closes: what is asked later is found here."""
+        self.engine = None
+
     @property
     def is_stopped(self) -> bool:
         """Whether somebody wanted the work to end before its time."""

@@ -15,6 +15,7 @@ from coherently.contract import (
     TEXT,
     WHOLE,
     ListOf,
+    ObjectOf,
     OneWord,
     OrNull,
     Record,
@@ -22,10 +23,20 @@ from coherently.contract import (
     RecordOf,
     Worked,
 )
-from coherently.errors import MethodError
+from coherently.errors import unknown_word
 from coherently.explain.bets.dutch import Book, make_book
 from coherently.explain.bets.trading_terms import TradingTerms
-from coherently.explain.explanation import Explanation, Repair, exact_changes, quote_sentence, sheet_of
+from coherently.explain.explanation import (
+    BAND,
+    REPAIR,
+    SHARE,
+    Explanation,
+    Repair,
+    bands_of,
+    exact_changes,
+    is_on_sheet,
+    quote_sentence,
+)
 from coherently.explain.minimal_sets import lawfully_minimal, minimal
 from coherently.explain.relations.broken import MOMENT, irreducible, moved_most, violated
 from coherently.explain.rounding_slack import is_within_slack
@@ -40,15 +51,25 @@ if TYPE_CHECKING:
     from coherently.explain.bets.bets import Bets
     from coherently.explain.bets.conditions import Alone
     from coherently.explain.bets.distance import NearestPrices
-    from coherently.explain.fit.answer_sheet import AnswerSheet
     from coherently.explain.fit.sheet_values import Band
     from coherently.solve.budget import Budget
 
 Voice: TypeAlias = Literal["symbols", "people"]
+VOICES: dict[Voice, str] = {
+    "symbols": "exact: probabilities of events as they are written or labelled",
+    "people": "in people's words: labels and whole per cents",
+}
+"""The ways to say a contradiction, and what each is like; the first is the usual one."""
 SHOWN = 5
 """Maximum number of contradictions that are put into words."""
-SHARE = 0.5
-"""The part of the time left that a book or the contradictions of one judge may take."""
+
+
+def voice_of(word: str) -> Voice:
+    """The voice that a word stands for."""
+    for voice in VOICES:
+        if voice == word:
+            return voice
+    raise unknown_word("voice", word, VOICES)
 
 
 class Contradiction(NamedTuple):
@@ -77,14 +98,42 @@ VERDICT_FIELDS = (
     RecordField("contradictions", OrNull(ListOf(TEXT)), "the worst ones, in symbols; null if not looked for in time"),
 )
 """What is told of the forecasts of one judge, or of the panel's means."""
+EXPLANATION_FIELDS = (
+    RecordField(
+        "sentences",
+        ObjectOf(
+            "the sentences", tuple(RecordField(voice, ListOf(TEXT), meaning) for voice, meaning in VOICES.items())
+        ),
+        "the contradictions in every voice; left out if not looked for in time, as are the fields that follow",
+        optional=True,
+        since=2,
+    ),
+    RecordField("repair", REPAIR, "the least change that makes the forecasts coherent", optional=True, since=2),
+    RecordField(
+        "bands",
+        ListOf(BAND),
+        "what the other forecasts allow for each; left out of quotes and of more than 1,000 forecasts",
+        optional=True,
+        since=2,
+    ),
+    RecordField(
+        "unchecked",
+        ListOf(TEXT),
+        "the events of which people's sentences and bands may be missing, for want of time",
+        optional=True,
+        since=2,
+    ),
+)
+"""What explains a verdict."""
 NAME = RecordField("name", TEXT, "the name of the judge, or panel")
 TOLD_BOOK = RecordField("book", RecordOf(lambda: Book.record), "bets at the forecasts' own prices that surely win")
 FINDING = Record(
     "finding",
-    1,
+    2,
     "Whether the forecasts of one judge, or the panel's means, are coherent (`co.check(...).judges[name]`).",
-    (NAME, *VERDICT_FIELDS, TOLD_BOOK),
+    (NAME, *VERDICT_FIELDS, *EXPLANATION_FIELDS, TOLD_BOOK),
 )
+"""Version 1 has contradictions in symbols alone."""
 
 
 def verdict_of(finding: Verdict) -> Verdict:
@@ -164,15 +213,16 @@ class Finding(Worked, Verdict):
         >>> [sentence.replace("\xa0", " ") for sentence in found.sentences("people")]
         ['A recession (30 %) with a rate cut in 45 % of the cases makes both together 14 %, not 25 %.']
         """
-        if voice == "symbols":
-            return self.contradictions
-        if voice != "people":
-            raise MethodError(f"unknown voice {voice!r}; write 'symbols' or 'people'")
+        return self.contradictions if voice_of(voice) == "symbols" else self.people_sentences
+
+    @cached_property
+    def people_sentences(self) -> tuple[str, ...]:
+        """The sentences for people."""
         if self.status is CheckStatus.COHERENT:
             return ()
         if self._bets.quoted.any():
-            return tuple(quote_sentence(self._bets, found.forecasts) for found in self.contradictory)
-        return self._people_sentences
+            return tuple(quote_sentence(self._bets, each.forecasts) for each in self.contradictory)
+        return self._explanation.sentences
 
     @cached_property
     def bands(self) -> tuple[Band, ...]:
@@ -187,8 +237,7 @@ class Finding(Worked, Verdict):
         ...     co.Panel.from_records(rows)).judges["Ann"].bands]
         [('p', 0.3, 0.3), ('q given p', 0.5, 0.5), ('p & q', 0.15, 0.15)]
         """
-        with self._allowance.spend(SHARE) as budget:
-            return Explanation(self._bets, self._sheet, budget).bands
+        return self._explanation.bands
 
     @cached_property
     def repair(self) -> Repair:
@@ -200,49 +249,75 @@ class Finding(Worked, Verdict):
         [('p', 0.3, 0.33), ('p & q', 0.36, 0.33)]
         """
         changes = tuple(exact_changes(self._bets, self._answers, self._alone))
-        with self._allowance.spend(SHARE) as budget:
-            return Repair(changes, *Explanation(self._bets, self._sheet, budget).whole())
+        return Repair(changes, *self._explanation.whole())
 
     @cached_property
     def unchecked(self) -> tuple[str, ...]:
         """The forecasts that the people's sentences may leave out: too many, quotes, or no time."""
-        with self._allowance.spend(SHARE) as budget:
-            return Explanation(self._bets, self._sheet, budget).unchecked
+        return self._explanation.unchecked
 
     @cached_property
-    def _people_sentences(self) -> tuple[str, ...]:
-        with self._allowance.spend(SHARE) as budget:
-            return Explanation(self._bets, self._sheet, budget).sentences
-
-    @cached_property
-    def _sheet(self) -> AnswerSheet | None:
-        return sheet_of(self._bets)
+    def _explanation(self) -> Explanation:
+        return Explanation(self._bets, self._allowance)
 
     @cached_property
     def book(self) -> Book:
         """Bets at the forecasts' own prices that win whatever happens; false if there are none."""
         with self._allowance.spend(SHARE) as budget:
-            return make_book(self._bets, self._answers, self._alone, TradingTerms(), budget)
+            return make_book(self._bets, self._answers, self._alone, TradingTerms(), budget=budget)
 
     @property
     def is_explained(self) -> bool:
         """Whether the contradictions are known already; without any there is nothing to look for."""
         return self.status is not CheckStatus.INCOHERENT or "contradictory" in vars(self)
 
+    @property
+    def is_fully_explained(self) -> bool:
+        """Whether the sentences for people and the repair are known already, too."""
+        return {"people_sentences", "repair"} <= vars(self).keys()
+
+    def explanation_values(self) -> dict[str, Any]:
+        """The values of `EXPLANATION_FIELDS`: worked out now, or those that were told."""
+        told: dict[str, Any] = {}
+        known = vars(self) if self.is_retold else {"people_sentences", "repair"}
+        if not self.is_retold and is_on_sheet(self._bets):
+            known = {"people_sentences", "repair", "bands", "unchecked"}
+        if "people_sentences" in known:
+            told["sentences"] = {voice: list(self.sentences(voice)) for voice in VOICES}
+        if "repair" in known:
+            told["repair"] = self.repair.as_dict()
+        if "bands" in known:
+            told["bands"] = [band.as_dict() for band in self.bands]
+        if "unchecked" in known:
+            told["unchecked"] = list(self.unchecked)
+        return told
+
     def _plain(self) -> dict[str, Any]:
         told = self.contradictions if self.is_explained or not self.is_retold else None
+        book = self.book.as_dict()  # before what explains the finding, which may take the time that is left
         return {
             "name": self.name,
             **verdict_values(self, self.forecasts, self.tolerance),
             "contradictions": None if told is None else list(told),
-            "book": self.book.as_dict(),
+            **self.explanation_values(),
+            "book": book,
         }
 
     @classmethod
     def _from_plain(cls, values: dict[str, Any]) -> Finding:
         """The finding that was told; that of a judge in a check has no book."""
-        said, book = values["contradictions"], values.get("book")
+        said, spoken, book = values["contradictions"], values.get("sentences"), values.get("book")
+        if said is None and spoken is not None:
+            said = spoken["symbols"]
         known: dict[str, Any] = {} if said is None else {"contradictory": tuple(Contradiction((), s) for s in said)}
+        if spoken is not None:
+            known["people_sentences"] = tuple(spoken["people"])
+        if "repair" in values:
+            known["repair"] = Repair.of(values["repair"])
+        if "bands" in values:
+            known["bands"] = bands_of(values["bands"])
+        if "unchecked" in values:
+            known["unchecked"] = tuple(values["unchecked"])
         if book is not None:
             known["book"] = Book.from_dict(book)
         saved = values["guaranteed_improvement"]

@@ -17,7 +17,15 @@ from coherently.errors import MethodError, PanelError, counted
 from coherently.explain.allowance import Allowance
 from coherently.explain.bets.bets import bets_at_forecasts, bets_at_means, bets_of_judges, event_means, stated, usable
 from coherently.explain.bets.conditions import taken_alone
-from coherently.explain.findings import NAME, TOLD_BOOK, VERDICT_FIELDS, Finding, verdict_of, verdict_values
+from coherently.explain.findings import (
+    EXPLANATION_FIELDS,
+    NAME,
+    TOLD_BOOK,
+    VERDICT_FIELDS,
+    Finding,
+    verdict_of,
+    verdict_values,
+)
 from coherently.explain.rounding_slack import half_units
 from coherently.explain.time_shares import nearest_in_time
 from coherently.explain.verdicts import CheckStatus, Court, together
@@ -93,7 +101,14 @@ class JudgeCases(Value):
         counts = np.bincount(panel.judge_index, minlength=len(panel.judges))
         rows = np.argsort(panel.judge_index, kind="stable")
         position = {name: i for i, name in enumerate(panel.judges)}
-        return JudgeCases(panel, slack, cases, position, rows, np.concatenate([[0], np.cumsum(counts)]))
+        return JudgeCases(
+            panel=panel,
+            slack=slack,
+            cases=cases,
+            position=position,
+            rows=rows,
+            starts=np.concatenate([[0], np.cumsum(counts)]),
+        )
 
     def own(self, i: int) -> Indices:
         """The forecasts of one judge."""
@@ -103,7 +118,7 @@ class JudgeCases(Value):
         """The finding about one judge."""
         own = self.own(i)
         bets = stated(self.panel.select(own), bets_at_forecasts)
-        return _finding(self.panel.judges[i], bets, self.slack[own], self.cases[i].among(own), allowance)
+        return _finding(self.panel.judges[i], bets, self.slack[own], self.cases[i].among(own), allowance=allowance)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -189,6 +204,14 @@ class Judges(Mapping[str, Finding]):
             named[name] = finding
         return named
 
+    def reasons(self, findings: Mapping[str, Finding]) -> dict[str, dict[str, Any]]:
+        """What explains some findings, in plain values: what is known of them, and more while there is time."""
+        known = {}
+        for name, finding in findings.items():
+            if finding.is_fully_explained or self._allowance.left > 0.0:
+                known[name] = finding.explanation_values()
+        return known
+
     def columns(self) -> Columns:
         """The columns of `Check.frame`."""
         every = self.verdicts
@@ -205,22 +228,25 @@ class Judges(Mapping[str, Finding]):
         }
 
 
+JUDGE_FIELDS = (RecordField("judge", TEXT, "the name of the judge"), *VERDICT_FIELDS, *EXPLANATION_FIELDS)
 CHECK = Record(
     "check",
-    1,
+    2,
     "Who contradicts what (`co.check`, `coherently check --json`): what is found about the panel's means and judges.",
     (
         NAME,
         *VERDICT_FIELDS,
+        *EXPLANATION_FIELDS,
         TOLD_BOOK,
         RecordField(
             "judges",
-            ListOf(ObjectOf("a judge", (RecordField("judge", TEXT, "the name of the judge"), *VERDICT_FIELDS))),
+            ListOf(ObjectOf("a judge", JUDGE_FIELDS)),
             f"one object per judge; the contradictions of the {WORST} worst are named, as far as there is time",
         ),
         RecordField("notes", ListOf(TEXT), "what a reader should know"),
     ),
 )
+"""Version 1 has contradictions in symbols alone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -289,18 +315,23 @@ class Check(Worked):
         return self.judges.columns()
 
     def _plain(self) -> dict[str, Any]:
+        # Contradictions come first, of the means and of all judges: what explains them may take the time that is left.
+        if not self.means.is_retold:
+            _ = self.means.contradictory
+        self.judges.explained(WORST)
         return {**self.means._plain(), "judges": self._judge_rows(), "notes": [*self.notes, *self._silence()]}
 
     def _judge_rows(self) -> list[dict[str, Any]]:
-        """What is told of each judge, with contradictions of the worst."""
+        """What is told of each judge, with contradictions of the worst, and what explains them while there is time."""
         judges, explained = self.judges, self.judges.explained(WORST)
+        reasons = judges.reasons(explained)
         rows = []
         for i, (name, verdict) in enumerate(zip(judges.names, judges.verdicts, strict=True)):
             said: list[str] | None = None if verdict.status is CheckStatus.INCOHERENT else []
             if name in explained:
                 said = list(explained[name].contradictions)
             told = verdict_values(verdict, int(judges.forecasts[i]), float(judges.tolerances[i]))
-            rows.append({"judge": name, **told, "contradictions": said})
+            rows.append({"judge": name, **told, "contradictions": said, **reasons.get(name, {})})
         return rows
 
     def _silence(self) -> list[str]:
@@ -312,13 +343,13 @@ class Check(Worked):
     def _from_plain(cls, values: dict[str, Any]) -> Check:
         rows = [Finding._from_plain({"name": row["judge"], **row}) for row in values["judges"]]
         judges = Judges(
-            tuple(finding.name for finding in rows),
-            np.array([finding.forecasts for finding in rows], np.int64),
-            np.array([finding.tolerance for finding in rows], np.float64),
-            [verdict_of(finding) for finding in rows],
-            None,
-            Allowance(0.0),
-            {finding.name: finding for finding in rows},
+            names=tuple(finding.name for finding in rows),
+            forecasts=np.array([finding.forecasts for finding in rows], np.int64),
+            tolerances=np.array([finding.tolerance for finding in rows], np.float64),
+            verdicts=[verdict_of(finding) for finding in rows],
+            _origin=None,
+            _allowance=Allowance(0.0),
+            _findings={finding.name: finding for finding in rows},
         )
         return cls._retold(judges=judges, means=Finding._from_plain(values), notes=tuple(values["notes"]))
 
@@ -365,11 +396,11 @@ def check(
     """
     panel, said = with_weights(panel, weights)
     with opened(engine) as executor:
-        panel, notes, allowance = _begun(panel, time_limit, threads, cancel, executor)
+        panel, notes, allowance = _begun(panel, time_limit, threads, cancel, engine=executor)
         # The means come first: they are one piece of work, and the judges, who are many, have all that it leaves.
         means = _means(panel, allowance) if len(panel.judges) > 1 else None
         judges = _judges(panel, allowance, progress)
-        allowance.engine = None  # what is asked later is found here
+        allowance.leave_engine()
     if means is None:  # the means of one judge are its forecasts, one by one
         means = judges[panel.judges[0]]
     return Check(panel, judges, means, said + notes + _notes(judges))
@@ -399,19 +430,26 @@ def _begun(
 
 def _judges(panel: Panel, allowance: Allowance, progress: Progress | None = None) -> Judges:
     slack = half_units(panel)
-    cases = _examined(stated(panel, bets_of_judges), slack, allowance, JUDGES, progress)
+    cases = _examined(stated(panel, bets_of_judges), slack, allowance, JUDGES, progress=progress)
     origin = JudgeCases.of(panel, slack, cases)
     tolerances = np.zeros(len(panel.judges))
     np.maximum.at(tolerances, panel.judge_index, slack)
     verdicts = [case.verdict for case in cases]
-    return Judges(panel.judges, np.diff(origin.starts), tolerances, verdicts, origin, allowance)
+    return Judges(
+        names=panel.judges,
+        forecasts=np.diff(origin.starts),
+        tolerances=tolerances,
+        verdicts=verdicts,
+        _origin=origin,
+        _allowance=allowance,
+    )
 
 
 def _means(panel: Panel, allowance: Allowance) -> Finding:
     """The finding about the panel's means."""
     # A mean is off by at most the mean of the rounding errors of its forecasts.
     bets, slack = stated(panel, bets_at_means), event_means(panel, half_units(panel))
-    return _finding("panel", bets, slack, _examined(bets, slack, allowance, MEANS)[0], allowance)
+    return _finding("panel", bets, slack, _examined(bets, slack, allowance, MEANS)[0], allowance=allowance)
 
 
 def _examined(
@@ -420,7 +458,7 @@ def _examined(
     """Find the nearest coherent prices in a share of the time, and judge what is known: one case per judge."""
     with allowance.spend(share) as budget:
         refined = budget.within(allowance.left - (1.0 - REFINING) * allowance.seconds)
-        answers = nearest_in_time(bets, budget.share(SOLVING), refined, allowance.threads, progress)
+        answers = nearest_in_time(bets, budget.share(SOLVING), refined, allowance.threads, progress=progress)
         return _judged(bets, slack, answers, budget)
 
 
@@ -444,13 +482,20 @@ def _finding(name: str, bets: Bets, slack: Vector, case: Case, allowance: Allowa
     tolerance = float(slack.max(initial=0.0))
     known = case.verdict
     return Finding(
-        known.status,
-        known.least,
-        known.most,
-        known.guaranteed_improvement,
-        known.proofs,
-        known.cut,
-        *(name, len(bets), tolerance, bets, case.answers, case.alone, slack, allowance),
+        status=known.status,
+        least=known.least,
+        most=known.most,
+        guaranteed_improvement=known.guaranteed_improvement,
+        proofs=known.proofs,
+        cut=known.cut,
+        name=name,
+        forecasts=len(bets),
+        tolerance=tolerance,
+        _bets=bets,
+        _answers=case.answers,
+        _alone=case.alone,
+        _slack=slack,
+        _allowance=allowance,
     )
 
 

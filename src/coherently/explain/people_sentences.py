@@ -39,11 +39,18 @@ def phrase(item: Item) -> str:
     >>> phrase(Item("e", "p", "by 31 March", 5, "a missed delivery")), phrase(Item("e", "p", "Prices rise", 1))
     ('a missed delivery by 31 March', '“Prices rise”')
     """
+    if item.composed:
+        return item.title
     if not item.topic:
-        return item.title if _is_bare(item.title) else f"“{item.title}”"
+        return quoted(item.title)
     if _is_bare(item.topic) and not item.title[:1].isupper():
         return f"{item.topic} {item.title}"
     return f"“{item.topic}: {item.title}”"
+
+
+def quoted(title: str) -> str:
+    """A title inside a sentence: bare if it begins with a small letter, else in quotes."""
+    return title if _is_bare(title) else f"“{title}”"
 
 
 def _is_bare(text: str) -> bool:
@@ -52,7 +59,7 @@ def _is_bare(text: str) -> bool:
 
 def short(item: Item) -> str:
     """The name of an item among others of its question."""
-    return item.title if not item.title[:1].isupper() else f"“{item.title}”"
+    return item.title if item.composed or not item.title[:1].isupper() else f"“{item.title}”"
 
 
 def opened(sentence: str) -> str:
@@ -113,7 +120,7 @@ class Wording:
             return f"{' and '.join(names)} together ({more}) cannot be likelier than {phrase(other)} alone ({less})."
         if one.question == other.question:
             return f"{short(one)} ({more}) cannot be likelier than {short(other)} ({less})."
-        means = phrase(other).startswith(ARTICLES)
+        means = phrase(other).startswith(ARTICLES) and not other.composed
         why = ": it means one" if means else ": if it comes true, so does the other"
         return f"{phrase(one)} ({more}) cannot be likelier than {phrase(other)} ({less}){why}."
 

@@ -48,7 +48,7 @@ def nearest_in_time(
     every = sorted((Approach(bets, c) for c in clusters_of(bets)), key=lambda way: len(way.cluster.part))
     found = dict(_elsewhere(every, budget, refined, progress)) if budget.engine is not None else {}
     ways = [way for i, way in enumerate(every) if i not in found]
-    here = iter(_improved_here(ways, budget, refined, threads, progress, len(every)))
+    here = iter(_improved_here(ways, budget, refined, threads, progress=progress, total=len(every)))
     return [found[i] if i in found else next(here) for i in range(len(every))]
 
 

@@ -98,7 +98,7 @@ class Verdict:
         return place, -(self.distance if self.proved else self.distance_low)
 
 
-FINE = Verdict(CheckStatus.COHERENT, 0.0, 0.0, 0.0, (), cut=False)
+FINE = Verdict(status=CheckStatus.COHERENT, least=0.0, most=0.0, guaranteed_improvement=0.0, proofs=(), cut=False)
 
 
 class Court:
@@ -145,7 +145,14 @@ class Court:
         most = answer.square if answer.is_mixture else largest_square(self.bets, answer.cluster.bets)
         quoted = bool(self.quoted[answer.cluster.bets].any())
         saved = None if quoted else _saved(answer, self.called_off[answer.cluster.bets])
-        return Verdict(status, min(least, most), most, saved, (answer.proof,), answer.cut or late)
+        return Verdict(
+            status=status,
+            least=min(least, most),
+            most=most,
+            guaranteed_improvement=saved,
+            proofs=(answer.proof,),
+            cut=answer.cut or late,
+        )
 
     def _look(self, answer: NearestPrices, slack: Vector, share: float) -> tuple[CheckStatus, float, bool]:
         """A closer look: at relations that the bets of a cluster break, and at what rounding explains.
@@ -176,12 +183,12 @@ def together(verdicts: Iterable[Verdict]) -> Verdict:
     status = min((verdict.status for verdict in found), key=order.index)
     saved = [v.guaranteed_improvement for v in found if v.guaranteed_improvement is not None]
     return Verdict(
-        status,
-        sum(verdict.least for verdict in found),
-        sum(verdict.most for verdict in found),
-        sum(saved) if saved else None,
-        tuple(dict.fromkeys(proof for verdict in found for proof in verdict.proofs)),
-        any(verdict.cut for verdict in found),
+        status=status,
+        least=sum(verdict.least for verdict in found),
+        most=sum(verdict.most for verdict in found),
+        guaranteed_improvement=sum(saved) if saved else None,
+        proofs=tuple(dict.fromkeys(proof for verdict in found for proof in verdict.proofs)),
+        cut=any(verdict.cut for verdict in found),
     )
 
 

@@ -46,11 +46,15 @@ def panel_of(contents: Contents, dress: Dress | None = None) -> Panel:
     number, first = by_appearance(reading.event.astype(np.int64) << 32 | reading.condition)
     sides = reading.sides[first]
     own = [texts[i] for i in first.tolist()]
-    resolved = _outcomes(contents, events, replace(reading, sides=sides), own, laws)
-    written = WrittenEvents(tuple(own), sides[:, 0], sides[:, 1], sides[:, 2], resolved.outcome)
+    resolved = _outcomes(contents, events, replace(reading, sides=sides), own, laws=laws)
+    written = WrittenEvents(tuple(own), sides[:, 0], sides[:, 1], sides[:, 2], outcome=resolved.outcome)
     judge, judges = encode([forecast.judge for forecast in contents.forecasts])
     return Panel(
-        *(events, tuple(judges), written, judge, number[codes].astype(np.int32)),
+        events,
+        tuple(judges),
+        written,
+        judge_index=judge,
+        event_index=number[codes].astype(np.int32),
         **numbers_of(contents.forecasts),
         laws=laws,
         notes=tuple(resolved.notes()),
@@ -111,12 +115,22 @@ def fill(ledger: Ledger, panel: Panel) -> None:
     meanings = [ledger.words.read(text) for text in texts]
     for judge, event, probability, weight, lower, upper, time in _rows(panel):
         since = -math.inf if time is None else time
-        head = ledger.next_place(), since, panel.judges[judge], texts[event]
-        ledger.put(StandingForecast(*head, probability, weight, lower, upper, meanings[event]))
+        standing = StandingForecast(
+            ledger.next_place(),
+            since,
+            panel.judges[judge],
+            texts[event],
+            probability=probability,
+            weight=weight,
+            lower=lower,
+            upper=upper,
+            meaning=meanings[event],
+        )
+        ledger.put(standing)
     for text, meaning, outcome in zip(texts, meanings, panel.written.outcome.tolist(), strict=True):
         if outcome != UNRESOLVED:
             variables = meaning.variables or NOTHING
-            ledger.put(StandingOutcome(ledger.next_place(), -math.inf, text, outcome, variables))
+            ledger.put(StandingOutcome(ledger.next_place(), -math.inf, text, outcome, variables=variables))
 
 
 def _rows(panel: Panel) -> Iterator[tuple[int, int, float, float, float | None, float | None, float | None]]:

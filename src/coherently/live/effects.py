@@ -74,11 +74,11 @@ def _add(ledger: Ledger, revision: Revision) -> Effect:
         revision.time,
         judge,
         event,
-        revision.probability,
-        1.0 if revision.weight is None else revision.weight,
-        revision.lower,
-        revision.upper,
-        meaning,
+        probability=revision.probability,
+        weight=1.0 if revision.weight is None else revision.weight,
+        lower=revision.lower,
+        upper=revision.upper,
+        meaning=meaning,
     )
     around = ledger.around(item.variables)
     trial = Contents.of([*around, item]) if meaning.conditional and around.laws else None
@@ -138,7 +138,7 @@ def _resolve(ledger: Ledger, revision: Revision) -> Effect:
                 f"{event!r} has no outcome to take back; {counted(len(ledger.outcomes), 'event')} have one"
             )
         return Effect(revision.time, removes=removes)
-    item = StandingOutcome(ledger.places, revision.time, event, revision.outcome, variables)
+    item = StandingOutcome(ledger.places, revision.time, event, revision.outcome, variables=variables)
     others = [other for other in around if other is not old]
     return Effect(revision.time, removes=removes, puts=(item,), trial=Contents.of([*others, item]))
 

@@ -158,6 +158,10 @@ class Ledger:
         self.size = 0
         """How many forecasts stand."""
 
+    def remember(self, past: Iterable[tuple[Standing, float]], places: int) -> None:
+        """Take over what stood, until when, and how many places were given, from a ledger that was kept."""
+        self.past, self.places = list(past), places
+
     def next_place(self) -> int:
         """A place after all others."""
         self.places += 1

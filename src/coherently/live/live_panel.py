@@ -124,8 +124,8 @@ class LivePanel:
                     f"name that log, or a file that does not exist to begin a new one"
                 )
             journal.skip(done)
-            live._begin(ledger, dress, method, loss, journal)
-            live.note, live._workshop.revisions = journal.note, done
+            live._begin(ledger, dress, method, loss, journal, revisions=done)
+            live.note = journal.note
             live._recorder.go_on(background=background)
         return live
 
@@ -145,7 +145,9 @@ class LivePanel:
         An interval has `lower` and `upper`. `time` is a number, a `datetime` or an ISO date; by default it is now, in
         seconds since 1970. Times may not go back.
         """
-        return self._recorder.record(Act.ADD, time, **read_forecast(judge, event, probability, weight, lower, upper))
+        return self._recorder.record(
+            Act.ADD, time, **read_forecast(judge, event, probability, weight, lower=lower, upper=upper)
+        )
 
     def revise(
         self,
@@ -159,7 +161,9 @@ class LivePanel:
         time: object = None,
     ) -> int:
         """Change a judge's forecast of an event; its weight stays unless one is given."""
-        return self._recorder.record(Act.REVISE, time, **read_forecast(judge, event, probability, weight, lower, upper))
+        return self._recorder.record(
+            Act.REVISE, time, **read_forecast(judge, event, probability, weight, lower=lower, upper=upper)
+        )
 
     def withdraw(self, judge: str, event: str, *, time: object = None) -> int:
         """Take a judge's forecast of an event back."""
@@ -243,12 +247,14 @@ class LivePanel:
         said = f"{counted(size, 'forecast')} after {counted(revisions, 'revision')}"
         return f"<LivePanel: {said}, {counted(stale, 'component')} being solved>"
 
-    def _begin(self, ledger: Ledger, dress: Dress, method: Method, loss: Loss, journal: Journal | None) -> None:
+    def _begin(
+        self, ledger: Ledger, dress: Dress, method: Method, loss: Loss, journal: Journal | None, *, revisions: int = 0
+    ) -> None:
         unit = unit_of(numbers_of(Contents.of(ledger.items()).forecasts)["weight"])
         self.method, self._dress = method, dress
         self.note: str | None = None
         """What was cut off at the end of the log when it was opened, if anything."""
-        self._workshop = Workshop(ledger, Rules(_exact(method, loss), loss, unit))
+        self._workshop = Workshop(ledger, Rules(_exact(method, loss), loss, unit), revisions)
         self._recorder = Recorder(self._workshop, journal)
         weakref.finalize(self, self._recorder.let_go)
 

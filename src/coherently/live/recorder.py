@@ -103,9 +103,7 @@ class Recorder:
         workshop = self._workshop
         with workshop.lock:
             self.time = revision.time
-            workshop.touch(carry_out(workshop.ledger, effect))
-            workshop.revisions += 1
-            return workshop.revisions
+            return workshop.note_revision(carry_out(workshop.ledger, effect))
 
     def _refuse_if_closed(self) -> None:
         if self._closed:

@@ -92,7 +92,7 @@ class Vocabulary:
         event, condition, rest = _functions(events, sides)
         side, given, _ = sides.tolist()
         constant = float(side != NEVER) if side in (NEVER, given) else None
-        return Meaning((event, condition), (rest, condition), variables, constant, given != CERTAIN)
+        return Meaning((event, condition), (rest, condition), variables, constant, conditional=given != CERTAIN)
 
     def _parse(self, text: str, longest: int | None = None) -> tuple[Events, NDArray[np.int32]]:
         """A table with only the events of a text, and their sides; only declarations that it may need are read."""

@@ -63,14 +63,14 @@ class Workshop:
     does not keep the others waiting.
     """
 
-    def __init__(self, ledger: Ledger, rules: Rules) -> None:
+    def __init__(self, ledger: Ledger, rules: Rules, revisions: int = 0) -> None:
         self.lock = threading.Condition()
         self.ledger, self.rules, self.shelf, self.listeners = ledger, rules, Shelf(), Listeners()
         self.stale: dict[Neighbourhood, None] = dict.fromkeys(ledger.homes.values())
         """What changed since it was solved, in the order in which it did."""
         self.problems: dict[Neighbourhood, str] = {}
         """Why the last attempt to solve a neighbourhood failed."""
-        self.revisions = 0
+        self.revisions = revisions
         self.stopped = threading.Event()
         self._turn = threading.Lock()
         self._telling = 0
@@ -95,6 +95,12 @@ class Workshop:
         self.ask_to_stop()
         if self._worker is not None and self._worker is not threading.current_thread():
             self._worker.join()
+
+    def note_revision(self, homes: Iterable[Neighbourhood]) -> int:
+        """Note that a revision changed neighbourhoods, and give its number; needs the lock."""
+        self.touch(homes)
+        self.revisions += 1
+        return self.revisions
 
     def touch(self, homes: Iterable[Neighbourhood]) -> None:
         """Note that neighbourhoods changed; needs the lock."""
@@ -144,7 +150,9 @@ class Workshop:
             if home.variables:
                 names = frozenset(home.variables)
                 last = self.shelf.about(names)
-                return _Taken(home, home.contents(), home.changes, names, home.split, last, self.revisions)
+                return _Taken(
+                    home, home.contents(), home.changes, names, split=home.split, last=last, revision=self.revisions
+                )
             del self.stale[home]
         return None
 

@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from coherently.network.local_report import LocalReport
     from coherently.network.network import Network
     from coherently.network.protocol.messages import Message, MessageKind
     from coherently.network.protocol.node import Node
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 # Names are imported when they are first used: a node over sockets needs no kernel regression, and the other way round.
 _MODULES = {
+    "coherently.network.local_report": ["LocalReport"],
     "coherently.network.network": ["Network"],
     "coherently.network.protocol.messages": ["Message", "MessageKind"],
     "coherently.network.protocol.node": ["Node"],
@@ -43,6 +45,7 @@ __all__ = [
     "Channel",
     "KernelFusion",
     "LocalKernel",
+    "LocalReport",
     "Message",
     "MessageKind",
     "Mishaps",

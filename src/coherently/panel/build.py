@@ -124,16 +124,16 @@ def build(
         forecasts = _read_wide(table, layout, percent=percent)
     texts = cells.names(table, layout.event)
     reading = number_texts(table, texts, events, plain_events=plain_events)
-    _check_conditions(table, texts, reading, rules, events)
+    _check_conditions(table, texts, reading, rules, events=events)
     facts = []
     if isinstance(layout, Long) and layout.outcome is not None:
         outcome = cells.outcomes(table, layout.outcome)
         every = Reading(reading.sides[texts.codes], ())
-        facts.append(Facts.gather(table, layout.event, layout.outcome, every, outcome))
+        facts.append(Facts.gather(table, layout.event, layout.outcome, every, outcome=outcome))
     nothing_said = outcomes is None or (isinstance(outcomes, Mapping) and not outcomes)
     if not nothing_said:
         facts.append(read_outcomes(outcomes, events, plain_events=plain_events))
-    asked = _assemble(forecasts, texts, reading, events, rules, facts)
+    asked = _assemble(forecasts, texts, reading, events, laws=rules, facts=facts)
     answered = np.flatnonzero(~np.isnan(asked.probability))
     if not len(answered):
         raise PanelError(
@@ -191,7 +191,7 @@ def _read_probabilities(
         given = absent
     else:
         given = cells.probabilities(table, layout.probability, percent=percent, missing="abstain")
-        cells.check_inside(table, layout.probability, given, low, high)
+        cells.check_inside(table, layout.probability, given, low, upper=high)
     middle = (np.where(np.isnan(low), 0.0, low) + np.where(np.isnan(high), 1.0, high)) / 2
     middle[np.isnan(low) & np.isnan(high)] = np.nan
     probability = np.where(np.isnan(given), middle, given)
@@ -226,7 +226,7 @@ def _assemble(
     return Panel(
         events=events,
         judges=tuple(forecasts.judge.distinct),
-        written=WrittenEvents(kept, asked.event, asked.condition, asked.rest, resolved.outcome),
+        written=WrittenEvents(kept, asked.event, asked.condition, asked.rest, outcome=resolved.outcome),
         judge_index=forecasts.judge.codes,
         event_index=number[texts.codes[forecasts.row]],
         probability=forecasts.probability,

@@ -44,10 +44,7 @@ class Table:
 
     def place(self, row_index: int, column: str | None = None) -> str:
         """Say where a cell is: `panel.csv row 7, column probability`."""
-        row = f"{self.source} row {self.rows[row_index]}"
-        if column is None:
-            return row
-        return f"{row}, column {column}" if column else f"{row}, first column"
+        return self.where(row_index, column).words
 
     def where(self, row_index: int, column: str | None = None, event: str | None = None) -> Where:
         """The place of a cell, as a value."""

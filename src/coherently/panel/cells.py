@@ -167,7 +167,7 @@ def names(table: Table, column: str) -> CodedCells:
     if cells.codes.min(initial=0) < 0 or len(blank) > 1:
         rows = np.flatnonzero(np.isin(cells.codes, blank)).tolist()
         problems = ProblemList()
-        problems.add(rows, lambda row: _refused(table, row, column, EMPTY, None), EMPTY.remedies)
+        problems.add(rows, lambda row: _refused(table, row, column, EMPTY, cell=None), EMPTY.remedies)
         problems.check()
     return cells
 
@@ -176,7 +176,7 @@ def outcomes(table: Table, column: str) -> NDArray[np.int8]:
     """Read outcomes: 1 true, 0 false, -1 unresolved."""
     cells = table.columns[column]
     if isinstance(cells, CodedCells):
-        found = _converted_distinct(table, column, cells, np.arange(len(cells)), to_outcome)
+        found = _converted_distinct(table, column, cells, np.arange(len(cells)), convert=to_outcome)
         return np.array(found, np.int8)[cells.codes]
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iuf":
         absent = np.isnan(cells)
@@ -199,7 +199,7 @@ def times(table: Table, column: str) -> NDArray[np.float64]:
 
 
 def _times_among_numbers(table: Table, column: str, cells: NumberCells) -> NDArray[np.float64]:
-    moments = _converted_distinct(table, column, cells.odd_cells, cells.odd, to_moment)
+    moments = _converted_distinct(table, column, cells.odd_cells, cells.odd, convert=to_moment)
     dated = np.zeros(len(cells), np.bool_)
     dated[cells.odd] = np.array([isinstance(moment, datetime) for moment in moments], np.bool_)[cells.odd_cells.codes]
     _check_dated(table, column, dated, cells)
@@ -257,7 +257,7 @@ def _converted(table: Table, column: str, convert: Callable[[object], T | Refusa
     problems = ProblemList()
     problems.add(
         list(refused),
-        lambda row: _refused(table, row, column, refused[row], plain[row]),
+        lambda row: _refused(table, row, column, refused[row], cell=plain[row]),
         [remedy for refusal in refused.values() for remedy in refusal.remedies],
     )
     problems.check()
@@ -273,7 +273,7 @@ def _odd_numbers(
     table: Table, column: str, cells: NumberCells, convert: Callable[[object], float | Refusal]
 ) -> NDArray[np.float64]:
     """Convert the cells that are not plain numbers."""
-    answers = _converted_distinct(table, column, cells.odd_cells, cells.odd, convert)
+    answers = _converted_distinct(table, column, cells.odd_cells, cells.odd, convert=convert)
     return np.array(answers, np.float64)[cells.odd_cells.codes]
 
 
@@ -292,7 +292,7 @@ def _converted_distinct(
         problems = ProblemList()
         problems.add(
             list(found),
-            lambda row: _refused(table, row, column, refused[int(codes[found[row]])], cells[found[row]]),
+            lambda row: _refused(table, row, column, refused[int(codes[found[row]])], cell=cells[found[row]]),
             [remedy for refusal in refused.values() for remedy in refusal.remedies],
         )
         problems.check()

@@ -65,7 +65,9 @@ class Facts:
         place = np.full(int(sides.max(initial=0)) + 1, -1)
         place[sides[::-1]] = rows[::-1]  # the first row of each side is written last
         unique = np.flatnonzero(place >= 0)
-        return Facts(table, event_column, outcome_column, unique.astype(np.int32), place[unique], not len(rows))
+        return Facts(
+            table, event_column, outcome_column, unique.astype(np.int32), row=place[unique], is_blank=not len(rows)
+        )
 
     def text(self, row: int) -> str:
         """Quote the event of a row."""
@@ -95,19 +97,21 @@ def read_outcomes(source: Outcomes, events: Events, *, plain_events: bool) -> Fa
     texts = cells.texts(table, event_column)
     values = {} if plain_events else declared_rows(texts, events)
     if not values:
-        return _read_events(table, event_column, outcome_column, texts, events, plain_events=plain_events)
+        return _read_events(table, event_column, outcome_column, texts, events=events, plain_events=plain_events)
     plain = [row for row in range(len(texts)) if row not in values]
     is_blank = all(is_missing(table.columns[outcome_column][i]) for i in values)
     side, row = np.empty(0, np.int32), np.empty(0, np.int64)
     if plain:
         some = table.take(plain)
-        found = _read_events(some, event_column, outcome_column, [texts[i] for i in plain], events, plain_events=False)
+        found = _read_events(
+            some, event_column, outcome_column, [texts[i] for i in plain], events=events, plain_events=False
+        )
         side, row = found.side, np.array(plain)[found.row]
         is_blank = is_blank and found.is_blank
     # Values come last: they speak about all comparisons, those that only outcomes make among them.
     more, origin = value_facts(table, outcome_column, values, events)
     side, first = np.unique(np.concatenate([side, more]), return_index=True)
-    return Facts(table, event_column, outcome_column, side, np.concatenate([row, origin])[first], is_blank)
+    return Facts(table, event_column, outcome_column, side, row=np.concatenate([row, origin])[first], is_blank=is_blank)
 
 
 def _read_events(
@@ -116,7 +120,7 @@ def _read_events(
     outcome = cells.outcomes(table, outcome_column)
     coded = CodedCells(*encode(texts))
     reading = number_texts(table, coded, events, plain_events=plain_events)
-    return Facts.gather(table, event_column, outcome_column, Reading(reading.sides[coded.codes], ()), outcome)
+    return Facts.gather(table, event_column, outcome_column, Reading(reading.sides[coded.codes], ()), outcome=outcome)
 
 
 def shares_variables(panel: Panel, text: str) -> bool:

@@ -62,7 +62,7 @@ class WrittenEvents(Value):
             self.event[index],
             self.condition[index],
             self.rest[index],
-            self.outcome[index],
+            outcome=self.outcome[index],
         )
 
 

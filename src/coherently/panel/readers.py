@@ -63,11 +63,11 @@ def read_table(path: str | os.PathLike[str], progress: Progress | None = None, p
                 return gzip.GzipFile(fileobj=file) if is_zipped else file  # type: ignore[return-value]
 
             if plain.endswith((".jsonl", ".ndjson")):
-                table = _read_json_lines(file, raw, path.name, advance, planner)
+                table = _read_json_lines(file, raw, path.name, advance, planner=planner)
             else:
                 delimiter = "\t" if plain.endswith(".tsv") else None
                 with _buffered(raw()) as buffered:
-                    table = scan_csv(buffered, path.name, delimiter, advance, planner)
+                    table = scan_csv(buffered, path.name, delimiter, advance, planner=planner)
     if progress is not None and reader is None:
         progress(1.0)
     return table

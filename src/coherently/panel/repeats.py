@@ -31,7 +31,7 @@ def settle_repeats(panel: Panel, repeats: Repeats, place: Callable[[int], Where]
     order = np.lexsort((key,) if panel.time is None else (panel.time, key))
     new = np.r_[True, np.diff(key[order]) != 0]
     if repeats == "error":
-        raise _refusal(panel, np.argsort(key, kind="stable"), new, extra, place)
+        raise _refusal(panel, np.argsort(key, kind="stable"), new, extra, place=place)
     if repeats == "last":
         kept = np.sort(order[np.r_[new[1:], True]])
         return _with_note(panel.select(kept), f"earlier forecasts by the same judge left out: {extra:,}")

@@ -8,11 +8,11 @@ from coherently.problem.groups.shared import clique_tree, clusters, with_auxilia
 from coherently.problem.groups.simple import MAX_VARIABLES as LARGEST_GROUP
 from coherently.problem.groups.simple import Groups
 from coherently.problem.losses import BRIER, KERNELS, LOSSES, Brier, Log, Loss, Spherical, find_loss
-from coherently.problem.parts import Part, split
-from coherently.problem.pose import pose, pose_again, pose_individually
+from coherently.problem.parts import Part, split, split_some
+from coherently.problem.pose import pose, pose_again, pose_individually, pose_numbers
 from coherently.problem.problem import Merged, Problem, Way
 from coherently.problem.settled import possible, settled
-from coherently.problem.spaces.space import FREE, Block, LawFunctions, Space
+from coherently.problem.spaces.space import FREE, Block, BlockForm, LawFunctions, Space
 from coherently.problem.spaces.states import States, TooManyStatesError
 from coherently.problem.spaces.symmetry import broken_symmetry
 from coherently.problem.terms import ABSENT, NO_TERMS, Intervals, Limits, Sides
@@ -30,6 +30,7 @@ __all__ = [
     "SHARING",
     "Attached",
     "Block",
+    "BlockForm",
     "Brier",
     "Design",
     "Functions",
@@ -64,9 +65,11 @@ __all__ = [
     "pose",
     "pose_again",
     "pose_individually",
+    "pose_numbers",
     "possible",
     "settled",
     "split",
+    "split_some",
     "unit_of",
     "wider_clusters",
     "with_auxiliary",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.problem.functions import LARGEST_TABLE
+from coherently.problem.spaces.space import BlockForm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +44,7 @@ def _of_blocks(problem: Problem) -> list[NDArray[np.int64]]:
     blocks = [
         block.variables
         for block in merged.space.blocks
-        if len(block.variables) > 1 and np.array_equal(block.states, np.eye(len(block.variables)))
+        if len(block.variables) > 1 and block.form is BlockForm.EXACTLY_ONE
     ]
     if not blocks:
         return []

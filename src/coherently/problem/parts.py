@@ -31,8 +31,10 @@ class Part(Value):
     merged: Merged
 
 
-def split(merged: Merged) -> list[Part]:
+def split(merged: Merged, tied: NDArray[np.int32] | None = None) -> list[Part]:
     """Take the components apart: events that share no variable, directly or through others, are independent.
+
+    `tied` are the labels of `Merged.tied`, if they are known already.
 
     >>> from coherently.panel import Panel
     >>> from coherently.problem import pose
@@ -40,8 +42,8 @@ def split(merged: Merged) -> list[Part]:
     >>> [part.coordinates.tolist() for part in split(pose(panel).merged)]
     [[0, 2], [1]]
     """
-    tied = merged.tied()
-    home = _homes(merged, tied)
+    tied = merged.tied() if tied is None else tied
+    home = homes(merged, tied)
     if len(merged) and not tied.any() and not home.any():  # one component of all variables
         every = np.arange(merged.n_variables, dtype=np.int32)
         return [Part(np.arange(len(merged)), replace(merged, origin=every))]
@@ -77,7 +79,20 @@ def split(merged: Merged) -> list[Part]:
     return [part(*one) for one in zip(range(count), spaces, terms, strict=True)]
 
 
-def _homes(merged: Merged, tied: NDArray[np.int32]) -> NDArray[np.int64]:
+def split_some(merged: Merged, tied: NDArray[np.int32], some: NDArray[np.bool_]) -> list[Part]:
+    """Some of the components, by a mask over their labels, as `split` would give them."""
+    if some.all():
+        return split(merged, tied)
+    kept = some[tied[: len(merged)]]
+    places = np.flatnonzero(kept)
+    return (
+        [replace(part, coordinates=places[part.coordinates]) for part in split(merged.keep(kept))]
+        if len(places)
+        else []
+    )
+
+
+def homes(merged: Merged, tied: NDArray[np.int32]) -> NDArray[np.int64]:
     """The component of each variable, -1 if nothing is about it."""
     home = np.full(merged.n_variables, -1, np.int64)
     if not merged.space.is_free:

@@ -78,6 +78,22 @@ def pose_again(problem: Problem, value: NDArray[np.float64]) -> Problem:
     return _merge(replace(problem, forecasts=again, mean=value), Intervals())
 
 
+def pose_numbers(problem: Problem, panel: Panel, weight_unit: float = 1.0) -> Problem:
+    """The problem of a panel that differs from another one, whose problem is known, only in its numbers.
+
+    >>> from coherently.panel import Panel
+    >>> one, two = (Panel.from_records([("Ann", "p", p), ("Bob", "~p", 0.5)]) for p in (0.6, 0.8))
+    >>> pose_numbers(pose(one), two) == pose(two)
+    True
+    """
+    weights = in_units(panel.weight, weight_unit)
+    interval, bounds = _bounds(panel)
+    forecasts = replace(problem.forecasts, probability=panel.probability, weight=weights, interval=interval)
+    weight, mean = _weighted_mean(forecasts.unit, panel.probability, weights, len(problem.weight))
+    problem = replace(problem, forecasts=forecasts, weight=weight, mean=mean, weight_unit=weight_unit)
+    return _merge(problem, Intervals() if bounds is None else _intervals(problem, *bounds))
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _PosedUnits:
     """The units of the answer: the panel's event of each, its owner, and its sides."""

@@ -175,6 +175,8 @@ class Terms(Value):
 
     def part(self, number: NDArray[np.integer]) -> Terms:
         """The terms all of whose coordinates are kept: `number` renumbers these, and is -1 for the others."""
+        if not len(self):
+            return self
         given, intervals, limits = self.conditionals, self.intervals, self.limits
         kept = number >= 0
         whole, bound = (one.joint.are_on(kept) & one.condition.are_on(kept) for one in (given, limits))

@@ -71,4 +71,13 @@ def put_together(
         return Dossier(panel, found, scores, notes=notes, diversity=diversity(panel))
     answered = scores is not None and bool(np.any(resolved & ~np.isnan(result.solution.value)))
     replaced = score(panel, result, by_judge=True) if answered else None
-    return Dossier(panel, found, scores, result, replaced, verify(panel, result), notes, diversity(panel))
+    return Dossier(
+        panel,
+        found,
+        scores,
+        result,
+        replaced=replaced,
+        verification=verify(panel, result),
+        notes=notes,
+        diversity=diversity(panel),
+    )

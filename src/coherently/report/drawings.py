@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -99,9 +99,9 @@ def curves(trace: Trace, bound: float | None) -> tuple[Curve, Curve]:
     violation = np.log10(np.maximum(trace.violation, LEAST))
     objective = _curve("objective", trace.objective, bound or None)
     steep = _curve("largest violation", violation, None)
-    ends = (float(trace.violation[0]), float(trace.violation[-1]))
-    extremes = (float(trace.violation.min()), float(trace.violation.max()))
-    return objective, Curve(steep.name, steep.points, *ends, *extremes, None)
+    shown = trace.violation
+    first, last, low, high = (float(value) for value in (shown[0], shown[-1], shown.min(), shown.max()))
+    return objective, replace(steep, first=first, last=last, low=low, high=high)
 
 
 def _curve(name: str, values: NDArray[np.float64], rule: float | None) -> Curve:
@@ -114,7 +114,7 @@ def _curve(name: str, values: NDArray[np.float64], rule: float | None) -> Curve:
     y = HEIGHT * (1 - (values[kept] - low) / span)
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
     line = None if rule is None else HEIGHT * (1 - (rule - low) / span)
-    return Curve(name, points, float(values[0]), float(values[-1]), low, high, line)
+    return Curve(name, points, float(values[0]), float(values[-1]), low=low, high=high, rule=line)
 
 
 def bins(calibration: Calibration) -> tuple[Bin, ...]:
@@ -126,10 +126,10 @@ def bins(calibration: Calibration) -> tuple[Bin, ...]:
             SIDE * (1 - float(calibration.observed[i])),
             max(2.0, LARGEST_POINT * float(np.sqrt(calibration.count[i] / fullest))),
             float(calibration.lower[i]),
-            float(calibration.upper[i]),
-            int(calibration.count[i]),
-            float(calibration.mean_forecast[i]),
-            float(calibration.observed[i]),
+            upper=float(calibration.upper[i]),
+            count=int(calibration.count[i]),
+            forecast=float(calibration.mean_forecast[i]),
+            observed=float(calibration.observed[i]),
         )
         for i in np.flatnonzero(calibration.count).tolist()
     )
@@ -164,11 +164,13 @@ def _group(
     pairs = [ends] if is_pair else [np.stack([middle, end]) for end in ends]
     thick = min(3.0, 1.0 + 0.5 * float(np.log2(len(events))))
     lines = tuple((float(a), float(b), float(c), float(d)) for a, b, c, d in (pair.ravel() for pair in pairs))
-    return DrawnGroup(lines, None if is_pair else (float(middle[0]), float(middle[1])), thick, tuple(names), events)
+    return DrawnGroup(
+        lines, None if is_pair else (float(middle[0]), float(middle[1])), thick, tuple(names), events=events
+    )
 
 
 def _variable(name: str, place: list[float], outwards: list[float]) -> Variable:
     """A variable whose name is outside the ring."""
     (x, y), (right, down) = place, outwards
     anchor = "middle" if abs(right) < 0.12 else "start" if right > 0 else "end"
-    return Variable(name, x, y, x + APART * right, y + 4.0 + APART * down, anchor)
+    return Variable(name, x, y, x + APART * right, text_y=y + 4.0 + APART * down, anchor=anchor)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently.explain.event_names import EventNames
 from coherently.explain.people_sentences import SPACE, percent
 from coherently.explain.phrases import listing
 from coherently.explain.verdicts import CheckStatus
@@ -219,7 +220,9 @@ def forecasts(result: Result) -> ForecastSection:
 
     def row(i: int, value: float, raw: float) -> ForecastRow:
         event = columns["event"][i]
-        return ForecastRow(event, labels.get(event), value, raw, float(columns["weight"][i]), not absent[i])
+        return ForecastRow(
+            event, labels.get(event), value, raw, weight=float(columns["weight"][i]), ranked=not absent[i]
+        )
 
     numbers = (rows.tolist(), shown.probability.tolist(), shown.raw.tolist())
     return ForecastSection(tuple(map(row, *numbers)), len(change), shown.digits)
@@ -240,7 +243,9 @@ def repairs(book: Book, panel: Panel) -> ForecastSection:
     most = changed[np.argsort(-np.abs(after - before)[changed].round(ROUNDING), kind="stable")[:FORECASTS]]
     shown = rounded_changes(pose(panel), after, before, units=most)
     numbers = zip((panel.written.text[i] for i in most.tolist()), shown.probability, shown.raw, strict=True)
-    rows = [ForecastRow(text, panel.labels.get(text), float(new), float(old), math.nan) for text, new, old in numbers]
+    rows = [
+        ForecastRow(text, panel.labels.get(text), float(new), float(old), weight=math.nan) for text, new, old in numbers
+    ]
     rows = [row for row in rows if row.change]
     return ForecastSection(tuple(rows), len(changed) - len(most) + len(rows), shown.digits)
 
@@ -255,16 +260,16 @@ def judges(found: Check) -> JudgeSection:
         len(every),
         tuple(every.worst(len(every))),
         every.count(CheckStatus.UNDECIDED),
-        every.unfinished,
-        every.cut,
-        every.count(CheckStatus.ROUNDING),
-        every.tolerance,
-        _judge("", means.forecasts, means),
+        unfinished=every.unfinished,
+        cut=every.cut,
+        rounding=every.count(CheckStatus.ROUNDING),
+        tolerance=every.tolerance,
+        means=_judge("", means.forecasts, means),
     )
 
 
 def _judge(name: str, forecasts: int, verdict: Verdict) -> JudgeRow:
-    return JudgeRow(name, forecasts, str(verdict.status), distance_words(verdict), verdict.guaranteed_improvement)
+    return JudgeRow(name, forecasts, str(verdict.status), distance_words(verdict), saved=verdict.guaranteed_improvement)
 
 
 def contradictions(found: Check) -> tuple[ContradictionSection, ...]:
@@ -272,28 +277,27 @@ def contradictions(found: Check) -> tuple[ContradictionSection, ...]:
     said = []
     for name, finding in found.judges.explained(WORST).items():
         book = _in_short(finding.book) if finding.forecasts <= LONGEST_BOOK else None
-        said.append(_contradiction(name, finding, book, found.panel.labels))
+        said.append(_contradiction(name, finding, book, found.panel))
     if len(found.judges) > 1 and found.contradictions:
-        said.append(_contradiction(None, found.means, None, found.panel.labels))
+        said.append(_contradiction(None, found.means, None, found.panel))
     return tuple(said)
 
 
-def _contradiction(
-    name: str | None, finding: Finding, book: str | None, labels: Mapping[str, str]
-) -> ContradictionSection:
+def _contradiction(name: str | None, finding: Finding, book: str | None, panel: Panel) -> ContradictionSection:
     # Names are shown with what does not print as escapes, and a no-break space is such.
     people = tuple(sentence.replace(SPACE, " ") for sentence in finding.sentences("people")[:SAID])
-    return ContradictionSection(name, finding.contradictions[:SAID], book, people, change_words(finding, labels))
+    return ContradictionSection(name, finding.contradictions[:SAID], book, people, change=change_words(finding, panel))
 
 
-def change_words(finding: Finding, labels: Mapping[str, str]) -> str | None:
+def change_words(finding: Finding, panel: Panel) -> str | None:
     """The least change in whole per cents, or else exactly, with labels; None if there is none or it is long."""
     changes = finding.repair.whole or finding.repair.changes
     if not 0 < len(changes) <= FEW:
         return None
-    digits = 0 if finding.repair.whole else 1
+    digits, names = 0 if finding.repair.whole else 1, EventNames.of(panel)
     told = [
-        f"{labels.get(change.event, change.event)} from {percent(change.old, digits)} to {percent(change.new, digits)}"
+        f"{panel.labels.get(change.event) or names.composed(change.event) or change.event} "
+        f"from {percent(change.old, digits)} to {percent(change.new, digits)}"
         for change in changes
     ]
     return f"The least change: {listing(told)}.".replace(SPACE, " ")
@@ -314,13 +318,18 @@ def bets(book: Book, labels: Mapping[str, str]) -> BetSection:
             labels.get(bet.event),
             "sell" if bet.stake > 0 else "buy",
             abs(float(bet.stake)),
-            float(bet.price),
+            price=float(bet.price),
         )
         for bet in largest
     )
     worst = tuple((name, _said(value)) for name, value in book.worst_world.items())
     return BetSection(
-        rows, len(book.bets), book.sure_profit, book.sentence(), book.proof, worst if len(worst) <= 6 else ()
+        rows,
+        len(book.bets),
+        book.sure_profit,
+        book.sentence(),
+        proof=book.proof,
+        worst=worst if len(worst) <= 6 else (),
     )
 
 
@@ -347,7 +356,7 @@ def accuracies(scores: Scores, replaced: Scores | None) -> AccuracySection:
     together = None if replaced is None else replaced.average()["brier"]
     average = Accuracy("", int(scores.scored.sum()), tuple(scores.average().values()), together)
     heads, upward = (rule.head for rule in RULES), (rule.head for rule in RULES if rule.higher_is_better)
-    return AccuracySection(tuple(heads), tuple(upward), rows, len(scores.judges), average)
+    return AccuracySection(tuple(heads), tuple(upward), rows, len(scores.judges), average=average)
 
 
 def certificate(result: Result) -> Certificate:

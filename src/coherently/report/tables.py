@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coherently.errors import counted
+from coherently.explain.people_sentences import SPACE
 from coherently.report.changes import ranked_changes
 from coherently.result.record import RESULT
 from coherently.result.shown import DIGITS, ShownForecasts, ShownNumbers, beside, nearest, outward
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from coherently.explain import Check
     from coherently.explain.bets import Book
+    from coherently.explain.findings import Finding, Voice
     from coherently.explain.verdicts import Verdict
     from coherently.panel import Columns, Panel
     from coherently.result import Result
@@ -32,6 +34,8 @@ LONGEST = 40
 SAID = 3
 """Maximum number of contradictions that are put into words, for each of the `WORST` judges."""
 WORST = 5
+UNNOTICED = "less than people notice, half a per cent, or too much to be looked at; --voice symbols names it."
+"""What is said in people's voice of a contradiction that it has no sentence for."""
 BETS = 10
 """Maximum number of bets in a table."""
 _BAR = 20
@@ -229,15 +233,24 @@ def _rounding_words(rounded: int, total: int, tolerance: float) -> str:
     return f"{who} up to rounding: with the decimals given, each number may be off by {tolerance:g}."
 
 
-def contradictions_text(check: Check) -> Text:
-    """The worst contradictions of the worst judges, and of the panel's means, one per line."""
+def contradictions_text(check: Check, voice: Voice = "symbols") -> Text:
+    """The worst contradictions of the worst judges, and of the panel's means, one per line, in one voice."""
     several = len(check.judges) > 1
     count = SAID if several else None
-    findings = check.judges.explained(WORST)
-    lines = [f"{name}: {said}" for name, finding in findings.items() for said in finding.contradictions[:count]]
-    if several:
-        lines += [f"panel's means: {said}" for said in check.contradictions[:SAID]]
+    lines = [
+        f"{name}: {said}"
+        for name, finding in check.judges.explained(WORST).items()
+        for said in _said(finding, voice)[:count]
+    ]
+    if several and check.contradictions:
+        lines += [f"panel's means: {said}" for said in _said(check.means, voice)[:SAID]]
     return Text("\nContradictions\n").append("\n".join(f"  {_plain(line)}" for line in lines))
+
+
+def _said(finding: Finding, voice: Voice) -> tuple[str, ...]:
+    """The sentences of a contradictory finding, of which there is always one."""
+    # A terminal shows what does not print as escapes, and a no-break space is such.
+    return tuple(said.replace(SPACE, " ") for said in finding.sentences(voice)) or (UNNOTICED,)
 
 
 def book_table(book: Book, labels: Mapping[str, str]) -> Table:

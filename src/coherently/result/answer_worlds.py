@@ -42,7 +42,7 @@ class Mixture:
     0.25 {'p': True, 'q': True}
     """
 
-    parts: tuple[Worlds, ...]
+    parts: Sequence[Worlds]
     events: Events
     origin: NDArray[np.int32]
 

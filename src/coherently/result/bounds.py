@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from coherently.errors import EventError, MethodError, ResultError, Where
 from coherently.events import CERTAIN, NEVER, find_world, quote_name
 from coherently.panel import impossible_conditions
 from coherently.problem import ABSENT, pose, possible, settled, split, unit_of
+from coherently.result.answer_index import index_of
 from coherently.result.answer_worlds import join
 from coherently.result.notes import condition_text
 from coherently.solve import Budget, Coherence
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from coherently.events import Events
+    from coherently.events import Events, Reading
     from coherently.panel import Panel
     from coherently.problem import Merged
     from coherently.result.result import Result
@@ -132,7 +134,11 @@ class AskedEvent:
 
 def read_event(event: str, events: Events) -> AskedEvent:
     """Read an event, or a conditional, and add it to the table."""
-    reading = events.add([event])
+    return _asked(event, events.add([event]))
+
+
+def _asked(event: str, reading: Reading) -> AskedEvent:
+    """What was asked for; an error if it could not be read."""
     if reading.faults:
         raise reading.faults[0].error(f"{event!r}: {reading.faults[0]}")
     return AskedEvent(event, *map(int, reading.sides[0]))
@@ -149,7 +155,40 @@ def find_bounds(result: Result, event: str, time_limit: float, budget: Budget) -
         )
     if not 0 <= time_limit < math.inf:
         raise MethodError(f"time_limit is {time_limit}; it must be a number of seconds, 0 or more")
-    # A separate table, because the event may add variables, and thresholds and values of declared variables.
+    budget = budget.within(time_limit)
+    found = _looked_up(result, event, budget)
+    return _posed_anew(result, event, budget) if found is None else found
+
+
+def _looked_up(result: Result, event: str, budget: Budget) -> Bounds | None:
+    """The bounds by the result's own components; None if the event is about variables that are in none of them."""
+    index = index_of(result)
+    if (read := index.read(event)) is None:
+        return None
+    reading, events = read
+    asked = _asked(event, reading)
+    panel = replace(result.panel, events=events)
+    constant = _constant(panel, asked)
+    if constant is not None:
+        return Bounds(constant, constant)
+    coordinates = np.array(asked.coordinates(), np.int32) // 2
+    starts, variables = events.supports(coordinates)
+    if (number := index.numbers(variables)) is None:
+        return None
+    components = index.components.part(np.unique(index.components.home[number]).tolist()).merged
+    place = np.searchsorted(components.origin, number)
+    table_starts, tables = events.tables(coordinates)
+    rows = [place[a:b] for a, b in pairwise(starts.tolist())]  # ascending: the problem numbers variables in their order
+    words = [tables[a:b] for a, b in pairwise(table_starts.tolist())]
+    part = _touched(components.extend(rows, words), len(components) + np.arange(len(rows)))
+    if (mixture := index.mixture(part.origin)) is None:
+        return None
+    weight, worlds = mixture
+    return _bounds(part, asked, KnownAnswer(worlds, weight, result.loss), budget)
+
+
+def _posed_anew(result: Result, event: str, budget: Budget) -> Bounds:
+    """The bounds by the whole panel with the event, which may add variables, thresholds and values of declared ones."""
     panel = replace(result.panel, events=deepcopy(result.panel.events))
     asked = read_event(event, panel.events)
     constant = _constant(panel, asked)
@@ -159,7 +198,7 @@ def find_bounds(result: Result, event: str, time_limit: float, budget: Budget) -
     problem = pose(settled(panel), result.loss, unit_of(panel.weight), np.array(sides, np.int32))
     part = _touched(problem.merged, [problem.coordinate_of(side) for side in sides])
     weight, worlds = _joint(result, panel, part)
-    bounds = _bounds(part, asked, KnownAnswer(worlds, weight, result.loss), budget.within(time_limit))
+    bounds = _bounds(part, asked, KnownAnswer(worlds, weight, result.loss), budget)
     return _noted(bounds, _note_unknown(result, panel.events, part, len(sides)))
 
 
@@ -229,7 +268,7 @@ def _reason(found: Extremes) -> str | None:
     return "the events are too large for a proof; tighter bounds may exist"
 
 
-def _touched(merged: Merged, asked: Sequence[int]) -> Merged:
+def _touched(merged: Merged, asked: Sequence[int] | NDArray[np.int64]) -> Merged:
     """Everything known that is connected to some coordinates, and these once more, as the last.
 
     They are of one component: "A given H" is about A and H, and A implies H, which independent events do not.

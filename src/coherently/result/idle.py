@@ -30,9 +30,10 @@ def with_idle(panel: Panel, problem: Problem, solution: Solution) -> tuple[Probl
     if not isinstance(solution, Global):
         return problem, solution
     used, count = problem.merged.origin, panel.events.n_variables
-    if sum(len(part.variables) for part in solution.worlds) == count:
+    told = solution.assigned()
+    if len(told) == count:
         return problem, solution
-    assigned = used[np.concatenate([np.empty(0, np.int32), *(part.variables for part in solution.worlds)])]
+    assigned = used[told]
     idle = np.setdiff1d(np.arange(count), assigned)
     if not len(idle):
         return problem, solution

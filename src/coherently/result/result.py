@@ -12,6 +12,7 @@ from coherently.errors import EventError, Where, counted
 from coherently.events import NEVER, PackedTexts
 from coherently.note_log import notes_logged
 from coherently.panel import ROWS, digest, text_table, to_frame
+from coherently.result.answer_index import Indexed
 from coherently.result.answer_worlds import Mixture
 from coherently.result.bounds import TIME_LIMIT, find_bounds
 from coherently.result.bounds_table import BoundsTable
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Result(Value, Described):
+class Result(Indexed, Value, Described):
     """What a method made of a panel.
 
     If the result was read from JSON, `panel` has the means of the forecasts as forecasts of one judge, named panel, and
@@ -65,7 +66,7 @@ class Result(Value, Described):
         >>> bool(co.verify(panel, Result.from_json(text)))
         True
         >>> co.verify(panel, Result.from_json(text.replace("optimal", "time_limit"))).problems
-        ['the status is time_limit, but the gap is 0, within the tolerance']
+        ['the status is time_limit, but the gap is ..., within the tolerance']
         """
         return cls._from_plain(RESULT.read(source))
 
@@ -173,7 +174,7 @@ class Result(Value, Described):
         return self.solution.trace if isinstance(self.solution, Local) else None
 
     @property
-    def components(self) -> tuple[Component, ...]:
+    def components(self) -> Sequence[Component]:
         """What was done about each independent component of the problem, if the method splits it into components."""
         return self.solution.components
 

@@ -157,7 +157,7 @@ def run_candidates(
         interrupted = True
     if interrupted:
         notes.append("interrupted: later methods were not run, and no intervals were made")
-    return Ran(tuple(candidates), np.stack(forecasts), tuple(makings), tuple(notes), interrupted)
+    return Ran(tuple(candidates), np.stack(forecasts), tuple(makings), tuple(notes), interrupted=interrupted)
 
 
 def _tell(progress: Progress, before: int, total: int, done: float) -> None:

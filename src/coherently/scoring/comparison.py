@@ -308,7 +308,9 @@ class Comparison(Value, Described):
         contrast[second] -= 1
         half = float(self._half(over, contrast)[column])
         interval = None if np.isnan(value - half) else (value - half, value + half)
-        return Difference(method, other, score, value, interval, self.confidence, over or self.over)
+        return Difference(
+            method, other, score, value, interval=interval, confidence=self.confidence, over=over or self.over
+        )
 
     def difference_columns(self, over: str | None = None) -> Columns:
         """One row per pair of methods and score: method, other, score, difference, low, high, excludes_zero."""
@@ -448,7 +450,7 @@ def compare(
     >>> comparison.difference("Individual", "Raw").sentence
     '...'
     """
-    _check(bootstrap, seed, confidence, clip, over)
+    _check(bootstrap, seed, confidence, clip, over=over)
     if not isinstance(panel, Panel):
         raise PanelError(f"compare takes a Panel, not a {type(panel).__name__}; see Panel.from_frame")
     if not (panel.written.outcome[panel.event_index] >= 0).any():
@@ -470,7 +472,14 @@ def compare(
         if spread is not None and remake:
             again = partial(_remade, panel, scored, rows, ran, clip)
             where = count_threads(threads) if executor is None else (executor, ran.seconds)
-            draws = redraw(len(scored.judges), bootstrap, seed, where, again, partial(_tell_rest, tell, share, cancel))
+            draws = redraw(
+                len(scored.judges),
+                bootstrap,
+                seed,
+                where,
+                remake=again,
+                progress=partial(_tell_rest, tell, share, cancel),
+            )
             spread = replace(spread, judges=covariances(draws, len(scored.judges)))
     cut_short = intervals and remake and len(draws) < bootstrap
     if not (ran.interrupted or cut_short):
@@ -545,7 +554,7 @@ def _tell_rest(tell: Progress, share: float, cancel: Signal | None, done: float)
 def _tally(scored: Panel, forecasts: NDArray[np.float64], clip: float) -> Tally:
     outcome = scored.written.outcome[scored.event_index].astype(np.float64)
     judge, event = scored.judge_index.astype(np.int64), scored.event_index.astype(np.int64)
-    return Tally.of(forecasts, outcome, judge, event, len(scored.judges), clip)
+    return Tally.of(forecasts, outcome, judge, event, judges=len(scored.judges), clip=clip)
 
 
 def _remade(

@@ -203,7 +203,7 @@ class Consistency(Value, Described):
 def _read_tuple(row: dict[str, Any]) -> Tuple:
     questions = {role: Question(**each) for role, each in row["questions"].items()}
     answers = {role: float(p) for role, p in row["answers"].items()}
-    return Tuple(row["judge"], row["check"], answers, row["tuple"], questions)
+    return Tuple(row["judge"], row["check"], answers, row["tuple"], questions=questions)
 
 
 @notes_logged(lambda scores: scores.notes)
@@ -262,12 +262,14 @@ def consistency(
     tell = progress or (lambda _: None)
     with opened(engine) as executor:
         for index, item in enumerate(tuples):
-            arbitrage[index], known = distance(_panel(item), loss, TOLERANCE, time_limit, cancel, executor)
+            arbitrage[index], known = distance(
+                _panel(item), loss, TOLERANCE, time_limit, cancel=cancel, engine=executor
+            )
             open_ += not known
             done += 1
             tell(done / work)
         for index, panel in enumerate(panels.values()):
-            apart[index], known = distance(panel, loss, Exact().tolerance, time_limit, cancel, executor)
+            apart[index], known = distance(panel, loss, Exact().tolerance, time_limit, cancel=cancel, engine=executor)
             open_ += not known
             tell((done + index + 1) / work)
     given = source.probability if isinstance(source, Panel) else [p for item in tuples for p in item.answers.values()]
@@ -277,7 +279,9 @@ def consistency(
             f"scores that are only upper bounds, not finished in their time limit of {time_limit:g} s: {open_:,}"
         )
     scores = np.array([frequentist(item.check, item.answers, beta) for item in tuples])
-    return Consistency(tuple(tuples), arbitrage, scores, judges, apart, clip, beyond, tuple(notes))
+    return Consistency(
+        tuple(tuples), arbitrage, scores, judges, joint=apart, clip=clip, clipped=beyond, notes=tuple(notes)
+    )
 
 
 def distance(

@@ -121,9 +121,13 @@ def _true_less_false(forecast: Vector, outcome: Vector) -> tuple[Mean, ...]:
 
 
 RULES = [
-    ScoringRule("brier", "Brier", "Brier score", lambda p, o, _: _mean(brier(p, o)), 0.0, 1.0),
-    ScoringRule("log", "log score", "log score", lambda p, o, clip: _mean(log_score(p, o, clip)), 0.0, math.inf),
-    ScoringRule("slope", "slope", "slope", lambda p, o, _: _true_less_false(p, o), -1.0, 1.0, higher_is_better=True),
+    ScoringRule("brier", "Brier", "Brier score", lambda p, o, _: _mean(brier(p, o)), least=0.0, most=1.0),
+    ScoringRule(
+        "log", "log score", "log score", lambda p, o, clip: _mean(log_score(p, o, clip)), least=0.0, most=math.inf
+    ),
+    ScoringRule(
+        "slope", "slope", "slope", lambda p, o, _: _true_less_false(p, o), least=-1.0, most=1.0, higher_is_better=True
+    ),
 ]
 """The scores of a judge, in the order of their columns. A new rule is one line here; tables and pages follow."""
 

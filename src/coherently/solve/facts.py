@@ -67,6 +67,8 @@ class Route(Worded):
     WOLFE = "Wolfe's algorithm"
     DEMPSTER = "Dempster's rule"
     PROJECTIONS = "alternating projections"
+    CLOSED_FORM = "closed form"
+    LEVELS = "Newton's method on levels"
 
 
 class Proof(Worded):
@@ -81,7 +83,6 @@ class Proof(Worded):
     ONLY_PAIRS = "relaxation to pairs of variables: the distance is at least this"
     CLUSTERS = "relaxation to clusters of variables"
     SEMIDEFINITE = "semidefinite bound with branch and bound"
-    COUNTS = "the best world for each number of true variables"
     PROGRAM = "mixed-integer programming (HiGHS)"
     LOGICAL_GROUPS = "groups logical"
     PAIR_GROUPS = "groups pairs"

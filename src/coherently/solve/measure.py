@@ -8,7 +8,7 @@ import numpy as np
 
 from coherently.problem.spaces.space import rows_by_home
 from coherently.problem.spaces.states import truths
-from coherently.solve.solution import Global
+from coherently.solve.solution import Global, LazyWorlds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +36,8 @@ def probabilities(problem: Problem, solution: Solution) -> Vector:
         side, turned = (column[problem.coordinate[~plain]] for column in (given.joint.coordinate, given.joint.turned))
         x[side] = np.where(np.isnan(x[side]), np.where(turned, 1.0 - joint, joint), x[side])
         return x
+    if isinstance(solution.worlds, LazyWorlds):
+        return solution.worlds.probability.copy()
     home = np.full(merged.n_variables + 1, len(solution.worlds))
     for i, part in enumerate(solution.worlds):
         home[part.variables] = i

@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from coherently.errors import MethodError, unknown_word
+from coherently.problem.pool_kinds import OPTIONS
 from coherently.solve.facts import Promise
 from coherently.solve.methods.alternating_projections import AlternatingProjections
 from coherently.solve.methods.annealing import Annealing
@@ -13,7 +14,7 @@ from coherently.solve.methods.auto import Auto
 from coherently.solve.methods.evidence import DempsterShafer
 from coherently.solve.methods.exact import Exact
 from coherently.solve.methods.lindley import Lindley
-from coherently.solve.methods.pools import OPTIONS, Pool
+from coherently.solve.methods.pools import Pool
 from coherently.solve.methods.recipe import Recipe
 from coherently.solve.solution import Method
 
@@ -80,6 +81,17 @@ def takes(method: Method, option: str) -> bool:
         return True
     then = getattr(method, "then", None)
     return then is not None and takes(then, option)
+
+
+def needs_means_only(method: Method) -> bool:
+    """Whether a method needs of the forecasts of an event only their mean and weight, under the Brier loss.
+
+    A method says so by `from_means`; one that does not say it may need the single forecasts.
+
+    >>> needs_means_only(Exact()), needs_means_only(Pool("linear")), needs_means_only(Pool("median"))
+    (True, True, False)
+    """
+    return bool(getattr(method, "from_means", False))
 
 
 def _options_of(method: object) -> set[str]:

@@ -6,11 +6,15 @@ import sys
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
+import numpy as np
+
 from coherently.solve.facts import Coherence, Status
+from coherently.solve.lazy_tuple import LazyTuple
 from coherently.values import Value
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from coherently.problem import Problem
@@ -38,6 +42,23 @@ class Worlds(Value):
     variables: NDArray[np.int32]
     weight: NDArray[np.float64]
     truth: NDArray[np.bool_]
+
+
+class LazyWorlds(LazyTuple[Worlds]):
+    """Worlds of parts that are made on demand: their `variables`, and the `probability` of each coordinate."""
+
+    __slots__ = ("probability", "variables")
+
+    def __init__(
+        self,
+        count: int,
+        make: Callable[[int], Worlds],
+        *,
+        variables: NDArray[np.int32],
+        probability: NDArray[np.float64],
+    ) -> None:
+        super().__init__(count, make)
+        self.variables, self.probability = variables, probability
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +98,7 @@ class Solution(Value):
     lower_bound: float | None = None
     guaranteed_improvement: float | None = None
     conditionals: str | None = None
-    components: tuple[Component, ...] = ()
+    components: Sequence[Component] = ()
     note: str | None = None
 
     @property
@@ -96,7 +117,12 @@ class Solution(Value):
             known = {name: value for name in names if (value := getattr(of, name)) is not None}
             return {name: min(value * unit, sys.float_info.max) for name, value in known.items()}
 
-        components = tuple(replace(one, **told(one, "objective", "lower_bound")) for one in self.components)
+        known = self.components
+
+        def component(i: int) -> Component:
+            return replace(known[i], **told(known[i], "objective", "lower_bound"))
+
+        components = LazyTuple(len(known), component)
         sums = told(self, "objective", "lower_bound", "guaranteed_improvement")
         if isinstance(self, Local) and self.trace:
             sums["trace"] = replace(self.trace, objective=self.trace.objective * unit)
@@ -138,10 +164,16 @@ class Global(Solution):
     coherence = Coherence.GLOBAL
 
     _: KW_ONLY
-    worlds: tuple[Worlds, ...]
+    worlds: Sequence[Worlds]
     violation: float | None = None
     degenerate: tuple[int, ...] = ()
     standing: tuple[int, ...] = ()
+
+    def assigned(self) -> NDArray[np.int32]:
+        """The variables that the worlds assign."""
+        if isinstance(self.worlds, LazyWorlds):
+            return self.worlds.variables
+        return np.concatenate([np.empty(0, np.int32), *(part.variables for part in self.worlds)])
 
 
 def promised(improvement: float) -> float | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from coherently.verifier.distinct_events import Distinct
     from coherently.verifier.nearness import Nearness
 
-ENUMERATION = "own enumeration"
+ENUMERATION, ELIMINATION = "own enumeration", "own elimination of variables"
 NOTHING = "no distance is below 0"
 RELAXATION = "the relaxation to groups, on the result's word"
 OWN_RELAXATION = "own relaxation to groups"
@@ -198,7 +198,8 @@ def _check_component(i: int, claim: float, result: Result, near: Nearness, found
     if claim < -slack or math.isnan(claim):
         return [f"the lower bound of component {i} is {claim * unit:.12g}, below 0"]
     if claim <= low + slack or claim <= 0:
-        found.rests_on.append(ENUMERATION if claim <= low + slack else NOTHING)
+        how = ENUMERATION if near.worlds.possible[i] else ELIMINATION
+        found.rests_on.append(how if claim <= low + slack else NOTHING)
         return []
     if not near.worlds.possible[i]:
         found.believed[i] = min(claim, f)

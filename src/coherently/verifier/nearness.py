@@ -12,6 +12,7 @@ from coherently.verifier.costs import Costs
 from coherently.verifier.distinct_events import CLOSE, first_homes
 from coherently.verifier.enumeration import Enumeration, proved
 from coherently.verifier.optimum import Bracket, ConvexProgram, bracket
+from coherently.verifier.running_counts import CountedComponents
 
 if TYPE_CHECKING:
     from coherently.arrays import Indices, Mask, Vector
@@ -73,8 +74,9 @@ class Nearness:
     `objective` is the distance f, and `blur` its error, for conditionals only, if P(E & H) and P(H) are off by CLOSE,
     as sums of shares may be. `shortfall` is g, the greatest <F, x - s> over the worlds s, with F the slope of the
     distance, or half of it, N(x - q), where it is `quadratic`: for points under the Brier loss. It is NaN where there
-    are too many worlds to enumerate (`worlds` says so), pins, which not all worlds obey, or an impossible condition.
-    `saved` is the Brier penalty that is saved in every world, in enumerated components.
+    are too many worlds to enumerate (`worlds` says so) or to go through by counts, where there are pins, which not all
+    worlds obey, or an impossible condition.
+    `saved` is the Brier penalty that is saved in every world, NaN where that is not known.
     """
 
     panel: Panel
@@ -123,7 +125,8 @@ def measure(panel: Panel, answer: Stated) -> Nearness:
     by_event = np.bincount(rows, share * steep, count)
     by_condition = np.where(distinct.conditional, np.bincount(rows, share * flat, count), 0.0)
     level = share * (steep * u + np.where(distinct.conditional[rows], flat * h, 0.0))
-    least = worlds.least(np.concatenate([by_event, by_condition[given]]))
+    counted = CountedComponents(panel, worlds)
+    least = counted.least(np.concatenate([by_event, by_condition[given]]))
     pinned = np.isin(np.arange(distinct.n_components), _pin_homes(panel, distinct))
     unknown = pinned.copy()
     # Where a condition is almost impossible the slope is not unique, and only some slopes prove the bound.
@@ -137,7 +140,7 @@ def measure(panel: Panel, answer: Stated) -> Nearness:
         objective=_summed(home, value, distinct),
         blur=CLOSE * _summed(home, blur, distinct),
         shortfall=np.where(unknown, np.nan, _summed(home, level, distinct) - least),
-        saved=_saved(answer, worlds, given),
+        saved=_saved(answer, counted, given),
         quadratic=quadratic,
         pinned=pinned,
         worlds=worlds,
@@ -198,7 +201,7 @@ def _pin_homes(panel: Panel, distinct: Distinct) -> Indices:
     return first_homes(panel, distinct.home_of_variable, pins.event, pins.condition)
 
 
-def _saved(answer: Stated, worlds: Enumeration, given: Indices) -> Vector:
+def _saved(answer: Stated, worlds: CountedComponents, given: Indices) -> Vector:
     """The least of sum N ((v - q)^2 - (v - x)^2) over worlds v; conditionals count where their condition holds."""
     distinct = answer.distinct
     known = distinct.weight > 0

@@ -9,6 +9,7 @@ import numpy as np
 
 from coherently.errors import SHOWN
 from coherently.events import NEVER
+from coherently.problem.pool_kinds import OPTIONS as POOLS
 from coherently.verifier.distinct_events import CLOSE, means_as_written, resolution, scaled
 
 if TYPE_CHECKING:
@@ -100,10 +101,8 @@ KINDS = {
     "lindley": replace(APART, states=("violation",), of_others=True, quadratic=True),
     "dempster-shafer": replace(APART, splits=True),
     "recipe": AVERAGE,
-    **dict.fromkeys(("linear", "log", "median", "trimmed", "extremised", "shrunk", "neyman-roughgarden"), POOLED),
-    **dict.fromkeys(("normalised", "power", "shin"), POOLED),
 }
-"""The methods of the package except auto, which is exact or dykstra; nothing is known of others."""
+"""The methods of the package except pools and auto, which is exact or dykstra; nothing is known of others."""
 ANY = Kind(WEAKEST_FIRST, ("optimal", "averaged", "converged", "sweep_limit", "pass_limit", *LIMITS))
 
 
@@ -118,8 +117,8 @@ def kind_of(method: str, coherence: str) -> Kind:
         return replace(KINDS["dykstra"], without=()) if coherence == "local" else KINDS["exact"]
     pool, _, then = method.partition(THEN)
     if not then:
-        return KINDS.get(method, ANY)
-    after = kind_of(then, coherence) if KINDS.get(pool) in (AVERAGE, POOLED) else ANY
+        return POOLED if method in POOLS else KINDS.get(method, ANY)
+    after = kind_of(then, coherence) if kind_of(pool, "none") in (AVERAGE, POOLED) else ANY
     ends = tuple("converged" if status == "optimal" else status for status in after.statuses)
     states = tuple(name for name in after.states if name not in NO_NEARNESS)
     without = (*after.without, *NO_NEARNESS)

@@ -73,7 +73,8 @@ class Verification(Described):
     names, in words, what neither evaluation nor enumeration decides: a true verification does not cover it;
     `unchecked_fields` are the fields of the result's record that this is about (see docs/reference/result-json.md).
     `bound_rests_on` says for each component, or for the whole where a method takes none apart, what the lower bound
-    rests on: "own enumeration" of the verifier, or what the result itself gives as proof. `tolerance` is the gap,
+    rests on: "own enumeration" of the verifier, its "own elimination of variables" where events count many literals, or
+    what the result itself gives as proof. `tolerance` is the gap,
     relative to the objective, that the word optimal was checked against; None for other words.
     """
 

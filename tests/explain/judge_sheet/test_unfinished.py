@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from coherently.explain.fit.recent_values import Lately
 from coherently.explain.judge_sheet import (
     Answered,
     AnswerState,
@@ -18,7 +19,6 @@ from coherently.explain.judge_sheet import (
     overview,
     panel_overview,
 )
-from coherently.explain.judge_sheet import attempts as spending
 from coherently.explain.judge_sheet.attempts import processor_budget
 from tests.explain.judge_sheet.sheet_examples import ALICE, NORVIK, answered
 from tests.web.api.service import Service, slower
@@ -30,7 +30,8 @@ PLENTY = 60.0
 def nothing_known(monkeypatch):
     """Each test looks at its answers for the first time."""
     monkeypatch.setattr(live_feedback, "_LATELY", Attempts(500, live_feedback.LONGEST))
-    monkeypatch.setattr(live_feedback, "_CLASHES", spending.Lately(500))
+    monkeypatch.setattr(live_feedback, "_CLASHES", Lately(500))
+    monkeypatch.setattr(live_feedback, "_PIECES", Lately(500))
 
 
 def test_nothing_fits_that_was_not_checked():
@@ -78,13 +79,14 @@ def test_contradictions_are_known_before_bands_and_changes(monkeypatch):
     """All time is gone once the contradictions are known: they are told all the same, and nothing looks finished."""
     stop = threading.Event()
     budget = processor_budget(PLENTY)
-    slow = live_feedback._states
+    look = live_feedback.looked_at
 
     def and_then_stop(*given):
+        checks = look(*given)
         stop.set()
-        return slow(*given)
+        return checks
 
-    monkeypatch.setattr(live_feedback, "_states", and_then_stop)
+    monkeypatch.setattr(live_feedback, "looked_at", and_then_stop)
     monkeypatch.setattr(live_feedback, "processor_budget", lambda _: replace(budget, cancel=stop))
     told = feedback(NORVIK, answered(ALICE))
     assert told.checked
@@ -185,3 +187,28 @@ def test_the_board_and_the_sheet_say_the_same(tmp_path, monkeypatch):
         assert told["checked"]
         assert [one["key"] for one in clashes] == [one["key"] for one in told["contradictions"]]
         assert "1 of 1 contradicts themselves" in http.get(f"{service.url}{path}/board").text
+
+
+def test_only_the_piece_of_a_new_answer_is_looked_at_again(monkeypatch):
+    setting = SheetSetting(tuple(Item(event, event, event, i) for i, event in enumerate(("p", "p & q", "r", "r & s"))))
+    values = dict(zip(("p", "p & q", "r", "r & s"), (0.3, 0.4, 0.5, 0.6), strict=True))
+    before = feedback(setting, [Answered(*one) for one in values.items()], time_limit=PLENTY)
+    look, asked = live_feedback.looked_at, []
+
+    def noted(answers, meant, budget, pieces):
+        asked.append([[setting.items[i].id for i in piece.items] for piece in pieces])
+        return look(answers, meant, budget, pieces)
+
+    monkeypatch.setattr(live_feedback, "looked_at", noted)
+    changed = [Answered(*one) for one in (values | {"r & s": 0.2}).items()]
+    after = feedback(setting, changed, time_limit=PLENTY)
+    assert asked == [[["r", "r & s"]]]
+    assert [clash.sentence for clash in after.contradictions] == [before.contradictions[0].sentence]
+    monkeypatch.setattr(live_feedback, "_PIECES", Lately(500))
+    monkeypatch.setattr(live_feedback, "_LATELY", Attempts(500, live_feedback.LONGEST))
+    assert feedback(setting, changed, time_limit=PLENTY) == after
+    fewer = feedback(setting, changed[:3], time_limit=PLENTY)  # the first piece is the same without the last answer
+    assert asked[-1] == [["r"]]
+    assert fewer.contradictions == after.contradictions
+    meant = feedback(setting, changed, frozenset({after.contradictions[0].key}), PLENTY)
+    assert meant.contradictions[0].meant

@@ -12,10 +12,10 @@ import coherently as co
 from coherently.web.jobs.job_watch import run_next
 from coherently.web.server import listening, make_app, server_config
 from coherently.web.settings import ServiceLimits, ServiceSettings
+from tests.web.api.answer_schemas import API, checked_client
 
 UNHURRIED = ServiceLimits(rate=1e6, burst=10**6, failures=10**6, calls=8, feedback_seconds=60.0)
 """Limits for tests that are not about rates."""
-API = "/api/v1"
 
 
 class Service:
@@ -41,7 +41,7 @@ class Service:
     def client(self, secret=None, **options):
         headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
         headers |= options.pop("headers", {})
-        return httpx.Client(
+        return checked_client(
             base_url=self.url + API, timeout=300, headers=headers, transport=self._connections, **options
         )
 

@@ -10,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 import coherently as co
+from coherently.explain.findings import VOICES
 from coherently.problem import LOSSES, Brier
 from coherently.solve.methods import pools
 from coherently.solve.methods import recipe as recipes
@@ -91,6 +92,19 @@ def test_bounds_scores_and_comparisons_are_the_library_s_records(service):
     expected = plain(co.compare(PANEL, ["median"]).as_dict())
     assert compared["scores"] == expected["scores"]
     assert [row["name"] for row in compared["methods"]] == [row["name"] for row in expected["methods"]]
+
+
+def test_a_check_speaks_in_the_voice_and_with_the_labels_that_are_asked_for(service):
+    labels = {"rain": "rain in Rome"}
+    found = co.check(co.Panel.from_records(ROWS, laws=LAWS, labels=labels))
+    for voice in ("symbols", "people"):
+        answer = ask(service, "/check", **BODY, labels=labels, voice=voice)
+        assert answer["contradictions"] == list(found.means.sentences(voice))
+        assert answer["check"]["sentences"] == {each: list(found.means.sentences(each)) for each in VOICES}
+        assert co.Check.from_dict(answer["check"]).means.repair == found.means.repair
+    assert answer["contradictions"][0].startswith("Rain in Rome and wind together")
+    assert ask(service, "/check", **BODY)["contradictions"] == list(co.check(PANEL).contradictions)
+    refused(service.http.post("/check", json={**BODY, "voice": "loud"}), 422, "symbols, people")
 
 
 def test_a_recipe_is_learned_and_can_be_sent_back(service):

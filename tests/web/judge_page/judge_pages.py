@@ -4,13 +4,13 @@ import socket
 import threading
 import time
 
-import httpx
 import uvicorn
 
 from coherently.explain.judge_sheet import warm_up
 from coherently.web.demo_panel import LAWS, QUESTIONS
 from coherently.web.server import make_app, server_config
 from coherently.web.settings import ServiceLimits, ServiceSettings
+from tests.web.api.answer_schemas import checked_client
 
 NAMES = (
     *("recession", "cut", "both", "inf1", "inf2", "inf3", "inf4", "t1", "t2", "t3", "t4"),
@@ -39,7 +39,7 @@ class Workshop:
 
     def client(self, secret):
         headers = {"Authorization": f"Bearer {secret}"}
-        return httpx.Client(base_url=f"{self.url}/api/v1", timeout=60, headers=headers)
+        return checked_client(base_url=f"{self.url}/api/v1", timeout=60, headers=headers)
 
     def close(self):
         self.app.feed.close()

@@ -2,10 +2,10 @@
 
 import re
 
-import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from tests.web.api.answer_schemas import checked_client
 from tests.web.pages.conftest import Seen
 
 PAGES = {
@@ -130,7 +130,7 @@ def test_the_board_shows_an_answer_when_it_arrives(see, served, browser):
     secret = re.search(r'/j/([^"]+)"', browser.text)[1]
     seen = see(f"{panel}/board")
     seen.page.locator(".lead", has_text="Nobody has answered yet.").wait_for()
-    judge = httpx.Client(base_url=f"{served}/api/v1", headers={"Authorization": f"Bearer {secret}"}, timeout=60.0)
+    judge = checked_client(base_url=f"{served}/api/v1", headers={"Authorization": f"Bearer {secret}"}, timeout=60.0)
     events = [event["id"] for each in judge.get("/sheet").json()["questions"] for event in each["events"]]
     answers = [{"event": event, "probability": value} for event, value in zip(events, (0.3, 0.36), strict=True)]
     assert judge.post("/sheet/answers", json={"answers": answers}).status_code == 200

@@ -290,3 +290,15 @@ def test_reads_inside_a_write_see_it_and_others_do_not(store, panel):
     before, after = store.read(before_and_after)
     assert before == after
     assert len(store.laws.list(panel.id)) == 2
+
+
+def test_counts_are_those_of_the_lists(store):
+    panel = store.panels.create(store.accounts.local().id, "Counted").id
+    other = store.panels.create(store.accounts.local().id, "Other").id
+    store.questions.add(other, "yes-no", "elsewhere", [("x", "x")])
+    questions = [store.questions.add(panel, "yes-no", text, [(text, text)]) for text in ("a", "b", "c")]
+    laws = [store.laws.add(panel, f"{text} -> d") for text in ("a", "b")]
+    store.questions.withdraw(questions[1].id)
+    store.laws.drop(laws[0].id)
+    assert store.questions.count(panel) == len(store.questions.list(panel)) == 2
+    assert store.laws.count(panel) == len(store.laws.list(panel)) == 1

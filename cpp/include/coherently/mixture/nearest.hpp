@@ -75,7 +75,7 @@ private:
     std::vector<Found> found_;
     std::size_t attempt_ = 0;  // of the round of searches
     std::size_t rounds_ = 0;
-    int pass_ = 0;                                             // of elimination
+    int pass_ = 0, idle_ = 0;                                  // of elimination
     double before_ = std::numeric_limits<double>::infinity();  // the objective before its last world
     double begun_at_ = 0;                                      // the objective before the first round
     int effort_ = 0;                                           // grows when a round finds little

@@ -89,7 +89,7 @@ def read_entries(hub: HubFiles, layout: HubLayout, only: Mapping[str, Sequence[s
     """Read the rows that are asked for and can be used; those that cannot are counted in notes."""
     _check_only(hub, layout, only)
     left: Counter[str] = Counter()
-    entries = [entry for table in hub.outputs for entry in _rows(hub, table, layout, only, left)]
+    entries = [entry for table in hub.outputs for entry in _rows(hub, table, layout, only, left=left)]
     for kind, count in left.items():
         why = LEFT_OUT.get(kind, f"unknown output type; the types are {', '.join((*LEFT_OUT, *sorted(READ)))}")
         draft.notes.append(f"{counted(count, 'row')} of output type {kind} left out: {why}")
@@ -125,12 +125,12 @@ def _rows(
         number = cell_number(value)
         if number is None:
             found = f"{value!r} is not a number" if value else "no value"
-            _note(problems, table, index, "value", found, DELETE)
+            _note(problems, table, index, "value", found=found, remedy=DELETE)
         elif not models[index]:
-            _note(problems, table, index, "model_id", "no model", "Name the model.")
+            _note(problems, table, index, "model_id", found="no model", remedy="Name the model.")
         else:
-            _check_target(hub, table, layout, task, index, problems)
-            yield Entry(models[index], task, kind, id_, number, table, index)
+            _check_target(hub, table, layout, task, index=index, problems=problems)
+            yield Entry(models[index], task, kind, id_, value=number, table=table, index=index)
     problems.check()
 
 
@@ -145,7 +145,7 @@ def _check_target(
         hint = f"; did you mean {close[0]!r}?" if close else ""
         allowed = f"The targets of {hub.tasks.name} are {', '.join(hub.tasks.targets)}."
         found = f"unknown target {name!r}" if name else "no target"
-        _note(problems, table, index, "target", f"{found}{hint}", allowed)
+        _note(problems, table, index, "target", found=f"{found}{hint}", remedy=allowed)
 
 
 def _note(problems: ProblemList, table: HubTable, index: int, column: str, found: str, remedy: str) -> None:

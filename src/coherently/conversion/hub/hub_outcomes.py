@@ -35,7 +35,7 @@ def add_outcomes(draft: Draft, hub: HubFiles, layout: HubLayout, found: HubVaria
     said: dict[tuple[str, str], tuple[str, str, str]] = {}
     unused = 0
     for table in tables:
-        unused += _read(said, draft, table, column, hub.tasks, layout, found)
+        unused += _read(said, draft, table, column, tasks=hub.tasks, layout=layout, found=found)
     for (name, _), (_, value, _) in said.items():
         event, _, outcome = value.rpartition("\n")
         draft.outcomes[event or name] = outcome
@@ -74,7 +74,7 @@ def _read(
         if items and number is None:
             raise PanelError(f"{place}: {value!r} is not a number; leave the cell empty if nothing is known yet")
         for item in items:
-            outcome = _outcome(item, kind, id_, number or 0.0, place)
+            outcome = _outcome(item, kind, id_, number or 0.0, place=place)
             if outcome is not None:
                 _keep(said, (item.name, outcome[0]), (cells["as_of"][row], "\n".join(outcome), place))
     return unused

@@ -57,7 +57,7 @@ def read_hubverse(paths: Sequence[str | os.PathLike[str]], options: HubOptions) 
     if options.rules is not None:
         targets = {text for table in hub.outputs for text in table.texts("target")} - {""}
         targets |= set(hub.tasks.targets) if hub.tasks is not None else set()
-        pairs = read_rules(options.rules, found.quantities, targets, layout.columns, draft)
+        pairs = read_rules(options.rules, found.quantities, targets, layout.columns, draft=draft)
     rounds = {item.name: round_of(item.ids, hub.tasks) for item in found}
     _add_quantities(draft, found.quantities, pairs, options.thresholds)
     for category in found.categories:

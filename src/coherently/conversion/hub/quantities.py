@@ -79,7 +79,9 @@ def variables_of(entries: Sequence[Entry], layout: HubLayout, tasks: HubTasks | 
         ids = names.ids[identity]
         target = None if tasks is None else tasks.targets.get(ids.get("target", ""))
         name, title = names.name(identity), names.title(ids, target)
-        number, category = _read_task(Quantity(name, title, ids), Category(name, title, ids), models, target, counts)
+        number, category = _read_task(
+            Quantity(name, title, ids), Category(name, title, ids), models, target, counts=counts
+        )
         found.quantities += [number] if number.said else []
         if category.said and number.said:
             category.name = quote_name(f"{names.plain(identity)}:category")

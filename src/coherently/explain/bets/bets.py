@@ -199,7 +199,14 @@ class Cluster(Value):
         coordinate[~conditional] = (np.cumsum(used) - 1)[plain]
         coordinate[conditional] = (np.cumsum(still) - 1)[own]
         part, turned = self.part.keep(used), self.complemented[kept]
-        return Cluster(self.bets[kept], part, coordinate, turned, conditional, self.variables)
+        return Cluster(
+            bets=self.bets[kept],
+            part=part,
+            coordinate=coordinate,
+            complemented=turned,
+            conditional=conditional,
+            variables=self.variables,
+        )
 
 
 def stated(panel: Panel, make: Callable[[Panel], Bets]) -> Bets:
@@ -317,12 +324,12 @@ def clusters_of(bets: Bets) -> list[Cluster]:
     coordinate[bets.conditional] = _given_numbers(merged, place)[bets.coordinate[bets.conditional]]
     return [
         Cluster(
-            mine,
-            part.merged,
-            coordinate[mine],
-            bets.complemented[mine],
-            bets.conditional[mine],
-            merged.origin[part.merged.origin],
+            bets=mine,
+            part=part.merged,
+            coordinate=coordinate[mine],
+            complemented=bets.complemented[mine],
+            conditional=bets.conditional[mine],
+            variables=merged.origin[part.merged.origin],
         )
         for part, mine in zip(parts, (own[order[a:b]] for a, b in pairwise(cuts)), strict=True)
     ]
@@ -367,8 +374,12 @@ def decimal(value: float) -> Fraction:
 def _with(panel: Panel, source: Panel | None, problem: Problem) -> Bets:
     unit = problem.forecasts.unit
     return Bets(
-        *(panel, source, problem.merged),
-        *(problem.coordinate[unit], problem.complemented[unit], problem.conditional[unit]),
+        panel=panel,
+        source=source,
+        merged=problem.merged,
+        coordinate=problem.coordinate[unit],
+        complemented=problem.complemented[unit],
+        conditional=problem.conditional[unit],
     )
 
 

@@ -14,7 +14,7 @@ from coherently.explain.bets.quotes import prices_in, settle, worst
 from coherently.explain.bets.trading_terms import at_quotes
 from coherently.problem import BRIER, Problem
 from coherently.solve import AlternatingProjections, Proof
-from coherently.solve.component.component_solver import solve_component
+from coherently.solve.component.component_table import solve_alone
 from coherently.solve.component.nearest import TUNING, Nearest
 from coherently.solve.component.objective import objective_of
 from coherently.values import Value
@@ -114,7 +114,7 @@ class PointApproach:
     def improve(self, budget: Budget, accuracy: float) -> NearestPrices:
         """The nearest prices found within the budget, or once the gap is at most the accuracy."""
         found, hasty = self.found, accuracy > ACCURACY
-        if not found.is_eliminable and found.grounds.counted is None:
+        if not found.is_eliminable:
             # The bounds that come before the search for worlds there ignore the clock.
             soon, effort = budget.share(SEARCHING), QUICK if hasty else TUNING.thorough[0]
             while (seconds := soon.slice()) > 0 and not found.core.search(seconds, *effort):
@@ -204,8 +204,18 @@ def _nearest_points(cluster: Cluster, price: Vector, found: Nearest) -> NearestP
     least = square if found.eliminated else _least(found.bound, square - found.objective)
     chance = np.ones(len(price))
     return NearestPrices(
-        *(cluster, price, value, chance, square, weight / weight.sum(), worlds, square, least),
-        *(core.shortfall(), core.lowest(), found.proof),
+        cluster=cluster,
+        target=price,
+        value=value,
+        chance=chance,
+        sure=square,
+        weight=weight / weight.sum(),
+        worlds=worlds,
+        square=square,
+        least=least,
+        shortfall=core.shortfall(),
+        lowest=core.lowest(),
+        proof=found.proof,
     )
 
 
@@ -228,8 +238,18 @@ def _mixed(bets: Bets, cluster: Cluster, weight: Vector, worlds: Truth) -> Neare
     weight, worlds = weight[weight > 0] / weight.sum(), worlds[weight > 0]
     found = prices_in(bets, cluster, weight, worlds)
     return NearestPrices(
-        *(cluster, found.target, found.value, found.chance, 0.0, weight, worlds, found.square, 0.0, math.inf),
-        *(worlds[0], f"a mixture of {counted(len(weight), 'world')}"),
+        cluster=cluster,
+        target=found.target,
+        value=found.value,
+        chance=found.chance,
+        sure=0.0,
+        weight=weight,
+        worlds=worlds,
+        square=found.square,
+        least=0.0,
+        shortfall=math.inf,
+        lowest=worlds[0],
+        proof=f"a mixture of {counted(len(weight), 'world')}",
     )
 
 
@@ -238,8 +258,18 @@ def _unknown(bets: Bets, cluster: Cluster, proof: str) -> NearestPrices:
     own, none = cluster.bets, np.zeros((0, cluster.part.n_variables), np.uint8)
     square = largest_square(bets, own)
     return NearestPrices(
-        *(cluster, bets.price[own], bets.price[own], np.ones(len(own)), 0.0, np.zeros(0), none, square, 0.0, math.inf),
-        *(np.zeros(cluster.part.n_variables, np.uint8), proof),
+        cluster=cluster,
+        target=bets.price[own],
+        value=bets.price[own],
+        chance=np.ones(len(own)),
+        sure=0.0,
+        weight=np.zeros(0),
+        worlds=none,
+        square=square,
+        least=0.0,
+        shortfall=math.inf,
+        lowest=np.zeros(cluster.part.n_variables, np.uint8),
+        proof=proof,
     )
 
 
@@ -259,7 +289,7 @@ def _nearest_given(bets: Bets, cluster: Cluster, budget: Budget, start: Truth | 
     part = cluster.part if merged else at_quotes(bets, cluster)
     scatter = _scatter(cluster, bets.price[cluster.bets]) if merged else 0.0
     spent = replace(budget, tolerance=ACCURACY, floor=TOLERANCE**2)
-    found = solve_component(part, objective_of(part, BRIER), spent, start if start is not None and len(start) else None)
+    found = solve_alone(part, objective_of(part, BRIER), spent, start if start is not None and len(start) else None)
     answer = _mixed(bets, cluster, found.share, found.worlds)
     squares = answer.chance * (answer.target - answer.value) ** 2
     return replace(
@@ -276,15 +306,26 @@ def _locally_nearest(bets: Bets, cluster: Cluster) -> NearestPrices:
     part, price = cluster.part, bets.price[cluster.bets]
     count = len(price)
     scatter = _scatter(cluster, price)
-    problem = Problem.of(part, BRIER, cluster.coordinate, cluster.complemented, price, np.ones(count))
+    problem = Problem.of(
+        part, BRIER, cluster.coordinate, cluster.complemented, probability=price, weight=np.ones(count)
+    )
     found = AlternatingProjections(groups="pairs", correction="dykstra").solve(problem)
     square = float(np.sum((price - found.value) ** 2))
     shortfall = 0.5 * max(0.0, square - (found.guaranteed_improvement or 0.0))
     none = np.zeros((0, part.n_variables), np.uint8)
     return NearestPrices(
-        *(cluster, price, found.value, np.ones(count), square, np.zeros(0), none, square),
-        *(_least(found.lower_bound or 0.0, scatter), shortfall),
-        *(np.zeros(part.n_variables, np.uint8), Proof.ONLY_PAIRS),
+        cluster=cluster,
+        target=price,
+        value=found.value,
+        chance=np.ones(count),
+        sure=square,
+        weight=np.zeros(0),
+        worlds=none,
+        square=square,
+        least=_least(found.lower_bound or 0.0, scatter),
+        shortfall=shortfall,
+        lowest=np.zeros(part.n_variables, np.uint8),
+        proof=Proof.ONLY_PAIRS,
     )
 
 

@@ -300,7 +300,7 @@ def _bet_values(bet: Trade) -> dict[str, Any]:
 
 def _read_bet(row: dict[str, Any], number: int) -> Trade:
     stake, price = (_fraction(row[name], f"bets[{number}].{name}") for name in ("exact_stake", "exact_price"))
-    return Trade(_read_key(row), row["event"], stake, price, number)
+    return Trade(key=_read_key(row), event=row["event"], stake=stake, price=price, number=number)
 
 
 def _read_key(row: dict[str, Any]) -> Key:
@@ -372,7 +372,7 @@ def dutch_book(
     # With costs or quotes there are two searches: for the distance, and for the best stakes.
     answers = nearest_of(bets, budget if terms.free(bets) else budget.share(0.5))
     alone = taken_alone(bets, answers, budget)
-    return make_book(bets, answers, alone, terms, budget, notes=said + notes, with_judges=between_judges)
+    return make_book(bets, answers, alone, terms, budget=budget, notes=said + notes, with_judges=between_judges)
 
 
 def make_book(
@@ -398,18 +398,18 @@ def make_book(
     trades = [trade for proof in proofs for trade in _trades(offer, keys, proof, terms)]
     known = [answer.coherent for answer in (*answers, *(answer for one in alone for answer in one.answers))]
     return Book(
-        tuple(sorted(trades, key=lambda bet: bet.number)),
-        sum((proof.profit for proof in proofs), Fraction(0)),
-        _worst_world(bets.panel.events, proofs),
-        _proof(traded, search),
-        "" if proofs else _verdict(offer, traded, terms, search, known=known, late=budget.is_over()),
-        notes + called_off(bets, alone) + _unrepaired(answers),
-        terms,
-        offer,
-        bets,
-        keys,
-        answers,
-        seconds,
+        bets=tuple(sorted(trades, key=lambda bet: bet.number)),
+        exact_sure_profit=sum((proof.profit for proof in proofs), Fraction(0)),
+        worst_world=_worst_world(bets.panel.events, proofs),
+        proof=_proof(traded, search),
+        verdict="" if proofs else _verdict(offer, traded, terms, search, known=known, late=budget.is_over()),
+        notes=notes + called_off(bets, alone) + _unrepaired(answers),
+        terms=terms,
+        _offer=offer,
+        _stated=bets,
+        _keys=keys,
+        _answers=answers,
+        _seconds=seconds,
     )
 
 
@@ -453,7 +453,7 @@ def _trades(bets: Bets, keys: Sequence[Key], proof: ProvedStakes, terms: Trading
     own = proof.cluster.bets
     prices = terms.exact(bets, own, np.array([float(stake) for stake in proof.stakes]))
     return [
-        Trade(keys[i], bets.text(i), stake, price, i)
+        Trade(key=keys[i], event=bets.text(i), stake=stake, price=price, number=i)
         for i, stake, price in zip(own.tolist(), proof.stakes, prices, strict=True)
         if stake
     ]

@@ -50,7 +50,13 @@ class Plan:
     def traded(self) -> Plan:
         """The same without the bets that have no stake."""
         kept = self.stakes != 0
-        return Plan(self.cluster.only(kept), self.stakes[kept], self.expected, self.worlds, self.prices)
+        return Plan(
+            cluster=self.cluster.only(kept),
+            stakes=self.stakes[kept],
+            expected=self.expected,
+            worlds=self.worlds,
+            prices=self.prices,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +108,14 @@ def accept(bets: Bets, plan: Plan, answer: NearestPrices) -> ProvedStakes | None
     payout = _payouts(bets, plan.cluster, worlds) @ plan.stakes
     stakes = [int(unit) * Fraction(10) ** -power for unit in units.tolist()]
     word = f"float bound: {answer.proof}"
-    return ProvedStakes(plan.cluster, stakes, Fraction(sure), worlds[int(np.argmax(payout))], False, word)
+    return ProvedStakes(
+        cluster=plan.cluster,
+        stakes=stakes,
+        profit=Fraction(sure),
+        world=worlds[int(np.argmax(payout))],
+        exact=False,
+        word=word,
+    )
 
 
 def _payouts(bets: Bets, cluster: Cluster, worlds: Truth) -> Vector:
@@ -144,7 +157,14 @@ def _worst(plan: Plan, oracle: Oracle, stakes: Vector, budget: Budget) -> Proved
     profit = income - Fraction(constant) + Fraction(least.bound - margin)
     word = f"{'exact rational arithmetic' if least.exact else 'float bound'}: {least.proof}"
     unit = Fraction(10) ** -power
-    return ProvedStakes(cluster, [w * unit for w in whole], profit * unit, least.world, least.exact, word)
+    return ProvedStakes(
+        cluster=cluster,
+        stakes=[w * unit for w in whole],
+        profit=profit * unit,
+        world=least.world,
+        exact=least.exact,
+        word=word,
+    )
 
 
 def _rounded(cluster: Cluster, stakes: Vector) -> tuple[Vector, int]:

@@ -92,7 +92,14 @@ class Market:
                     return found
         except MethodError as error:
             nothing = np.zeros(len(sell))
-            return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, f"the worst world is not known: {error}")
+            return Stakes(
+                stakes=nothing,
+                profit=0.0,
+                most=np.inf,
+                share=np.zeros(0),
+                worlds=self.worlds,
+                reason=f"the worst world is not known: {error}",
+            )
 
     @cached_property
     def oracle(self) -> Oracle:
@@ -159,7 +166,7 @@ class _StakesProgram:
         nothing = np.zeros(len(self.sell))
         left = budget.left()
         if left <= 0:
-            return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, LATE)
+            return Stakes(stakes=nothing, profit=0.0, most=np.inf, share=np.zeros(0), worlds=self.worlds, reason=LATE)
         from scipy.optimize import linprog
 
         below, right, equal, given = self._rows()
@@ -170,7 +177,7 @@ class _StakesProgram:
         if found.x is None:
             late = budget.is_over()
             reason = LATE if late else f"the linear program was not solved: {found.message}"
-            return Stakes(nothing, 0.0, np.inf, np.zeros(0), self.worlds, reason)
+            return Stakes(stakes=nothing, profit=0.0, most=np.inf, share=np.zeros(0), worlds=self.worlds, reason=reason)
         price = np.maximum(0.0, -found.ineqlin.marginals)
         stakes, sold = nothing, int(self.sold.sum())
         stakes[self.sold] += price[:sold]
@@ -178,7 +185,13 @@ class _StakesProgram:
         stakes = np.where(np.abs(stakes) < 1e-12, 0.0, stakes)
         share = np.maximum(0.0, found.x[: len(self.worlds)])
         share /= share.sum()
-        return Stakes(stakes, float(self.profits(stakes).min()), self._most(share), share, self.worlds)
+        return Stakes(
+            stakes=stakes,
+            profit=float(self.profits(stakes).min()),
+            most=self._most(share),
+            share=share,
+            worlds=self.worlds,
+        )
 
     def _most(self, share: Vector) -> float:
         """The mean profit of the best unit of a bet, rounded up: sums are off by one unit of rounding per world."""

@@ -83,7 +83,13 @@ def _free_proof(bets: Bets, answer: NearestPrices, budget: Budget) -> ProvedStak
         return prove(bets, best.traded(), budget) if best.expected > MARGIN else None
     stakes = bets.price[answer.cluster.bets] - answer.value
     stakes = np.where(np.abs(stakes) < NOISE, 0.0, stakes)
-    plan = Plan(answer.cluster, stakes, answer.sure, answer.worlds, _prices(bets, TradingTerms())).traded()
+    plan = Plan(
+        cluster=answer.cluster,
+        stakes=stakes,
+        expected=answer.sure,
+        worlds=answer.worlds,
+        prices=_prices(bets, TradingTerms()),
+    ).traded()
     if Oracle(plan.cluster.part).is_exact:
         return prove(bets, plan, budget)
     found = accept(bets, plan, answer) if answer.is_mixture else None
@@ -113,7 +119,9 @@ def _simple_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, budget:
     stake = math.sqrt(profit / len(best.assertions))
     for bet, sign in zip(best.forecasts, best.signs, strict=True):
         stakes[own == bet] = sign * stake
-    return Plan(answer.cluster, stakes, profit, answer.worlds[:0], _prices(bets, terms))
+    return Plan(
+        cluster=answer.cluster, stakes=stakes, expected=profit, worlds=answer.worlds[:0], prices=_prices(bets, terms)
+    )
 
 
 def _best_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, budget: Budget) -> tuple[Plan, Stakes]:
@@ -123,10 +131,23 @@ def _best_plan(bets: Bets, answer: NearestPrices, terms: TradingTerms, budget: B
     """
     own = answer.cluster.bets
     sell, buy = terms.net(bets)
-    found = Stakes(np.zeros(len(own)), 0.0, math.inf, np.zeros(0), answer.worlds, answer.proof)
+    found = Stakes(
+        stakes=np.zeros(len(own)),
+        profit=0.0,
+        most=math.inf,
+        share=np.zeros(0),
+        worlds=answer.worlds,
+        reason=answer.proof,
+    )
     if len(answer.cluster.part) <= distance.LARGE:
         found = Market(bets, answer.cluster, answer.worlds).best(sell[own], buy[own], budget)
-    plan = Plan(answer.cluster, found.stakes, found.profit, answer.worlds[:0], _prices(bets, terms))
+    plan = Plan(
+        cluster=answer.cluster,
+        stakes=found.stakes,
+        expected=found.profit,
+        worlds=answer.worlds[:0],
+        prices=_prices(bets, terms),
+    )
     simple = _simple_plan(bets, answer, terms, budget) if found.reason and found.profit <= MARGIN else None
     if simple is None:
         return plan, found

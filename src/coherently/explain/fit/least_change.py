@@ -62,8 +62,8 @@ def least_change(check: PieceCheck, misfit: Relation) -> Mend:
         near = check.nearest(active, locked & active)
         if near is None:
             continue
-        for new in _whole(check.value, near, active & ~locked):
-            fits = _fits_as_shown(check, misfit, new, active)
+        for new in _resolving(check, misfit, _whole(check.value, near, active & ~locked), active):
+            fits = _fits_as_shown(check, misfit, new)
             if check.budget.is_over():  # then not all was looked at that could contradict the new answers
                 return Mend(stuck=LATE)
             if fits:
@@ -76,11 +76,10 @@ def whole_change(check: PieceCheck) -> Mend:
     near = check.nearest(check.answered, np.zeros(len(check.value), np.bool_))
     if near is None:
         return Mend(stuck=LATE)
-    for new in _whole(check.value, near, check.answered):
+    for new in _fitting(check, _whole(check.value, near, check.answered), check.answered):
         if check.budget.is_over():
             return Mend(stuck=LATE)
-        after = check.at(new)
-        if after.program.miss() <= GRACE and not after.simple:
+        if not check.at(new).simple:
             return Mend(_changes(check, new))
     return Mend(stuck=NO_WHOLE)
 
@@ -110,14 +109,14 @@ def _spared(check: PieceCheck, misfit: Relation) -> set[int]:
     return spared
 
 
-def _whole(old: Vector, near: Vector, free: Mask) -> Iterator[Vector]:
-    """Whole per cents near to the nearest answers that fit, the nearest first; what does not move stays as it is."""
+def _whole(old: Vector, near: Vector, free: Mask) -> Vector:
+    """Rows of whole per cents near to the nearest answers that fit, the nearest first; what does not move stays."""
     moved = np.flatnonzero(free & (np.abs(near - old) > MOVED))
     target = 100.0 * near[moved]
     below = np.floor(target + MOVED)
     away = np.round(target - below, TIES)
     if len(moved) > MOST_ROUNDED:
-        choices = [np.where(away > 0.5, 1.0, 0.0)]
+        choices = np.where(away > 0.5, 1.0, 0.0)[None]
     else:
         few = len(moved) <= FEW
         steps = np.array(list(product((0.0, 1.0, -1.0, 2.0) if few else (0.0, 1.0), repeat=len(moved))))
@@ -126,26 +125,37 @@ def _whole(old: Vector, near: Vector, free: Mask) -> Iterator[Vector]:
             far += (steps - away).sum(axis=1) ** 2
         # Of whole per cents that are equally near, the greater ones come first, as in ordinary rounding.
         order = np.lexsort((-steps.sum(axis=1), np.round(far, TIES)))
-        choices = list(steps[order[:MOST_TRIED]])
-    for step in choices:
-        new = old.copy()
-        new[moved] = np.round(np.clip(below + step, 0.0, 100.0)) / 100.0
-        yield new
+        choices = steps[order[:MOST_TRIED]]
+    new = np.tile(old, (len(choices), 1))
+    new[:, moved] = np.round(np.clip(below + choices, 0.0, 100.0)) / 100.0
+    return new
 
 
-def _fits_as_shown(check: PieceCheck, misfit: Relation, new: Vector, active: Mask) -> bool:
-    """Whether new answers resolve a misfit, and everything that fits now still fits."""
-    if misfit.violation_at(new) > GRACE:
-        return False
+def _resolving(check: PieceCheck, misfit: Relation, news: Vector, active: Mask) -> Iterator[Vector]:
+    """Those of some new answers that resolve a misfit, fit together, and break nothing of which no part is broken."""
+    news = news[misfit.violations_at(news) <= GRACE]
+    return _fitting(check, news[~check.fresh.broken_at(news, GRACE)], active)
+
+
+def _fitting(check: PieceCheck, news: Vector, active: Mask) -> Iterator[Vector]:
+    """Those of some new answers that fit together where they are active, one by one."""
+    while len(news) and not check.budget.is_over():
+        fits = np.flatnonzero(check.program.misses(news, active, GRACE) <= GRACE)
+        if not len(fits):
+            return
+        yield news[fits[0]]
+        news = news[fits[0] + 1 :]
+
+
+def _fits_as_shown(check: PieceCheck, misfit: Relation, new: Vector) -> bool:
+    """Whether everything that fits now still fits with new answers, and the misfit is not told again."""
     after = check.at(new)
-    if after.program.miss(active) > GRACE:
-        return False
     keys = {check.key(one) for one in after.simple}
     if check.key(misfit) in keys or not keys <= {check.key(one) for one in check.simple}:
         return False
     # Larger sets that are told now must not have fitted before.
     sets = [sorted(one.forecasts) for one in after.misfits if one.shape is RelationShape.SET]
-    return all(check.program.miss(np.isin(np.arange(len(new)), own)) > GRACE for own in sets)
+    return all(check.miss(np.isin(np.arange(len(new)), own)) > GRACE for own in sets)
 
 
 def _changes(check: PieceCheck, new: Vector) -> tuple[AnswerChange, ...]:

@@ -1,22 +1,27 @@
-"""The nearest answers that fit together, by the exact solver: the least sum of squared changes."""
+"""The nearest answers that fit together: the least sum of squared changes, each times the chance of its condition.
+
+Where worlds are few, the kernel of components with few worlds finds them; otherwise the exact solver does.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from coherently import _core
 from coherently.errors import CoherentlyError
 from coherently.panel import Pins
 from coherently.problem import BRIER, pose, settled, split
-from coherently.solve.component.component_solver import solve_component
+from coherently.solve.component.component_table import solve_alone
 from coherently.solve.component.objective import objective_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.explain.fit.pieces import CliqueStates
+    from coherently.explain.fit.pieces import CliqueStates, SheetPiece
     from coherently.explain.fit.read_sheets import ReadSheet
     from coherently.panel import Panel
     from coherently.solve.budget import Budget
@@ -32,6 +37,85 @@ HEAVY = 1e3
 """The weight of what must be met: locked answers, and the sum of all shares, which is 1."""
 PINNED = 1e-6
 """Largest miss of a locked answer that is rounding."""
+FEW_WORLDS = 64
+"""Maximum number of worlds that the kernel mixes."""
+UNLIKELY = 1e-4
+"""Conditions below this are left to the exact solver."""
+PIECES = 512
+"""Number of pieces whose worlds are kept as bits."""
+
+
+def nearest_in_few_worlds(piece: SheetPiece, value: Vector, active: Mask) -> Vector | None:
+    """The same as `mended` for a piece of few listed worlds without pins, if it is proved; else None.
+
+    Conditions that get nearly no chance are left to the exact solver, which knows what to do about them.
+    """
+    terms = _few_worlds(piece)
+    if terms is None:
+        return None
+    # Answers about the same, or about complements, count as their mean: how far they are apart, times the chance of a
+    # condition, is nobody's reason to make that less likely.
+    weight: Vector = np.bincount(terms.of, active, len(terms.joint)).astype(np.float64)
+    told = np.where(active, np.where(terms.turned, 1.0 - value, value), 0.0)
+    mean = np.bincount(terms.of, told, len(terms.joint)) / np.maximum(weight, 1.0)
+    found = _core.least_mixture(
+        "brier",
+        joint=terms.joint,
+        rest=terms.rest,
+        weight=weight,
+        target=np.where(weight > 0, mean, 0.5),
+        conditional=terms.conditional,
+        worlds=terms.worlds,
+    )
+    if found is None:
+        return None
+    share, objective, bound = found
+    if objective - bound > max(TOLERANCE * objective, TOLERANCE * FLOOR):
+        return None
+    assert piece.columns is not None
+    likely, wins = share @ piece.columns.given, share @ piece.columns.joint
+    if likely.min(initial=1.0) < UNLIKELY:
+        return None
+    near: Vector = np.clip(wins / likely, 0.0, 1.0)
+    return near
+
+
+class _FewWorlds(NamedTuple):
+    """Distinct items by the worlds, as bits, in which they win, and in which they lose.
+
+    `of` leads from all items to these; `turned` ones are about the complement.
+    """
+
+    joint: NDArray[np.uint64]
+    rest: NDArray[np.uint64]
+    conditional: NDArray[np.uint8]
+    of: NDArray[np.int64]
+    turned: NDArray[np.bool_]
+    worlds: int
+
+
+@lru_cache(maxsize=PIECES)
+def _few_worlds(piece: SheetPiece) -> _FewWorlds | None:
+    columns = piece.columns
+    assert columns is not None
+    if len(columns) > FEW_WORLDS or len(columns.ties) or len(piece.pin_low):
+        return None
+    bit = np.uint64(1) << np.arange(len(columns), dtype=np.uint64)
+    joint, rest = (
+        np.where(truth, bit[:, None], np.uint64(0)).sum(axis=0, dtype=np.uint64)
+        for truth in (columns.joint, columns.given & ~columns.joint)
+    )
+    turned = rest < joint
+    sides = np.stack([np.minimum(joint, rest), np.maximum(joint, rest)], axis=1)
+    distinct, first, of = np.unique(sides, axis=0, return_index=True, return_inverse=True)
+    return _FewWorlds(
+        joint=np.ascontiguousarray(distinct[:, 0]),
+        rest=np.ascontiguousarray(distinct[:, 1]),
+        conditional=piece.conditional[first].astype(np.uint8),
+        of=of.ravel(),
+        turned=turned,
+        worlds=len(columns),
+    )
 
 
 def mended(
@@ -51,7 +135,7 @@ def mended(
     spending = replace(budget, tolerance=TOLERANCE, floor=FLOOR)
     try:
         for part in split(problem.merged):
-            answer = solve_component(part.merged, objective_of(part.merged, BRIER), spending)
+            answer = solve_alone(part.merged, objective_of(part.merged, BRIER), spending)
             if answer.violation > PINNED:
                 return None
             x[part.coordinates] = answer.x
@@ -65,11 +149,11 @@ def _pinned(panel: Panel, some: NDArray[np.int64], value: Vector) -> Panel:
     """The panel with laws that some of its forecasts, by number, keep their values."""
     pins, event = panel.laws.pins, panel.event_index[some]
     more = Pins(
-        (*pins.text, *("locked" for _ in some)),
-        np.concatenate([pins.event, panel.written.event[event]]),
-        np.concatenate([pins.condition, panel.written.condition[event]]),
-        np.concatenate([pins.low, value[some]]),
-        np.concatenate([pins.high, value[some]]),
+        text=(*pins.text, *("locked" for _ in some)),
+        event=np.concatenate([pins.event, panel.written.event[event]]),
+        condition=np.concatenate([pins.condition, panel.written.condition[event]]),
+        low=np.concatenate([pins.low, value[some]]),
+        high=np.concatenate([pins.high, value[some]]),
     )
     return replace(panel, laws=replace(panel.laws, pins=more))
 

@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coherently import _core
 from coherently.explain.fit.hull_point import nearest_in_hull
-from coherently.explain.fit.mixture_program import GRACE, Enclosed, MixtureProgram, bounds_on_face
-from coherently.explain.fit.nearest_answers import mended, mended_where_granted
+from coherently.explain.fit.mixture_program import GRACE, MixtureProgram
+from coherently.explain.fit.nearest_answers import mended, mended_where_granted, nearest_in_few_worlds
 from coherently.explain.fit.sheet_values import AnswerState, Band
+from coherently.explain.fit.small_program import LOOSE, Enclosed, bounds_on_face
 from coherently.explain.people_sentences import Wording
 from coherently.explain.relations.relation import Assertion, Relation, RelationShape
-from coherently.explain.relations.scope_relations import SimpleRelations, broken_relations
+from coherently.explain.relations.scope_relations import (
+    FreshRelations,
+    SimpleRelations,
+    broken_relations,
+    fresh_relations,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
@@ -30,13 +37,14 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
     Mask = NDArray[np.bool_]
+    Truths = NDArray[np.bool_]
 
 EXACT = 1e-8
 """Misses and moves up to this are rounding errors."""
 EDGE = 1e-9
 """What may be missing at the edge of a band."""
-FEW_WORLDS = 60
-"""Maximum number of worlds of a face, which are few beside all states, for a program over these only."""
+AT_ONCE = 16
+"""Number of bands that are found between two looks at the clock."""
 MOST_SETS = 3
 """Maximum number of larger sets of contradictory answers that are looked for in a piece."""
 
@@ -49,6 +57,7 @@ class PieceCheck:
     piece: SheetPiece
     meant: Set[str]
     budget: Budget
+    program: MixtureProgram
 
     @cached_property
     def value(self) -> Vector:
@@ -65,33 +74,46 @@ class PieceCheck:
         """The items of the piece."""
         return [self.answers.sheet.items[i] for i in self.piece.items.tolist()]
 
-    @cached_property
-    def program(self) -> MixtureProgram:
-        """The program of the answers as they are."""
-        return MixtureProgram(self.piece, self.value)
+    def miss(self, active: Mask) -> float:
+        """The least sum of misses of some answers; infinite if even the laws do not fit."""
+        return float(self.program.misses(self.value[None], active)[0])
 
     @cached_property
     def _simple(self) -> SimpleRelations:
-        families = self.answers.families(self.piece)
-        return broken_relations(self.piece.scopes, self.value, families, GRACE, self.budget)
+        return broken_relations(self.piece.scopes, self.value, self._families, GRACE, budget=self.budget)
+
+    @cached_property
+    def _families(self) -> list[frozenset[int]]:
+        return self.answers.families(self.piece)
 
     @property
     def simple(self) -> list[Relation]:
         """All simple misfits, the worst first."""
         return self._simple.found
 
+    @cached_property
+    def fresh(self) -> FreshRelations:
+        """The relations of which nothing is broken."""
+        return fresh_relations(self.piece.scopes, self.value, self._families, self.simple)
+
+    def later(self, budget: Budget) -> PieceCheck:
+        """The same, and what is known of it, with another budget."""
+        made = replace(self, budget=budget)
+        vars(made).update({name: known for name, known in vars(self).items() if name != "budget"})
+        return made
+
     def at(self, value: Vector) -> PieceCheck:
         """The same with other answers on the items of the piece."""
         every = self.answers.value.copy()
         every[self.piece.items] = value
-        return PieceCheck(replace(self.answers, value=every), self.piece, self.meant, self.budget)
+        return replace(self, answers=replace(self.answers, value=every))
 
     @cached_property
     def _looked(self) -> tuple[list[Relation], bool]:
         """The misfits to be told, and whether what is not told of fits."""
         told = [misfit for misfit in self.simple if not self._is_explained(misfit)]
         sets, rest = self._sets(told)
-        is_checked = self._simple.finished and not self.budget.is_over() and self.program.miss(rest) <= GRACE
+        is_checked = self._simple.finished and not self.budget.is_over() and self.miss(rest) <= GRACE
         return sorted([*told, *sets], key=lambda misfit: (max(misfit.forecasts), sorted(misfit.forecasts))), is_checked
 
     def look(self) -> None:
@@ -110,19 +132,25 @@ class PieceCheck:
 
     def _is_explained(self, misfit: Relation) -> bool:
         """Whether a pair on a ladder does not fit because of a step between, which is told."""
-        if misfit.shape is not RelationShape.IMPLIES or len(misfit.forecasts) != 2:
+        if not _is_step(misfit):
             return False
         more, less = misfit.assertions
-        for other in self.simple:
-            alike = other.shape is RelationShape.IMPLIES and len(other.forecasts) == 2 and other.scope == misfit.scope
-            if not alike or other is misfit or self.key(other) in self.meant:
-                continue
-            high, low = other.assertions
-            below = high.worlds == more.worlds and _is_between(low.worlds, more.worlds, less.worlds)
-            above = low.worlds == less.worlds and _is_between(high.worlds, more.worlds, less.worlds)
-            if below or above:
-                return True
-        return False
+        after, before = self._steps
+        return any(
+            _is_between(low, more.worlds, less.worlds) for low in after.get((misfit.scope, more.worlds), ())
+        ) or any(_is_between(high, more.worlds, less.worlds) for high in before.get((misfit.scope, less.worlds), ()))
+
+    @cached_property
+    def _steps(self) -> tuple[dict[tuple[int, int], list[int]], dict[tuple[int, int], list[int]]]:
+        """Broken steps of ladders that are told: by scope and worlds, the worlds after them, and before them."""
+        after: dict[tuple[int, int], list[int]] = {}
+        before: dict[tuple[int, int], list[int]] = {}
+        for misfit in self.simple:
+            if _is_step(misfit) and not (self.meant and self.key(misfit) in self.meant):
+                high, low = misfit.assertions
+                after.setdefault((misfit.scope, high.worlds), []).append(low.worlds)
+                before.setdefault((misfit.scope, low.worlds), []).append(high.worlds)
+        return after, before
 
     def _sets(self, told: list[Relation]) -> tuple[list[Relation], Mask]:
         """Larger sets of answers that contradict each other, among those that nothing is told of, and the rest."""
@@ -135,11 +163,11 @@ class PieceCheck:
             if len(found) < MOST_SETS and rest[list(relation.forecasts)].all():
                 found.append(self._set(relation.forecasts))
                 rest[max(relation.forecasts)] = False
-        while len(found) < MOST_SETS and not self.budget.is_over() and self.program.miss(rest) > GRACE:
+        while len(found) < MOST_SETS and not self.budget.is_over() and self.miss(rest) > GRACE:
             members = rest.copy()
             for item in np.flatnonzero(rest).tolist():
                 members[item] = False
-                if self.program.miss(members) <= GRACE:
+                if self.miss(members) <= GRACE:
                     members[item] = True
             own = np.flatnonzero(members).tolist()
             found.append(self._set(own))
@@ -191,48 +219,66 @@ class PieceCheck:
         moved = np.zeros(len(self.piece), np.bool_)
         if base is not None:
             moved = self.standing & ~(np.abs(base.value - self.value) <= EXACT)
+        ends = self._ends(base, np.flatnonzero(~moved).tolist())
         for i, item in enumerate(self.items):
-            if self.budget.is_over():
-                return
             others = self.standing.copy()
             others[i] = False
             own = self._fitting(others) if moved[i] else base
-            if own is None:
+            if own is None or self.budget.is_over():
                 continue
-            found = own.bounds(i, others, self.standing if own is base else others) or self._logical(i)
+            enclosed = (self._ends(own, [i], others) if moved[i] else ends)[i] or self._logical(i)
             answer = float(self.value[i])
             if self.budget.is_over():
                 return  # time ran out, so a nearer version may exist
-            inside = found.low - GRACE - EDGE <= answer <= found.high + GRACE + EDGE
+            inside = enclosed.low - GRACE - EDGE <= answer <= enclosed.high + GRACE + EDGE
             fits = not self.answered[i] or inside or (self.is_checked and i not in blamed)
-            yield Band(item.id, found.low, found.high, bool(fits), own.off(self.value, others) > GRACE)
+            yield Band(
+                event=item.id,
+                low=enclosed.low,
+                high=enclosed.high,
+                fits=bool(fits),
+                mended=own.off(self.value, others) > GRACE,
+            )
+
+    def _ends(
+        self, fitting: Fitting | None, items: list[int], active: Mask | None = None
+    ) -> dict[int, Enclosed | None]:
+        """What answers that fit together, but for itself, allow for each item, as far as time goes."""
+        active = self.standing if active is None else active
+        ends: dict[int, Enclosed | None] = {}
+        for start in range(0, len(items), AT_ONCE):
+            if fitting is None or self.budget.is_over():
+                break
+            some = items[start : start + AT_ONCE]
+            ends |= zip(some, fitting.bounds(some, active), strict=True)
+        return ends
 
     def _fitting(self, active: Mask) -> Fitting | None:
         """The nearest version of some answers that fits; None if none was found in time."""
         assert self.piece.columns is not None
         value = mended_where_granted(self.piece.columns, self.piece.conditional, self.value, active)
-        program = self.program if value is self.value else self.program.at(value)
         # Once some answers contradict each other, the nearest mixture tells whether the others fit, too.
         mixture = self._nearest_in_worlds(active) if self._mixtures[-1] is not None else None
         if mixture is None:
-            if program.miss(active) <= EXACT:
-                return Fitting(value, program)
+            if float(self.program.misses(value[None], active)[0]) <= EXACT:
+                return Fitting(value, self.program)
             mixture = self._nearest_in_worlds(active)
         if mixture is not None:
-            worlds, share, face = mixture
-            near = share @ self._truth[worlds]
+            near = mixture.share @ self._truth[mixture.worlds]
             if np.abs(near - value)[active].sum() <= EXACT:
-                return Fitting(value, program)
-            is_small = len(face) <= min(FEW_WORLDS, len(self.piece.columns) // 3)
-            few = self._truth[face] if is_small else None
-            return Fitting(near, self.program.at(near, loose=True), few)
-        found = mended(self.answers.sheet, self.piece.items, value, active, self.budget)
-        return None if found is None else Fitting(found, self.program.at(found, loose=True))
+                return Fitting(value, self.program)
+            return Fitting(near, self.program, self._truth[mixture.face], LOOSE)
+        found = self._mended(value, active)
+        return None if found is None else Fitting(found, self.program, slack=LOOSE)
+
+    @property
+    def _truth(self) -> Truths:
+        """The truth of items in all worlds, if these are listed."""
+        return self.piece.scopes[0].joint
 
     @cached_property
-    def _truth(self) -> Vector:
-        """The truth of items in all worlds, if these are listed."""
-        return self.piece.scopes[0].joint.astype(np.float64)
+    def _hull(self) -> _core.Hull:
+        return _core.Hull(np.ascontiguousarray(self._truth).view(np.uint8))
 
     def _nearest_in_worlds(self, active: Mask) -> HullPoint | None:
         """The mixture nearest to some answers if all worlds are listed and nothing is conditional; None if unproved.
@@ -243,7 +289,7 @@ class PieceCheck:
         whole = len(piece.scopes) == 1 and len(piece.scopes[0].items) == len(piece)
         if not whole or piece.conditional.any() or len(piece.pin_low) or self.budget.is_over():
             return None
-        found = nearest_in_hull(self._truth[:, active] - self.value[active], self._mixtures[-1])
+        found = nearest_in_hull(self._hull, self.value, active, self._mixtures[-1])
         self._mixtures[-1] = self._mixtures[-1] or found
         return found
 
@@ -255,8 +301,16 @@ class PieceCheck:
     def nearest(self, active: Mask, locked: Mask) -> Vector | None:
         """The nearest answers that fit together, where locked ones keep theirs; None if there are none."""
         assert self.piece.columns is not None
-        value = mended_where_granted(self.piece.columns, self.piece.conditional, self.value, active, locked)
-        return mended(self.answers.sheet, self.piece.items, value, active, self.budget, locked)
+        value = mended_where_granted(self.piece.columns, self.piece.conditional, self.value, active, locked=locked)
+        return self._mended(value, active, locked)
+
+    def _mended(self, value: Vector, active: Mask, locked: Mask | None = None) -> Vector | None:
+        near = None
+        if locked is None or not locked.any():
+            near = nearest_in_few_worlds(self.piece, value, active)
+        if near is None:
+            near = mended(self.answers.sheet, self.piece.items, value, active=active, budget=self.budget, locked=locked)
+        return near
 
     def _logical(self, i: int) -> Enclosed:
         """What logic and laws allow for an item whose condition the other answers make impossible."""
@@ -274,38 +328,55 @@ class Fitting:
 
     value: Vector
     program: MixtureProgram
-    face: Vector | None = None
+    face: Truths | None = None
+    slack: float = 0.0
 
-    def bounds(self, item: int, others: Mask, active: Mask) -> Enclosed | None:
-        """What the others allow for an item; `active` may have the item itself if its answer fits."""
-        if self.face is not None:
-            return bounds_on_face(self.face, others, item, self.value)
-        return self.program.bounds(item, active)
+    def bounds(self, items: list[int], active: Mask) -> list[Enclosed | None]:
+        """What the other active answers allow for each of some items."""
+        if self.face is None:
+            return self.program.bounds(items, self.value, active, self.slack)
+        return [bounds_on_face(self.face, _without(active, item), item, self.value) for item in items]
 
     def off(self, value: Vector, active: Mask) -> float:
         """By how much some answers were moved, in all."""
         return float(np.abs(self.value - value)[active].sum())
 
 
-def looked_at(answers: AnswerSheet, meant: Set[str], budget: Budget) -> list[PieceCheck]:
+def _without(active: Mask, item: int) -> Mask:
+    others = active.copy()
+    others[item] = False
+    return others
+
+
+def looked_at(
+    answers: AnswerSheet, meant: Set[str], budget: Budget, pieces: Iterable[SheetPiece] | None = None
+) -> list[PieceCheck]:
     """The pieces that can be checked, with their contradictions looked for as far as the time goes."""
-    checks = [PieceCheck(answers, piece, meant, budget) for piece in answers.pieces() if piece.columns is not None]
+    checks = [
+        PieceCheck(answers=answers, piece=piece, meant=meant, budget=budget, program=MixtureProgram(piece))
+        for piece in (answers.pieces() if pieces is None else pieces)
+        if piece.columns is not None
+    ]
     for check in checks:
         check.look()
     return checks
 
 
+def place_on_sheet(check: PieceCheck, relation: Relation) -> tuple[int, int]:
+    """Relations are told by the last question that each names, and the last item."""
+    question = max(check.items[i].question for i in relation.forecasts)
+    return question, int(check.piece.items[list(relation.forecasts)].max())
+
+
 def in_sheet_order(checks: Iterable[PieceCheck]) -> list[tuple[PieceCheck, Relation]]:
-    """The relations to be told, by the last question that each names, and the last item."""
+    """The relations to be told, in the order of the sheet."""
     told = [(check, relation) for check in checks for relation in check.misfits]
+    return sorted(told, key=lambda one: place_on_sheet(*one))
 
-    def place(one: tuple[PieceCheck, Relation]) -> tuple[int, int]:
-        check, relation = one
-        return max(check.items[i].question for i in relation.forecasts), int(
-            check.piece.items[list(relation.forecasts)].max()
-        )
 
-    return sorted(told, key=place)
+def _is_step(misfit: Relation) -> bool:
+    """Whether it says that one answer is likelier than another that it implies."""
+    return misfit.shape is RelationShape.IMPLIES and len(misfit.forecasts) == 2
 
 
 def _is_between(middle: int, inner: int, outer: int) -> bool:

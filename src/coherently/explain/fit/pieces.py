@@ -9,8 +9,10 @@ the states of cliques are exact, and small where few variables meet.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from heapq import heappop, heappush
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -60,8 +62,27 @@ class CliqueStates:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LinkedBlock:
+    """Neighbouring cliques: `items` and `pins` of the piece that are looked at here, and their joint states.
+
+    A link is a variable in common with another block, of which nothing else is shared: `links` has the block and, one
+    column each in `link_joint`, the states in which the variable is true, of a clique whose states are `link_given`.
+    """
+
+    items: NDArray[np.int64]
+    pins: NDArray[np.int64]
+    columns: CliqueStates
+    links: tuple[int, ...]
+    link_joint: Truths
+    link_given: Truths
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SheetPiece:
-    """Items that hang together by variables and laws; `columns` is None where the joint states are too many."""
+    """Items that hang together by variables and laws; `columns` is None where the joint states are too many.
+
+    `blocks` are a tree, each with those before it; there are none if the piece does not fall apart.
+    """
 
     items: NDArray[np.int64]
     conditional: NDArray[np.bool_]
@@ -69,6 +90,7 @@ class SheetPiece:
     scopes: tuple[Scope, ...]
     pin_low: NDArray[np.float64]
     pin_high: NDArray[np.float64]
+    blocks: tuple[LinkedBlock, ...] = ()
 
     def __len__(self) -> int:
         return len(self.items)
@@ -82,19 +104,34 @@ def make_piece(sheet: ReadSheet, part: Merged, origin: NDArray[np.int32], items:
         tree = _tree(layout.needed, part.n_variables, States(part.space, part.n_variables))
     except MethodError:
         tree = None
-    columns = None
-    if worlds is not None and (tree is None or len(worlds[0]) <= tree.count):
+    columns, blocks = None, tuple[LinkedBlock, ...]()
+    if worlds is not None and (tree is None or _is_cheaper(worlds[0], tree)):
         columns = CliqueStates(*worlds, root=np.ones(len(worlds[0]), np.bool_), ties=np.zeros((0, len(worlds[0]))))
     elif tree is not None:
         columns = layout.columns(tree)
+        blocks = tuple(layout.blocks(tree))
     if worlds is not None and len(worlds[0]) <= MOST_DISTINCT:
         scopes = [Scope(np.arange(len(items)), *worlds[:2])]
     else:
         scopes = list(layout.scopes(tree)) if tree is not None else []
-    return SheetPiece(items, sheet.conditional[items], columns, tuple(scopes), limits.low, limits.high)
+    return SheetPiece(
+        items=items,
+        conditional=sheet.conditional[items],
+        columns=columns,
+        scopes=tuple(scopes),
+        pin_low=limits.low,
+        pin_high=limits.high,
+        blocks=blocks,
+    )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+def _is_cheaper(worlds: Truths, tree: _Tree) -> bool:
+    """Whether a program over all worlds has fewer entries than one over states of cliques, which has rows of ties."""
+    count, items = len(worlds), worlds.shape[1]
+    return bool(count * (items + 1) <= tree.count * (items + tree.ties))
+
+
+@dataclass(frozen=True, eq=False)
 class _Tree:
     """Cliques with their states, each tied to an earlier one (but the first) by the variables in common."""
 
@@ -106,10 +143,39 @@ class _Tree:
     def count(self) -> int:
         return sum(map(len, self.states))
 
+    @property
+    def ties(self) -> int:
+        """About as many rows as say that neighbours agree: those of two states for each variable in common."""
+        return sum(2 ** len(self.common(i)) for i, parent in enumerate(self.parents) if parent >= 0)
+
+    @cached_property
+    def _holders(self) -> dict[int, list[int]]:
+        """The cliques of each variable."""
+        holders: dict[int, list[int]] = {}
+        for i, clique in enumerate(self.cliques):
+            for v in clique:
+                holders.setdefault(v, []).append(i)
+        return holders
+
     def home(self, variables: Variables) -> int:
         """The smallest clique that has some variables."""
-        fits = [i for i, clique in enumerate(self.cliques) if set(variables) <= set(clique)]
+        near = self._holders[variables[0]] if variables else range(len(self.cliques))
+        fits = [i for i in near if set(variables) <= set(self.cliques[i])]
         return min(fits, key=lambda i: len(self.states[i]))
+
+    @cached_property
+    def neighbours(self) -> list[list[int]]:
+        """The neighbours of each clique, ascending."""
+        near: list[list[int]] = [[] for _ in self.cliques]
+        for i, parent in enumerate(self.parents):
+            if parent >= 0:
+                near[i].append(parent)
+                near[parent].append(i)
+        return [sorted(own) for own in near]
+
+    def common(self, i: int) -> Variables:
+        """The variables that a clique has in common with its parent."""
+        return tuple(sorted(set(self.cliques[i]) & set(self.cliques[self.parents[i]])))
 
 
 def _tree(needed: Sequence[Variables], count: int, states: States) -> _Tree:
@@ -125,14 +191,29 @@ def _tree(needed: Sequence[Variables], count: int, states: States) -> _Tree:
     for i, clique in enumerate(left):
         for v in clique:
             holders.setdefault(v, []).append(i)
-    cliques, parents, best = list[Variables](), list[int](), dict.fromkeys(range(len(left)), (0, 0))
+    cliques, parents = list[Variables](), list[int]()
+    best = dict.fromkeys(range(len(left)), (0, 0))
+    waiting = [(0, k) for k in range(len(left))]
     while best:
-        i = max(best, key=lambda k: (best[k][0], -k))
-        parents.append(best.pop(i)[1] if cliques else -1)
+        shared, i = heappop(waiting)
+        if i not in best or best[i][0] != -shared:
+            continue  # it is in the tree, or has a larger intersection by now
+        _, parent = best.pop(i)
+        parents.append(parent if cliques else -1)
         cliques.append(left[i])
         for k in {k for v in left[i] for k in holders[v] if k in best}:
-            best[k] = max(best[k], (len(set(left[i]) & set(left[k])), len(cliques) - 1), key=lambda one: one[0])
+            common = len(set(left[i]) & set(left[k]))
+            if common > best[k][0]:
+                best[k] = common, len(cliques) - 1
+                heappush(waiting, (-common, k))
     return _Tree(cliques, [states.of(np.array(clique, np.int64)) for clique in cliques], parents)
+
+
+class _Looked(NamedTuple):
+    """The items and the pins that are looked at in some clique."""
+
+    items: NDArray[np.int64]
+    pins: NDArray[np.int64]
 
 
 class _PieceMaker:
@@ -152,12 +233,22 @@ class _PieceMaker:
         starts, members = self.events.supports(sides // 2)
         return [tuple(place[v] for v in members[a:b].tolist()) for a, b in pairwise(starts.tolist())]
 
-    def truth(self, variables: Sequence[int], states: Truths | NDArray[np.uint8]) -> list[Truths]:
-        """The truth of items and pins, and of their conditions, in joint states of some variables."""
+    def truth(
+        self, variables: Sequence[int], states: Truths | NDArray[np.uint8], own: _Looked | None = None
+    ) -> list[Truths]:
+        """The truth of items and pins, and of their conditions, in joint states of some variables.
+
+        `own` has the items and the pins that are looked at: the others are false.
+        """
         full = np.zeros((len(states), self.events.n_variables), np.bool_)
         full[:, self.origin[list(variables)]] = states
-        truth = self.events.evaluate(np.concatenate(self.sides), full)
-        return np.split(truth, np.cumsum([len(side) for side in self.sides])[:-1], axis=1)
+        if own is None:
+            truth = self.events.evaluate(np.concatenate(self.sides), full)
+            return np.split(truth, np.cumsum([len(side) for side in self.sides])[:-1], axis=1)
+        every = [np.zeros((len(states), len(side)), np.bool_) for side in self.sides]
+        for truth, side, some in zip(every, self.sides, (own[0], own[0], own[1], own[1]), strict=True):
+            truth[:, some] = self.events.evaluate(side[some], full)
+        return every
 
     def all_worlds(self) -> tuple[Truths, Truths, Truths, Truths] | None:
         """The truths in all worlds that differ in some; None if they are too many to list."""
@@ -171,33 +262,91 @@ class _PieceMaker:
 
     def columns(self, tree: _Tree) -> CliqueStates:
         """The states of all cliques; each item and pin is looked at in one of them."""
-        homes = np.array([tree.home(own) for own in self.needed], np.int64)
+        every = _Looked(np.arange(self.count), np.arange(len(self.sides[2])))
+        return self._joined(tree, list(range(len(tree.cliques))), self.homes(tree), every)
+
+    def _joined(self, tree: _Tree, cliques: list[int], homes: Sequence[_Looked], every: _Looked) -> CliqueStates:
+        """The states of some neighbouring cliques, with columns for some items and pins."""
         blocks = []
-        for i, (clique, states) in enumerate(zip(tree.cliques, tree.states, strict=True)):
-            item, pin = homes[: self.count] == i, homes[self.count :] == i
-            joint, given, pin_joint, pin_given = self.truth(clique, states)
-            blocks.append((joint & item, given & item, pin_joint & pin, pin_given & pin))
-        root = np.zeros(tree.count, np.bool_)
-        root[: len(tree.states[0])] = True
+        for i in cliques:
+            truth = self.truth(tree.cliques[i], tree.states[i], homes[i])
+            blocks.append(
+                [one[:, some] for one, some in zip(truth, (every[0], every[0], every[1], every[1]), strict=True)]
+            )
         joint, given, pin_joint, pin_given = (np.vstack(one) for one in zip(*blocks, strict=True))
-        return CliqueStates(joint, given, pin_joint, pin_given, root, _ties(tree))
+        root = np.zeros(len(joint), np.bool_)
+        root[: len(tree.states[cliques[0]])] = True
+        return CliqueStates(
+            joint=joint, given=given, pin_joint=pin_joint, pin_given=pin_given, root=root, ties=_ties(tree, cliques)
+        )
+
+    def blocks(self, tree: _Tree) -> Iterator[LinkedBlock]:
+        """The cliques, cut where neighbours have one Boolean variable in common; nothing if there is no such place."""
+        block_of = list[int]()
+        members = list[list[int]]()
+        for i, parent in enumerate(tree.parents):
+            if parent < 0 or _is_link(tree, i):
+                block_of.append(len(members))
+                members.append([i])
+            else:
+                block_of.append(block_of[parent])
+                members[block_of[parent]].append(i)
+        if len(members) < 2:
+            return
+        homes = self.homes(tree)
+        links: list[list[tuple[int, int, int]]] = [[] for _ in members]
+        for own in members[1:]:
+            i, parent = own[0], tree.parents[own[0]]
+            (variable,) = tree.common(i)
+            links[block_of[i]].append((block_of[parent], i, variable))
+            links[block_of[parent]].append((block_of[i], parent, variable))
+        for own, linked in zip(members, links, strict=True):
+            looked = _Looked(*(np.sort(np.concatenate([homes[i][k] for i in own])) for k in (0, 1)))
+            columns = self._joined(tree, own, homes, looked)
+            starts = dict(zip(own, np.cumsum([0, *(len(tree.states[i]) for i in own)]).tolist(), strict=False))
+            joint = np.zeros((len(columns), len(linked)), np.bool_)
+            given = np.zeros_like(joint)
+            for k, (_, clique, variable) in enumerate(linked):
+                states = tree.states[clique]
+                here = slice(starts[clique], starts[clique] + len(states))
+                joint[here, k] = states[:, tree.cliques[clique].index(variable)] != 0
+                given[here, k] = True
+            yield LinkedBlock(
+                items=looked.items,
+                pins=looked.pins,
+                columns=columns,
+                links=tuple(block for block, _, _ in linked),
+                link_joint=joint,
+                link_given=given,
+            )
+
+    def homes(self, tree: _Tree) -> list[_Looked]:
+        """The items and the pins that are looked at in each clique."""
+        homes = np.array([tree.home(own) for own in self.needed], np.int64)
+        order = np.argsort(homes, kind="stable")
+        own = np.split(order, np.cumsum(np.bincount(homes, minlength=len(tree.cliques)))[:-1])
+        return [_Looked(some[some < self.count], some[some >= self.count] - self.count) for some in own]
 
     def scopes(self, tree: _Tree) -> Iterator[Scope]:
         """The items of neighbouring cliques, in the states of their variables."""
         states = States(self.part.space, self.part.n_variables)
         seen = set[Variables]()
+        holders: dict[int, list[int]] = {}
+        for k, needed in enumerate(self.needed[: self.count]):
+            for v in needed or (-1,):
+                holders.setdefault(v, []).append(k)
         for i, clique in enumerate(tree.cliques):
             near = set(clique)
-            for j, other in enumerate(tree.cliques):
-                linked = tree.parents[j] == i or tree.parents[i] == j
-                if linked and len(near | set(other)) <= NEARBY:
-                    near |= set(other)
+            for j in tree.neighbours[i]:
+                if len(near | set(tree.cliques[j])) <= NEARBY:
+                    near |= set(tree.cliques[j])
             own = tuple(sorted(near))
-            items = np.array([k for k in range(self.count) if set(self.needed[k]) <= near], np.int64)
-            if own in seen or len(items) < 2:
+            some = {k for v in (*own, -1) for k in holders.get(v, ()) if set(self.needed[k]) <= near}
+            if own in seen or len(some) < 2:
                 continue
             seen.add(own)
-            joint, given, *_ = self.truth(own, states.of(np.array(own, np.int64)))
+            items = np.array(sorted(some), np.int64)
+            joint, given, *_ = self.truth(own, states.of(np.array(own, np.int64)), _Looked(items, items[:0]))
             first = _distinct(np.hstack([joint[:, items], given[:, items]]))
             yield Scope(items, joint[first][:, items], given[first][:, items])
 
@@ -208,19 +357,26 @@ def _distinct(truth: Truths) -> NDArray[np.int64]:
     return np.sort(first)
 
 
-def _ties(tree: _Tree) -> NDArray[np.float64]:
-    """For each neighbour in the tree and each state of what they have in common: its states less those of the other."""
-    starts = np.concatenate([[0], np.cumsum([len(states) for states in tree.states])])
+def _is_link(tree: _Tree, i: int) -> bool:
+    """Whether a clique has one variable in common with its parent."""
+    return len(tree.common(i)) == 1
+
+
+def _ties(tree: _Tree, cliques: Sequence[int]) -> NDArray[np.float64]:
+    """A row for each of some cliques tied to another of them, and each state in common: its states less the other's."""
+    starts = dict(zip(cliques, np.cumsum([0, *(len(tree.states[i]) for i in cliques)]).tolist(), strict=False))
+    count = sum(len(tree.states[i]) for i in cliques)
     rows = []
-    for i, parent in enumerate(tree.parents):
-        if parent < 0:
+    for i in cliques:
+        parent = tree.parents[i]
+        if parent not in starts:
             continue
-        common = sorted(set(tree.cliques[i]) & set(tree.cliques[parent]))
+        common = tree.common(i)
         sides = [tree.states[k][:, [tree.cliques[k].index(v) for v in common]] for k in (i, parent)]
         _, number = np.unique(np.vstack(sides), axis=0, return_inverse=True)
-        block = np.zeros((int(number.max()) + 1, starts[-1]))
+        block = np.zeros((int(number.max()) + 1, count))
         mine, theirs = np.split(number.ravel(), [len(sides[0])])
         block[mine, starts[i] + np.arange(len(mine))] = 1.0
         block[theirs, starts[parent] + np.arange(len(theirs))] = -1.0
         rows.append(block)
-    return np.vstack(rows) if rows else np.zeros((0, starts[-1]))
+    return np.vstack(rows) if rows else np.zeros((0, count))

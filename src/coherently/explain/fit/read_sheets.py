@@ -10,20 +10,22 @@ import numpy as np
 
 from coherently.errors import CoherentlyError
 from coherently.events import CERTAIN
-from coherently.explain.fit.pieces import make_piece
+from coherently.explain.event_names import named_items
+from coherently.explain.fit.pieces import SheetPiece, make_piece
+from coherently.explain.fit.recent_values import Lately
 from coherently.panel import Panel
 from coherently.problem import pose, split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coherently.explain.fit.pieces import SheetPiece
     from coherently.explain.fit.sheet_values import Item, SheetSetting
+    from coherently.problem import Merged
 
 CERTAINLY = "true"
 """What a panel is about that asks nothing yet: its laws are read all the same."""
-SETTINGS, PIECES = 64, 512
-"""Number of settings, and of sets of answered events, that are kept."""
+SETTINGS, PIECES, MADE = 64, 512, 4_096
+"""Number of settings, of sets of answered events, and of pieces that are kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +60,8 @@ def read_sheet(setting: SheetSetting) -> ReadSheet | None:
 
     Events that cannot be read are left out: one of them must not take the feedback on all others away.
     """
-    return _read(setting.items, setting.laws) or _read(_readable(setting), setting.laws)
+    items = named_items(setting.items)
+    return _read(items, setting.laws) or _read(_readable(items, setting.laws), setting.laws)
 
 
 def _read(items: tuple[Item, ...], laws: tuple[str, ...]) -> ReadSheet | None:
@@ -73,12 +76,12 @@ def _read(items: tuple[Item, ...], laws: tuple[str, ...]) -> ReadSheet | None:
     return ReadSheet(items, row, panel, {item.id: i for i, item in enumerate(items)})
 
 
-def _readable(setting: SheetSetting) -> tuple[Item, ...]:
+def _readable(items: tuple[Item, ...], laws: tuple[str, ...]) -> tuple[Item, ...]:
     """The items that can be read one by one."""
     found = []
-    for item in setting.items:
+    for item in items:
         try:
-            Panel.from_records([("judge", item.event, 0.5)], laws=list(setting.laws))
+            Panel.from_records([("judge", item.event, 0.5)], laws=list(laws))
         except CoherentlyError:
             continue
         found.append(item)
@@ -101,5 +104,18 @@ def pieces_of(sheet: ReadSheet, known: frozenset[int]) -> tuple[SheetPiece, ...]
     for part in split(problem.merged):
         own = items[np.isin(sheet.row[items], rows[np.isin(home, part.coordinates)])]
         if len(own):
-            found.append(make_piece(sheet, part.merged, problem.merged.origin[part.merged.origin], own))
+            found.append(_piece(sheet, part.merged, problem.merged.origin[part.merged.origin], own))
     return tuple(found)
+
+
+def _piece(sheet: ReadSheet, part: Merged, origin: NDArray[np.int32], items: NDArray[np.int64]) -> SheetPiece:
+    """The piece of some items, the same one whenever no other known items hang together with them."""
+    key = (sheet, items.tobytes())
+    known = _MADE.get(key)
+    if known is None:
+        known = make_piece(sheet, part, origin, items)
+        _MADE.put(key, known)
+    return known
+
+
+_MADE = Lately[SheetPiece](MADE)

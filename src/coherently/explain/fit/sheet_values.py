@@ -17,7 +17,8 @@ class Item:
     """An event on a sheet: its id, its text in the event language, its title, and the number of its question.
 
     `topic` is the short name of a question that has several events ("inflation", "a missed delivery"). A title or
-    topic that begins with a small letter is used in sentences as it is; any other is put in quotes.
+    topic that begins with a small letter is used in sentences as it is; any other is put in quotes. A `composed` title
+    is made of the names of the event's parts, with quotes of its own.
     """
 
     id: str
@@ -25,6 +26,7 @@ class Item:
     title: str
     question: int
     topic: str = ""
+    composed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

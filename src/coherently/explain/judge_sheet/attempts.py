@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from coherently.explain.fit.recent_values import Lately
 from coherently.solve.budget import Budget
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ class Attempted(Protocol):
         """Whether more time would find no more."""
 
 
-Kept = TypeVar("Kept")
 Found = TypeVar("Found", bound=Attempted)
 
 
@@ -53,28 +52,6 @@ def processor_budget(seconds: float) -> Budget:
     (False, True)
     """
     return Budget(cancel=_ProcessorTime(seconds)).within(PATIENCE * seconds)
-
-
-class Lately(Generic[Kept]):
-    """What was asked for lately, so many of it."""
-
-    def __init__(self, size: int) -> None:
-        self._size, self._lock = size, threading.Lock()
-        self._known: OrderedDict[Hashable, Kept] = OrderedDict()
-
-    def get(self, key: Hashable) -> Kept | None:
-        """What is known under a key."""
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-            return self._known.get(key)
-
-    def put(self, key: Hashable, value: Kept) -> None:
-        """Keep something under a key."""
-        with self._lock:
-            self._known[key] = value
-            while len(self._known) > self._size:
-                self._known.popitem(last=False)
 
 
 class Attempts(Generic[Found]):

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coherently.explain.fit.answer_sheet import on_sheet
 from coherently.explain.fit.least_change import Mend, least_change
-from coherently.explain.fit.piece_check import in_sheet_order, looked_at
+from coherently.explain.fit.piece_check import looked_at, place_on_sheet
+from coherently.explain.fit.recent_values import Lately
 from coherently.explain.fit.sheet_values import Answered, AnswerState, Clash, Feedback, SheetSetting
-from coherently.explain.judge_sheet.attempts import Attempts, Lately, processor_budget
+from coherently.explain.judge_sheet.attempts import Attempts, processor_budget
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
+    from collections.abc import Iterable, Sequence, Set
 
+    from coherently.explain.fit.answer_sheet import AnswerSheet
     from coherently.explain.fit.piece_check import PieceCheck
-    from coherently.explain.fit.sheet_values import AnswerChange
+    from coherently.explain.fit.pieces import SheetPiece
+    from coherently.explain.fit.sheet_values import AnswerChange, Band
     from coherently.explain.relations.relation import Relation
     from coherently.solve.budget import Budget
 
-KEPT, KEPT_CLASHES = 500, 2_000
-"""How much feedback is kept, and the contradictions of how many judges."""
+KEPT, KEPT_CLASHES, KEPT_PIECES = 500, 2_000, 10_000
+"""How much feedback is kept, the contradictions of how many judges, and the feedback on how many pieces."""
 TIME, LONGEST = 0.25, 4.0
 """Seconds of the processor that feedback may take, at first and when it is asked for again."""
 
@@ -63,18 +66,69 @@ def _feedback(setting: SheetSetting, answers: tuple[Answered, ...], meant: froze
     sheet = on_sheet(setting, answers)
     if sheet is None:
         return Feedback(states=_states(answers, []))
-    checks = looked_at(sheet, meant, budget)
-    states = _states(answers, checks)
-    bands = {band.event: band for check in checks for band in check.bands()}
-    clashes = [_clash(check, relation) for check, relation in in_sheet_order(checks)]
-    known = [item.id for item, told in zip(sheet.sheet.items, sheet.known.tolist(), strict=True) if told]
-    found = tuple(bands[event] for event in known if event in bands)
-    return Feedback(found, tuple(clashes), states, finished=not budget.is_over())
+    keys = {piece: _PieceKey.of(sheet, piece, meant) for piece in sheet.pieces() if piece.columns is not None}
+    told = {piece: known for piece, key in keys.items() if (known := _PIECES.get(key)) is not None}
+    checks = looked_at(sheet, meant, budget, [piece for piece in keys if piece not in told])
+    bands = {check: tuple(check.bands()) for check in checks}
+    placed = {check: _placed(check) for check in checks}
+    for check in checks:
+        told[check.piece] = ToldPiece(bands[check], tuple(placed[check]), dict(check.states()))
+    if not budget.is_over():
+        for check in checks:
+            _PIECES.put(keys[check.piece], told[check.piece])
+    clashes = sorted((one for piece in told.values() for one in piece.clashes), key=lambda one: one.place)
+    band_of = {band.event: band for piece in told.values() for band in piece.bands}
+    events = [item.id for item, is_known in zip(sheet.sheet.items, sheet.known.tolist(), strict=True) if is_known]
+    return Feedback(
+        tuple(band_of[event] for event in events if event in band_of),
+        tuple(one.clash for one in clashes),
+        _states(answers, [piece.states for piece in told.values()]),
+        finished=not budget.is_over(),
+    )
 
 
-def _states(answers: Sequence[Answered], checks: Sequence[PieceCheck]) -> dict[str, AnswerState]:
+class PlacedClash(NamedTuple):
+    """A contradiction, and its place among those of a sheet."""
+
+    place: tuple[int, int]
+    clash: Clash
+
+
+class ToldPiece(NamedTuple):
+    """All that is told of the answers of a piece."""
+
+    bands: tuple[Band, ...]
+    clashes: tuple[PlacedClash, ...]
+    states: dict[str, AnswerState]
+
+
+class _PieceKey(NamedTuple):
+    """What a piece is told by: its answers, which of them are locked, and what was meant."""
+
+    piece: SheetPiece
+    value: bytes
+    locked: bytes
+    meant: frozenset[str]
+
+    @classmethod
+    def of(cls, sheet: AnswerSheet, piece: SheetPiece, meant: frozenset[str]) -> _PieceKey:
+        return cls(piece, sheet.value[piece.items].tobytes(), sheet.locked[piece.items].tobytes(), meant)
+
+
+_PIECES = Lately[ToldPiece](KEPT_PIECES)
+"""A judge changes one answer at a time: the other pieces stay as they were told."""
+
+
+def _placed(check: PieceCheck, *, with_change: bool = True) -> list[PlacedClash]:
+    return [
+        PlacedClash(place_on_sheet(check, misfit), _clash(check, misfit, with_change=with_change))
+        for misfit in check.misfits
+    ]
+
+
+def _states(answers: Sequence[Answered], pieces: Iterable[dict[str, AnswerState]]) -> dict[str, AnswerState]:
     """Whether each answer fits; those of no piece cannot be checked."""
-    found = {event: state for check in checks for event, state in check.states()}
+    found = {event: state for states in pieces for event, state in states.items()}
     last = {each.event: each.probability is not None and not each.abstained for each in answers}
     return {event: found.get(event, AnswerState.TOO_MUCH) for event, given in last.items() if given}
 
@@ -106,9 +160,9 @@ def _clashes(
 ) -> ToldClashes:
     sheet = on_sheet(setting, answers)
     checks = [] if sheet is None else looked_at(sheet, meant, budget)
-    in_order = tuple(_clash(check, relation, with_change=False) for check, relation in in_sheet_order(checks))
-    checked = Feedback(states=_states(answers, checks)).checked
-    return ToldClashes(in_order, checked, finished=not budget.is_over())
+    placed = sorted((one for check in checks for one in _placed(check, with_change=False)), key=lambda one: one.place)
+    checked = Feedback(states=_states(answers, [dict(check.states()) for check in checks])).checked
+    return ToldClashes(tuple(one.clash for one in placed), checked, finished=not budget.is_over())
 
 
 def _clash(check: PieceCheck, misfit: Relation, *, with_change: bool = True) -> Clash:
@@ -119,14 +173,14 @@ def _clash(check: PieceCheck, misfit: Relation, *, with_change: bool = True) -> 
     own = sorted(misfit.forecasts)
     locked = check.answers.locked[check.piece.items]
     return Clash(
-        key,
-        tuple(check.items[i].id for i in own),
-        max(check.items[i].question for i in own),
-        check.sentence(misfit),
-        least.changes,
-        tuple(check.items[i].id for i in own if locked[i]),
-        least.stuck,
-        True if meant else None,
+        key=key,
+        events=tuple(check.items[i].id for i in own),
+        question=max(check.items[i].question for i in own),
+        sentence=check.sentence(misfit),
+        changes=least.changes,
+        locked=tuple(check.items[i].id for i in own if locked[i]),
+        stuck=least.stuck,
+        meant=True if meant else None,
     )
 
 

@@ -14,6 +14,7 @@ from coherently.explain.fit.mixture_program import MixtureProgram
 from coherently.explain.fit.nearest_answers import mended
 from coherently.explain.fit.read_sheets import pieces_of, read_sheet
 from coherently.explain.fit.sheet_values import Answered, Item, Overview, SheetSetting, Spread, Suggestion
+from coherently.explain.fit.small_program import LOOSE
 from coherently.explain.judge_sheet.attempts import processor_budget
 from coherently.explain.judge_sheet.live_feedback import clashes_of
 from coherently.explain.people_sentences import number_word, opened, percent, phrase
@@ -43,12 +44,12 @@ def overview(
     means = clashes_of(setting, averages(setting, answers), frozenset(), budget)
     found = {judge: clashes_of(setting, own, meant.get(judge, frozenset()), budget) for judge, own in answers.items()}
     return Overview(
-        spreads(setting, answers),
-        {judge: told.clashes for judge, told in found.items() if told.clashes},
-        means.clashes,
-        tuple(judge for judge, told in found.items() if not told.checked),
-        means.checked,
-        means.finished and all(told.finished for told in found.values()),
+        spreads=spreads(setting, answers),
+        contradictions={judge: told.clashes for judge, told in found.items() if told.clashes},
+        of_averages=means.clashes,
+        unchecked=tuple(judge for judge, told in found.items() if not told.checked),
+        averages_checked=means.checked,
+        finished=means.finished and all(told.finished for told in found.values()),
     )
 
 
@@ -62,7 +63,15 @@ def _spread(event: str, values: list[float]) -> Spread:
     if not values:
         return Spread(event, 0)
     middle, mean = float(np.median(values)), float(np.mean(values))
-    return Spread(event, len(values), min(values), middle, mean, max(values), tuple(sorted(values)))
+    return Spread(
+        event=event,
+        count=len(values),
+        low=min(values),
+        median=middle,
+        mean=mean,
+        high=max(values),
+        answers=tuple(sorted(values)),
+    )
 
 
 def _given(answers: Mapping[str, Sequence[Answered]]) -> dict[str, list[float]]:
@@ -95,7 +104,7 @@ def ask_next(
         return ()
     value = sheet.value.copy()
     for piece in sheet.pieces():
-        near = mended(sheet.sheet, piece.items, value[piece.items], ~np.isnan(value[piece.items]), budget)
+        near = mended(sheet.sheet, piece.items, value[piece.items], ~np.isnan(value[piece.items]), budget=budget)
         value[piece.items] = np.nan if near is None else near
     pairs = _candidates(sheet.sheet, value)
     items = [Item(f"pair {n}", text, _title(sheet.sheet, pair), 0) for n, (_, pair, text) in enumerate(pairs)]
@@ -166,11 +175,17 @@ def _suggestion(
         return None
     every = np.append(value, np.full(len(sheet.items) - len(value), np.nan))[piece.items]
     place = int(np.flatnonzero(piece.items == asked)[0])
-    bounds = MixtureProgram(piece, every, loose=True).bounds(place, ~np.isnan(every))
+    bounds = MixtureProgram(piece).bounds([place], every, ~np.isnan(every), LOOSE)[0]
     if bounds is None or bounds.high - bounds.low < OPEN:
         return None
     low, high = percent(bounds.low).split()[0], percent(bounds.high)
-    return Suggestion(item.event, opened(item.title), bounds.low, bounds.high, f"{low} to {high} is open.")
+    return Suggestion(
+        event=item.event,
+        title=opened(item.title),
+        low=bounds.low,
+        high=bounds.high,
+        sentence=f"{low} to {high} is open.",
+    )
 
 
 def follows(setting: SheetSetting) -> tuple[str, ...]:

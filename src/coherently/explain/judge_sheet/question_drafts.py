@@ -74,7 +74,7 @@ def _event(sheet: ReadSheet, text: str) -> DraftReading:
     elif turned:
         read = replace(read, opposite_of=sheet.items[turned[0]].question)
         remarks.append(f"Is the opposite of question {read.opposite_of}.")
-    remarks += _chances(events, sheet.panel.laws.side, side, condition, rest)
+    remarks += _chances(events, sheet.panel.laws.side, side, condition, rest=rest)
     return replace(read, remarks=(*remarks, *_about_names(new, suggestions, known)))
 
 
@@ -149,7 +149,8 @@ def _is_possible(setting: SheetSetting) -> bool:
     if sheet is None:
         return False
     for piece in pieces_of(sheet, frozenset(range(len(sheet.items)))):
-        if piece.columns is not None and np.isinf(MixtureProgram(piece, np.full(len(piece), np.nan)).miss()):
+        nothing = np.full((1, len(piece)), np.nan)
+        if piece.columns is not None and np.isinf(MixtureProgram(piece).misses(nothing, ~np.isnan(nothing[0]))[0]):
             return False
     return True
 

@@ -286,7 +286,14 @@ class _PriceBook:
         ends = condition.most(turned), condition.least(turned)
         for table, rest in ((given.joint, False), (given.condition & ~given.joint, True)):
             high, low = (self._share(given.bet, *end, rest=rest, least=i == 0) for i, end in enumerate(ends))
-            yield PricedEvent(given.variables, table, high.assertion.chance, high, low.assertion.chance, low)
+            yield PricedEvent(
+                variables=given.variables,
+                table=table,
+                high=high.assertion.chance,
+                high_stand=high,
+                low=low.assertion.chance,
+                low_stand=low,
+            )
 
     def _share(self, bet: int, chance: float, condition: Stand, *, rest: bool, least: bool) -> Stand:
         """The assertion of a conditional and its condition: that the event is at least, or at most, so likely."""

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from coherently import _core
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -69,18 +71,12 @@ class Exclusions:
         return np.concatenate([never, n + sure])
 
     @cached_property
-    def _counts(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """In how many worlds each open event happens, and each two of them; exact, since they are less than 2^24."""
-        rows = self.truth[self._open].astype(np.float32)
-        return rows.sum(axis=1), rows @ rows.T
-
-    @cached_property
     def _meets(self) -> Truths:
         """Whether two literals of open events can both happen."""
-        size, both = self._counts
-        only = size[:, None] - both
-        neither = self.truth.shape[1] - size[:, None] - size[None] + both
-        return np.block([[both, only], [only.T, neither]]) > 0.5
+        bits = _words_of_rows(self.truth[self._open])
+        every = _words_of_rows(np.ones((1, self.truth.shape[1]), np.bool_))
+        literals = np.vstack([bits, every & ~bits])
+        return np.array([(literals & one).any(axis=1) for one in literals], np.bool_).reshape((len(literals),) * 2)
 
     def _numbered(self, literals: Numbers) -> Numbers:
         """Literals of open events as those of all."""
@@ -107,35 +103,8 @@ class Exclusions:
         none = np.zeros((0, 3), np.int64)
         if m < 3 or not self.has_threes:
             return none, none
-        meets, found, single = self._meets, [], []
-        for every, joint in self._joint_counts():
-            for turn in np.ndindex(2, 2, 2):
-                own = every + m * np.array(turn)
-                a, b, c = own.T
-                meeting = meets[a, b].astype(np.int8) + meets[a, c] + meets[b, c]
-                found.append(own[(meeting == 3) & (joint[turn] < 0.5)])
-                single.append(own[meeting == 0])
-        return self._numbered(np.vstack([none, *found])), self._numbered(np.vstack([none, *single]))
-
-    def _joint_counts(self) -> Iterator[tuple[Numbers, NDArray[np.float32]]]:
-        """Three open events each, by the first: in how many worlds each combination of them and complements happens."""
-        rows = self.truth[self._open].astype(np.float32)
-        size, both = self._counts
-        worlds, m = float(self.truth.shape[1]), len(rows)
-        for i in range(m - 2):
-            j, k = np.triu_indices(m - i - 1, 1)
-            j, k = j + i + 1, k + i + 1
-            own = rows[i + 1 :, self.truth[self._open[i]]]
-            every = (own @ own.T)[j - i - 1, k - i - 1]
-            # Inclusion and exclusion: from all three to those with complements.
-            count = np.empty((2, 2, 2, len(j)), np.float32)
-            count[0, 0, 0] = every
-            count[0, 0, 1], count[0, 1, 0], count[1, 0, 0] = both[i, j] - every, both[i, k] - every, both[j, k] - every
-            count[0, 1, 1] = size[i] - both[i, j] - both[i, k] + every
-            count[1, 0, 1] = size[j] - both[i, j] - both[j, k] + every
-            count[1, 1, 0] = size[k] - both[i, k] - both[j, k] + every
-            count[1, 1, 1] = worlds - size[i] - size[j] - size[k] + both[i, j] + both[i, k] + both[j, k] - every
-            yield np.stack([np.full(len(j), i), j, k], axis=1), count
+        threes, ones = _core.triple_exclusions(_words_of_rows(self.truth[self._open]), self.truth.shape[1])
+        return self._numbered(threes), self._numbered(ones)
 
     @property
     def threes(self) -> Numbers:
@@ -168,6 +137,14 @@ class Exclusions:
                     seen.add(events)
                     found.append((a, b, c, d))
         return self._numbered(np.array(found, np.int64).reshape(-1, 4))
+
+    @property
+    def limits(self) -> Iterator[tuple[Numbers, float]]:
+        """Literals, one row each, and what their probabilities may add up to: all but the sums."""
+        yield self.singles[:, None], 0.0
+        yield self.pairs, 1.0
+        yield self.threes, 2.0
+        yield self.ones, 1.0
 
     def broken(self, high: Vector, low: Vector, tolerance: float, *, few: bool = False) -> Iterator[Excess]:
         """What probabilities break by more than the tolerance, if events are at least `high` and at most `low` likely.
@@ -242,6 +219,14 @@ def exclusions_of(tables: tuple[int, ...], allowed: int, size: int) -> Exclusion
     """The exclusions of events by truth tables of so many rows, of which some are allowed."""
     rows = rows_of_bits((*tables, allowed), size)
     return Exclusions(rows[:-1, rows[-1]])
+
+
+def _words_of_rows(truth: Truths) -> NDArray[np.uint64]:
+    """Rows of truths as words: bit i of a row is the truth in world i."""
+    packed = np.packbits(truth, axis=1, bitorder="little")
+    whole = np.zeros((len(truth), -(-truth.shape[1] // 64) * 8), np.uint8)
+    whole[:, : packed.shape[1]] = packed
+    return whole.view(np.uint64)
 
 
 def bits_of_rows(truth: Truths) -> list[int]:

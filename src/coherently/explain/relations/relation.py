@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -61,15 +61,18 @@ class Assertion:
         """Whether a conditional and its condition make it."""
         return len(self.forecasts) > 1
 
-    def chance_at(self, value: Vector) -> float:
-        """The probability that other forecasts give the event."""
-        first = float(value[self.forecasts[0]])
+    def chances_at(self, values: Vector) -> Vector:
+        """The probabilities that rows of other forecasts give the event."""
+        first: Vector = values[:, self.forecasts[0]]
         if not self.is_share:
             return first
-        return share(first, float(value[self.forecasts[1]]), rest=self.rest, turned=self.turned)
+        return share(first, values[:, self.forecasts[1]], rest=self.rest, turned=self.turned)
 
 
-def share(conditional: float, condition: float, *, rest: bool, turned: bool) -> float:
+Number = TypeVar("Number", float, "Vector")
+
+
+def share(conditional: Number, condition: Number, *, rest: bool, turned: bool) -> Number:
     """What a conditional and its condition make together."""
     return (1.0 - conditional if rest else conditional) * (1.0 - condition if turned else condition)
 
@@ -105,13 +108,14 @@ class Relation:
     @property
     def violation(self) -> float:
         """By how much the probabilities exceed what is possible."""
-        return self._excess([assertion.chance for assertion in self.assertions])
+        return float(self._excess([assertion.chance for assertion in self.assertions]))
 
-    def violation_at(self, value: Vector) -> float:
-        """The same for other forecasts."""
-        return self._excess([assertion.chance_at(value) for assertion in self.assertions])
+    def violations_at(self, values: Vector) -> Vector:
+        """The same for rows of other forecasts."""
+        found: Vector = np.full(len(values), self._excess([one.chances_at(values) for one in self.assertions]))
+        return found
 
-    def _excess(self, chances: Sequence[float]) -> float:
+    def _excess(self, chances: Sequence[Any]) -> Any:
         likely = [1.0 - chance if turned else chance for chance, turned in zip(chances, self.negated, strict=True)]
         if self.kind == "set":
             return -math.inf

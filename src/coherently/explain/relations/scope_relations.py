@@ -56,8 +56,8 @@ class AssertionTable:
     granted: bool = False
 
     def chances(self, value: Vector) -> Vector:
-        """The probabilities that answers give to the assertions."""
-        own, condition = value[self.first], value[self.second]
+        """The probabilities that answers give to the assertions; `value` may have several rows of answers."""
+        own, condition = value[..., self.first], value[..., self.second]
         made = np.where(self.rest, 1.0 - own, own) * np.where(self.turned, 1.0 - condition, condition)
         chances: Vector = np.where(self.second < 0, own, made)
         return chances
@@ -66,7 +66,9 @@ class AssertionTable:
         """One of them, with its number."""
         one, condition = int(self.first[i]), int(self.second[i])
         items = (one,) if condition < 0 else (one, condition)
-        return Assertion(items, chance, self.worlds[i], bool(self.rest[i]), bool(self.turned[i]))
+        return Assertion(
+            forecasts=items, chance=chance, worlds=self.worlds[i], rest=bool(self.rest[i]), turned=bool(self.turned[i])
+        )
 
 
 @lru_cache(maxsize=SCOPES)
@@ -100,13 +102,13 @@ class _AssertionRow(NamedTuple):
 def _table_of(rows: Sequence[_AssertionRow], worlds: int, *, granted: bool = False) -> AssertionTable:
     truth = np.array([row.truth for row in rows], np.bool_).reshape(len(rows), worlds)
     return AssertionTable(
-        np.array([row.first for row in rows], np.int64),
-        np.array([row.second for row in rows], np.int64),
-        np.array([row.rest for row in rows], np.bool_),
-        np.array([row.turned for row in rows], np.bool_),
-        Exclusions(truth),
-        bits_of_rows(truth),
-        granted,
+        first=np.array([row.first for row in rows], np.int64),
+        second=np.array([row.second for row in rows], np.int64),
+        rest=np.array([row.rest for row in rows], np.bool_),
+        turned=np.array([row.turned for row in rows], np.bool_),
+        exclusions=Exclusions(truth),
+        worlds=bits_of_rows(truth),
+        granted=granted,
     )
 
 
@@ -152,6 +154,66 @@ def broken_relations(
                     continue
                 (sums if relation.kind == "sum" else found).append(replace(relation, scope=number))
     return SimpleRelations(irreducible_relations(found), irreducible_relations([*found, *sums], "sum"), finished=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FreshRelations:
+    """Relations of which nothing is broken yet: what must not be broken by new answers that mend something else.
+
+    Each part is a table, rows of its literals, and what their probabilities may add up to.
+    """
+
+    parts: list[tuple[AssertionTable, NDArray[np.int64], float]]
+
+    def broken_at(self, values: Vector, tolerance: float) -> Mask:
+        """For each row of answers, whether it breaks one of them."""
+        found = np.zeros(len(values), np.bool_)
+        for table, literals, most in self.parts:
+            chance = table.chances(values)
+            likely = np.concatenate([chance, 1.0 - chance], axis=1)
+            found |= (likely[:, literals].sum(axis=2) > most + tolerance).any(axis=1)
+        return found
+
+
+def fresh_relations(
+    scopes: Sequence[Scope], value: Vector, families: Sequence[frozenset[int]], broken: Sequence[Relation]
+) -> FreshRelations:
+    """The relations of scopes that have no broken part.
+
+    Those within a family are left out: if the family is broken as a whole, they are not told by themselves.
+    """
+    parts = []
+    for scope in scopes:
+        answered = ~np.isnan(value[scope.items])
+        for table in assertion_tables(scope, answered.tobytes()):
+            if not table.exclusions.has_threes:
+                continue
+            for literals, most in table.exclusions.limits:
+                kept = literals[_are_fresh(table, literals, len(value), families, broken=broken)]
+                if len(kept):
+                    parts.append((table, kept, most))
+    return FreshRelations(parts)
+
+
+def _are_fresh(
+    table: AssertionTable,
+    literals: NDArray[np.int64],
+    count: int,
+    families: Sequence[frozenset[int]],
+    broken: Sequence[Relation],
+) -> Mask:
+    about = np.zeros((len(literals), count + 1), np.bool_)  # the last column is for -1: no second item
+    event = literals % max(len(table.first), 1)
+    rows = np.arange(len(literals))[:, None]
+    about[rows, table.first[event]] = about[rows, table.second[event]] = True
+    about = about[:, :count]
+    fresh = np.ones(len(literals), np.bool_)
+    for relation in broken:
+        fresh &= ~about[:, list(relation.forecasts)].all(axis=1)
+    for family in families:
+        others = np.setdiff1d(np.arange(count), list(family))
+        fresh &= about[:, others].any(axis=1)
+    return fresh
 
 
 def _within(scope: Scope, value: Vector, tolerance: float, *, few: bool) -> Iterator[Relation]:

@@ -50,7 +50,7 @@ class FileJournal:
         whole = {"format": FORMAT, "version": VERSION, "identity": identity, **head}
         line, checksum = _line(whole, 0)
         write_whole(path, line, "the log")
-        return FileJournal(path, _ReadLog({"identity": identity}, [], len(line), checksum, None))
+        return FileJournal(path, _ReadLog({"identity": identity}, [], len(line), checksum, note=None))
 
     @staticmethod
     def open(path: str | os.PathLike[str]) -> FileJournal:
@@ -177,7 +177,7 @@ def _read(path: Path) -> _ReadLog:
     note = None
     if size < len(data):
         note = f"the last record, {len(data) - size:,} bytes, was not written to its end and is cut off"
-    return _ReadLog(records[0], records[1:], size, checksum, note)
+    return _ReadLog(records[0], records[1:], size, checksum, note=note)
 
 
 def _check_head(path: Path, head: dict[str, Any]) -> None:

@@ -82,9 +82,9 @@ def load_ledger(values: dict[str, Any]) -> tuple[Ledger, Dress]:
     for row in values["forecasts"]:
         ledger.put(_forecast(row, ledger.words.read(row[3])))
     for place, time, event, outcome, variables in values["outcomes"]:
-        ledger.put(StandingOutcome(place, _time(time), event, outcome, tuple(variables)))
-    ledger.past = [(_past(kind, item), _time(until)) for kind, item, until in values["past"]]
-    ledger.places = values["places"]
+        ledger.put(StandingOutcome(place, _time(time), event, outcome, variables=tuple(variables)))
+    past = ((_past(kind, item), _time(until)) for kind, item, until in values["past"])
+    ledger.remember(past, values["places"])
     return ledger, Dress(values["labels"], values["library"])
 
 
@@ -113,12 +113,22 @@ def _past(kind: str, row: list[Any]) -> Standing:
     if kind == "laws":
         return StandingLaw(place, _time(time), text, NOTHING)
     outcome, variables = rest
-    return StandingOutcome(place, _time(time), text, outcome, tuple(variables))
+    return StandingOutcome(place, _time(time), text, outcome, variables=tuple(variables))
 
 
 def _forecast(row: list[Any], meaning: Meaning) -> StandingForecast:
     place, time, judge, event, probability, weight, lower, upper = row
-    return StandingForecast(place, _time(time), judge, event, probability, weight, lower, upper, meaning)
+    return StandingForecast(
+        place,
+        _time(time),
+        judge,
+        event,
+        probability=probability,
+        weight=weight,
+        lower=lower,
+        upper=upper,
+        meaning=meaning,
+    )
 
 
 def _finite(time: float) -> float | None:

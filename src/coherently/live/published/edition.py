@@ -11,11 +11,11 @@ import numpy as np
 
 from coherently.live.assembly import numbers_of, panel_of
 from coherently.live.ledger import Contents
-from coherently.problem import pose, settled, split, unit_of
+from coherently.problem import pose, pose_numbers, settled, split, unit_of
 from coherently.result.idle import with_idle
 from coherently.result.notes import pins_in_conflict
 from coherently.solve import Budget, Global, InfeasiblePinsError, Status
-from coherently.solve.component.component_solver import solve_component
+from coherently.solve.methods.exact import Known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from coherently.problem import Loss, Merged, Problem
     from coherently.solve import Component, Exact
     from coherently.solve.component.answer import Answer
+    from coherently.solve.component.answer_table import AnswerTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +45,16 @@ NO_ANSWERS = Global(np.empty(0), Status.OPTIMAL, worlds=())
 class Edition:
     """The answer for what stood in a neighbourhood, by an ordinary panel of only that.
 
-    `answers` has one entry per component of `problem`, in the order of `split`. `since` numbers the editions in the
-    order in which they came out, and `replaces` are those that this one took the place of, kept for whoever reads the
-    answers of that time.
+    `answers` are for the components of `problem`, in the order of `split`; None if nothing stands. `since` numbers the
+    editions in the order in which they came out, and `replaces` are those that this one took the place of, kept for
+    whoever reads the answers of that time.
     """
 
     contents: Contents
     variables: frozenset[str]
     panel: Panel
     problem: Problem
-    answers: tuple[Answer, ...]
+    answers: AnswerTable | None
     solution: Global
     since: int = 0
     replaces: tuple[Edition, ...] = ()
@@ -68,7 +69,9 @@ class Edition:
         """What takes the place of others when nothing stands about their variables any more."""
         empty = Contents()
         panel = panel_of(empty)
-        return Edition(empty, variables, panel, pose(panel), (), NO_ANSWERS, since, replaced)
+        return Edition(
+            empty, variables, panel, pose(panel), answers=None, solution=NO_ANSWERS, since=since, replaces=replaced
+        )
 
     @property
     def is_nothing(self) -> bool:
@@ -99,7 +102,11 @@ class Edition:
 
     def is_enough(self, budget: Budget) -> bool:
         """Whether the gap of each component is small enough for a budget."""
-        return all(budget.is_enough(answer.gap, answer.objective) for answer in self.answers)
+        answers = self.answers
+        if answers is None:
+            return True
+        enough = budget.tolerance * np.maximum(answers.objective, budget.floor)
+        return bool((answers.objective - answers.bound <= enough).all())
 
 
 def solve(contents: Contents, rules: Rules, budget: Budget, last: Sequence[Edition]) -> Edition:
@@ -107,21 +114,16 @@ def solve(contents: Contents, rules: Rules, budget: Budget, last: Sequence[Editi
     same = _unchanged(contents, last)
     panel = panel_of(contents) if same is None else replace(same.panel, **numbers_of(contents.forecasts))
     unit = min(unit_of(panel.weight), rules.unit)
-    problem = pose(settled(panel), rules.loss, unit)
+    problem = pose(settled(panel), rules.loss, unit) if same is None else pose_numbers(same.problem, panel, unit)
     budget = budget.within(rules.exact.time_limit)
     try:
-        tasks = rules.exact.tasks(problem)
-        starts = [None] * len(tasks) if same is None else [answer.worlds for answer in same.answers]
-        answers = tuple(
-            solve_component(task.part, task.objective, budget, start, seed=task.seed)
-            for task, start in zip(tasks, starts, strict=True)
-        )
+        answers = rules.exact.answers(problem, budget, Known(before=None if same is None else same.answers))
         solution = rules.exact.joined(problem, answers).in_weights(unit)
         if len(panel.laws.pins):  # pins about what nobody forecast must be possible too
             with_idle(panel, problem.in_weights(), solution)
     except InfeasiblePinsError as error:
         raise pins_in_conflict(panel, error.pins) from None
-    return Edition(contents, contents.variables(), panel, problem, answers, solution)
+    return Edition(contents, contents.variables(), panel, problem, answers=answers, solution=solution)
 
 
 def _unchanged(contents: Contents, last: Sequence[Edition]) -> Edition | None:

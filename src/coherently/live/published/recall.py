@@ -14,6 +14,7 @@ from coherently.live.vocabulary import user_names
 from coherently.problem import split
 from coherently.result import aggregate
 from coherently.solve import Budget
+from coherently.solve.methods.exact import Known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from coherently.result import Result
     from coherently.solve import Exact, Global, Method
     from coherently.solve.component.answer import Answer
-    from coherently.solve.component.component_map import Task
 
 
 def whole(editions: Sequence[Edition], rules: Rules, method: Method, dress: Dress) -> Result:
@@ -49,14 +49,15 @@ class _Recalled:
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Global:
         """Join the known answers; what has none is solved."""
-        known: dict[int, list[tuple[Merged, Answer]]] = defaultdict(list)
+        editions: dict[int, list[tuple[Merged, Answer]]] = defaultdict(list)
         for one in {id(one): one for one in self.editions if one is not None}.values():
-            known[id(one)] = [*zip(one.parts(), one.answers, strict=True)]
-        tasks, answers = self.exact.tasks(problem), []
-        own = replace(budget or Budget(), tolerance=0.5 * self.exact.tolerance, floor=1.0 / max(1, len(tasks)))
-        for part, task in zip(split(problem.merged), tasks, strict=True):
-            answer = self._recall(problem, part.merged, known)
-            answers.append(self._solve(task, own) if answer is None else answer)
+            if (answers := one.answers) is not None:
+                editions[id(one)] = [*zip(one.parts(), answers, strict=True)]
+        parts = split(problem.merged)
+        recalled = [self._recall(problem, part.merged, editions) for part in parts]
+        known = {i: answer for i, answer in enumerate(recalled) if answer is not None}
+        own = replace(budget or Budget(), tolerance=0.5 * self.exact.tolerance, floor=1.0 / max(1, len(parts)))
+        answers = self.exact.answers(problem, own.within(self.exact.time_limit), Known(known))
         return self.exact.joined(problem, answers)
 
     def _recall(self, problem: Problem, part: Merged, known: dict[int, list[tuple[Merged, Answer]]]) -> Answer | None:
@@ -71,6 +72,3 @@ class _Recalled:
             if is_same(part, own, factor):
                 return scaled(answer, factor)
         return None
-
-    def _solve(self, task: Task, budget: Budget) -> Answer:
-        return task.solve(budget.within(self.exact.time_limit))

@@ -185,8 +185,17 @@ def reduce_parquet(source: Path, progress: RowProgress | None = None, **options:
     for batch in _told(_batches(parts, percent, missing, with_judges=False), parts, progress):
         tally.add(batch.names(pool), batch.probability, batch.weight, batch.rows + batch.before)
         kept += len(batch.probability)
-    panel = _reduced_panel(source, parts, pool, tally, {**options, "percent": False, "missing": "error"})
-    return Reduction(panel, parts, pool, percent, missing, kept, _scatter(panel, tally), time.monotonic() - begun)
+    panel = _reduced_panel(source, parts, pool, tally, options={**options, "percent": False, "missing": "error"})
+    return Reduction(
+        panel,
+        parts,
+        pool,
+        percent,
+        missing=missing,
+        forecasts=kept,
+        scatter=_scatter(panel, tally),
+        seconds=time.monotonic() - begun,
+    )
 
 
 def _scatter(panel: Panel, tally: _core.Tally) -> float:
@@ -329,6 +338,6 @@ def _batches(
         columns = [name for name in wanted if name is not None]
         with reading_parquet(part.path.name), open_parquet(part.path, [layout.event]) as stored:
             for batch in stored.iter_batches(ROWS, columns=columns, use_threads=False):
-                yield _ReadBatch(part, batch, start, before, percent, missing)
+                yield _ReadBatch(part, batch, start, before, percent=percent, missing=missing)
                 start += len(batch)
         before += start

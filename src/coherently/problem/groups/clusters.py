@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem.groups.shared import _extend, cluster_sets
+from coherently.problem.groups.shared import _extend, cluster_sets, never, until
 from coherently.problem.groups.simple import number_patterns
 from coherently.problem.spaces.states import States, TruthVectors
 
@@ -28,20 +28,20 @@ SMALL_BLOCK = 4
 """Maximum number of variables of a block that is in a cluster as a whole."""
 
 
-def lawful_clusters(merged: Merged) -> Groups:
+def lawful_clusters(merged: Merged, is_over: Callable[[], bool] = never) -> Groups:
     """All events about a triangle of variables together, as in `clusters`, in the states that laws and blocks allow.
 
     Each block is a separate group, with the events inside; each law is a cluster, too, unless its variables have too
     many joint states: such a law is left out, so that the clusters allow more than possible. Clusters share every
-    variable and every pair.
+    variable and every pair. An error ends the work once it `is_over`.
     """
-    sets = _sets(merged, States(merged.space, merged.n_variables))
-    uses = Counter(two for variables in sets for two in combinations(variables, 2))
-    return _gathered(merged, sets, [two for two, count in uses.items() if count > 1])[0]
+    sets = _sets(merged, States(merged.space, merged.n_variables), is_over)
+    uses = Counter(two for variables in until(sets, is_over) for two in combinations(variables, 2))
+    return _gathered(merged, sets, [two for two, count in uses.items() if count > 1], is_over)[0]
 
 
 def wider_clusters(
-    merged: Merged, more: Collection[Variables], is_over: Callable[[], bool] = lambda: False
+    merged: Merged, more: Collection[Variables], is_over: Callable[[], bool] = never
 ) -> tuple[Groups, Merged]:
     """The clusters of `lawful_clusters` and `more`, and the coordinates that they share: every pair has one.
 
@@ -50,16 +50,16 @@ def wider_clusters(
     """
     states = States(merged.space, merged.n_variables)
     wide = [set(variables) for variables in sorted(more) if states.count(variables) <= MOST_STATES]
-    usual = _sets(merged, states)
+    usual = _sets(merged, states, is_over)
     sets = {tuple(sorted(variables)) for variables in wide}
-    sets |= {variables for variables in usual if not any(other.issuperset(variables) for other in wide)}
-    shared = {two for variables in usual for two in combinations(variables, 2)}
-    uses = Counter(two for variables in sets for two in combinations(variables, 2))
+    sets |= {own for own in until(usual, is_over) if not any(other.issuperset(own) for other in wide)}
+    shared = {two for variables in until(usual, is_over) for two in combinations(variables, 2)}
+    uses = Counter(two for variables in until(sets, is_over) for two in combinations(variables, 2))
     return _gathered(merged, sorted(sets), shared | {two for two, count in uses.items() if count > 1}, is_over)
 
 
 def _gathered(
-    merged: Merged, sets: Sequence[Variables], pairs: Iterable[Variables], is_over: Callable[[], bool] = lambda: False
+    merged: Merged, sets: Sequence[Variables], pairs: Iterable[Variables], is_over: Callable[[], bool]
 ) -> tuple[Groups, Merged]:
     """One cluster per set and per block; they share every variable and these pairs, which are coordinates."""
     told = set(merged.functions.variable_sets())
@@ -71,14 +71,12 @@ def _gathered(
         maker.groups.append(([coordinate], np.zeros((1, 1))))
     for block in merged.space.blocks:
         maker.add_block(block)
-    for variables in sets:
-        if is_over():
-            raise MethodError("the time was over before all clusters were made")
+    for variables in until(sets, is_over):
         maker.add_cluster(variables)
     return replace(number_patterns("clusters", maker.groups), auxiliary=len(missing)), whole
 
 
-def _sets(merged: Merged, states: States) -> list[Variables]:
+def _sets(merged: Merged, states: States, is_over: Callable[[], bool]) -> list[Variables]:
     """The variables of each cluster: triangles, larger events and laws, then pairs and single variables."""
     known = set(merged.functions.variable_sets()) - {()}
     for variables in known:
@@ -89,7 +87,7 @@ def _sets(merged: Merged, states: States) -> list[Variables]:
             )
     known |= {own for own in merged.space.laws.variable_sets() if states.count(own) <= MOST_STATES}
     known = {variables for variables in known if not states.is_inside(variables)}
-    return sorted({_widened(states, variables) for variables in cluster_sets(known)})
+    return sorted({_widened(states, variables) for variables in until(cluster_sets(known, is_over), is_over)})
 
 
 def _widened(states: States, variables: Variables) -> Variables:

@@ -10,7 +10,7 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -28,10 +28,33 @@ if TYPE_CHECKING:
     from coherently.problem.groups.junction import Graph, Variables
     from coherently.problem.problem import Merged
 
+T = TypeVar("T")
+
 MAX_TRIPLES = 200_000
 """Maximum number of groups of three variables in `triples`."""
 MAX_ENTRIES = 4_000_000
 """Maximum cost of the common variables of neighbouring cliques: 4^k for k of them, conjunctions by worlds."""
+
+
+BETWEEN_LOOKS = 256
+"""Number of items between two looks at the clock."""
+
+
+def never() -> bool:
+    """Nothing ends the work before it is done."""
+    return False
+
+
+def until(items: Iterable[T], is_over: Callable[[], bool]) -> Iterator[T]:
+    """The items, and an error once the time is over: a relaxed problem without some of its clusters is of no use.
+
+    >>> list(until("ab", never))
+    ['a', 'b']
+    """
+    for i, item in enumerate(items):
+        if i % BETWEEN_LOOKS == 0 and is_over():
+            raise MethodError("the time was over before all clusters were made")
+        yield item
 
 
 def with_auxiliary(design: Callable[[Merged], Groups], merged: Merged) -> Groups:
@@ -60,16 +83,17 @@ def triples(merged: Merged) -> Groups:
     return _groups("triples", merged, sets, _met_twice(sets))[0]
 
 
-def clusters(merged: Merged) -> Groups:
+def clusters(merged: Merged, is_over: Callable[[], bool] = never) -> Groups:
     """All events about a triangle of variables together, those that all share events with each other.
 
     A larger event comes with all events about its variables, a pair without a triangle as in `pairs`. Groups share
-    every variable and every pair.
+    every variable and every pair. An error ends the work once it `is_over`.
     """
     check_size(np.arange(len(merged)), merged.sizes())
-    sets = cluster_sets(_by_variables(merged))
-    uses = Counter(chain.from_iterable(_subsets(variables, 2) for variables in sets))
-    return _groups("clusters", merged, sets, [s for s, count in uses.items() if count > 1 or len(s) == 1])[0]
+    sets = cluster_sets(_by_variables(merged), is_over)
+    uses = Counter(chain.from_iterable(_subsets(variables, 2) for variables in until(sets, is_over)))
+    shared = [s for s, count in uses.items() if count > 1 or len(s) == 1]
+    return _groups("clusters", merged, sets, shared, is_over=is_over)[0]
 
 
 def cliques(merged: Merged) -> Groups:
@@ -170,13 +194,13 @@ def _sets_of_three(known: Collection[Variables], graph: Graph) -> list[Variables
     return sorted(_connected_triples(graph) - inside) + larger + apart
 
 
-def cluster_sets(known: Collection[Variables]) -> list[Variables]:
+def cluster_sets(known: Collection[Variables], is_over: Callable[[], bool] = never) -> list[Variables]:
     """Triangles, larger sets with what is inside them, pairs that are in none of these, and single variables."""
     graph = graph_of(known)
     larger = sorted(variables for variables in known if len(variables) > 3)
     inside = {three for variables in larger for three in combinations(variables, 3)}
-    sets = sorted(_triangles(graph) - inside) + larger
-    covered = {two for variables in sets for two in combinations(variables, 2)}
+    sets = sorted(_triangles(graph, is_over) - inside) + larger
+    covered = {two for variables in until(sets, is_over) for two in combinations(variables, 2)}
     pairs = {(a, b) for a, near in graph.items() for b in near if a < b} - covered
     return sets + sorted(pairs) + _alone(known, graph)
 
@@ -202,18 +226,23 @@ def _connected_triples(graph: Graph) -> set[Variables]:
     return found
 
 
-def _triangles(graph: Graph) -> set[Variables]:
-    return {(a, b, c) for a, near in graph.items() for b in near if a < b for c in near & graph[b] if b < c}
+def _triangles(graph: Graph, is_over: Callable[[], bool]) -> set[Variables]:
+    pairs = ((a, b) for a, near in graph.items() for b in near if a < b)
+    return {(a, b, c) for a, b in until(pairs, is_over) for c in graph[a] & graph[b] if b < c}
 
 
 def _groups(
-    design: str, merged: Merged, sets: Sequence[Variables], shared: Collection[Variables]
+    design: str,
+    merged: Merged,
+    sets: Sequence[Variables],
+    shared: Collection[Variables],
+    is_over: Callable[[], bool] = never,
 ) -> tuple[Groups, Merged]:
     """One group per set of variables, which agree on the conjunctions of the shared sets; and their problem."""
     missing = _missing(merged, shared)
     constant = [()] if np.any(merged.sizes() == 0) else []
     whole = _extend(merged, missing)
-    groups = _of_sets(design, whole, [*constant, *sets], set(shared))
+    groups = _of_sets(design, whole, until([*constant, *sets], is_over), set(shared))
     return replace(groups, auxiliary=len(missing)), whole
 
 
@@ -248,7 +277,7 @@ def _conjunction(size: int) -> NDArray[np.uint64]:
     return table
 
 
-def _of_sets(design: str, merged: Merged, sets: Sequence[Variables], shared: Collection[Variables]) -> Groups:
+def _of_sets(design: str, merged: Merged, sets: Iterable[Variables], shared: Collection[Variables]) -> Groups:
     """One group per set of variables, with the coordinates about only these, by first complex event."""
     known, sizes = _by_variables(merged), merged.sizes().tolist()
     tables = [merged.functions.words(i).tobytes() for i in range(len(merged))]

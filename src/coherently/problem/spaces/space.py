@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+class BlockForm(Enum):
+    """Which joint states a block has."""
+
+    LISTED = "those that are listed"
+    EXACTLY_ONE = "exactly one variable is true"
+    AT_MOST_ONE = "one variable is true, or none"
+    CHAIN = "each variable implies the next"
+
+
+class _WithStates:
+    """A place for the states that a form stands for, which are made once: they are as many as variables squared."""
+
+    __slots__ = ("_states",)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Block(Value):
-    """Variables that are in one of some joint states: `states` has one row per state and one column per variable.
+class Block(_WithStates, Value):
+    """Variables that are in one of some joint states, which a form describes or an array lists.
 
     The last state stands for `unnamed` values of a declared variable, which no event distinguishes.
 
@@ -30,24 +46,51 @@ class Block(Value):
     """
 
     variables: NDArray[np.int32]
-    states: NDArray[np.uint8]
+    listed: NDArray[np.uint8] | None = None
     unnamed: int = 1
+    form: BlockForm = BlockForm.LISTED
 
     @staticmethod
     def one_of(variables: NDArray[np.integer], *, complete: bool, unnamed: int = 1) -> Block:
         """At most one is true, or exactly one; the state in which none is true may stand for several values."""
-        states = np.eye(len(variables), dtype=np.uint8)
-        none = np.zeros((0 if complete else 1, len(variables)), np.uint8)
-        return Block(variables.astype(np.int32), np.vstack([states, none]), 1 if complete else unnamed)
-
-    def renumbered(self, variables: NDArray[np.integer]) -> Block:
-        """The same with other variables in their places."""
-        return Block(variables.astype(np.int32), self.states, self.unnamed)
+        form = BlockForm.EXACTLY_ONE if complete else BlockForm.AT_MOST_ONE
+        return Block(variables.astype(np.int32), None, 1 if complete else unnamed, form)
 
     @staticmethod
     def chain(variables: NDArray[np.integer]) -> Block:
         """Each implies the next."""
-        return Block(variables.astype(np.int32), np.triu(np.ones((len(variables) + 1, len(variables)), np.uint8)))
+        return Block(variables.astype(np.int32), form=BlockForm.CHAIN)
+
+    @property
+    def states(self) -> NDArray[np.uint8]:
+        """One row per state and one column per variable."""
+        if self.listed is not None:
+            return self.listed
+        known: NDArray[np.uint8] | None = getattr(self, "_states", None)
+        if known is None:
+            known = _formed(self.form, len(self.variables))
+            object.__setattr__(self, "_states", known)
+        return known
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        if self.listed is not None:
+            return len(self.listed)
+        return len(self.variables) + (self.form is not BlockForm.EXACTLY_ONE)
+
+    def renumbered(self, variables: NDArray[np.integer]) -> Block:
+        """The same with other variables in their places."""
+        other = Block(variables.astype(np.int32), self.listed, self.unnamed, self.form)
+        if (known := getattr(self, "_states", None)) is not None:
+            object.__setattr__(other, "_states", known)
+        return other
+
+
+def _formed(form: BlockForm, size: int) -> NDArray[np.uint8]:
+    if form is BlockForm.CHAIN:
+        return np.triu(np.ones((size + 1, size), np.uint8))
+    return np.eye(size + (form is BlockForm.AT_MOST_ONE), size, dtype=np.uint8)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -162,7 +162,16 @@ def variation(tally: Tally, units: Units) -> Variation:
     effective = effective_units(tally, units)
     if units.count < LEAST_UNITS or effective < LEAST_EFFECTIVE_UNITS:
         unit = np.full_like(unit, np.nan)
-    return Variation(judge, unit, unit_set, one_set, cell, cell_set, np.array(judges) - 1.0, effective - 1.0)
+    return Variation(
+        judge,
+        unit,
+        unit_set,
+        one_set,
+        cells=cell,
+        cell_sets=cell_set,
+        judge_freedom=np.array(judges) - 1.0,
+        event_freedom=effective - 1.0,
+    )
 
 
 def effective_units(tally: Tally, units: Units) -> float:

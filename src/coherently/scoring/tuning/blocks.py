@@ -105,12 +105,9 @@ def make_blocks(panel: Panel, problem: Problem, *, by_time: bool, label: Indices
     event = np.flatnonzero(weight > 0)
     labels, number = np.unique(component[event], return_inverse=True)
     load = np.bincount(number, weight[event]).astype(np.float64)
-    if by_time:
-        fold = _in_order(last_times(panel, component, labels), load)
-    else:
-        fold = _balanced(load, FOLDS)
+    fold = _in_order(last_times(panel, component, labels), load) if by_time else _balanced(load, FOLDS)
     truth = outcome[event].astype(np.float64)
-    return ResolvedEvents(event, truth, weight[event], component, number.ravel(), fold, by_time)
+    return ResolvedEvents(event, truth, weight[event], component, block=number.ravel(), fold=fold, by_time=by_time)
 
 
 def time_labels(panel: Panel, component: Indices) -> Indices:

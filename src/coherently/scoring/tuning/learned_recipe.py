@@ -119,7 +119,7 @@ def tune(
         if history is None:
             tuned = _cross_fitted(panel, ways, time_limit, budget)
         else:
-            tuned = _from_history(panel, history, ways, time_limit, budget)
+            tuned = _from_history(panel, history, ways, time_limit, budget=budget)
     stopped = (STOPPED,) if budget.is_stopped else ()
     notes = (*said, *tuned.scores.notes, *stopped)
     return replace(tuned, scores=replace(tuned.scores, notes=notes, interrupted=budget.is_stopped))
@@ -173,7 +173,7 @@ class Kitchen:
             raise PanelError(
                 f"all resolved events hang together in one {tied}, so none can be scored with what others teach"
             )
-        return Kitchen(panel, problem, blocks, label, time_limit, budget)
+        return Kitchen(panel, problem, blocks, label, time_limit=time_limit, budget=budget)
 
     @property
     def over(self) -> str:
@@ -193,7 +193,7 @@ class Kitchen:
         if found is None:
             return None
         blocks = make_blocks(settled(self.panel), self.problem, by_time=blocks.by_time, label=found.label)
-        other = Kitchen(self.panel, self.problem, blocks, found.label, self.time_limit, self.budget, self.values)
+        other = replace(self, blocks=blocks, label=found.label, lessons={}, losses={}, parts={})
         return (other, found.seen) if blocks.components > 1 else None
 
     def value(self, recipe: Recipe | Pool | Exact) -> Vector:
@@ -280,7 +280,8 @@ class Kitchen:
 def _cross_fitted(panel: Panel, ways: FoldOptions, time_limit: float, budget: Budget) -> Tuned:
     kitchen = Kitchen.of(panel, ways, time_limit, budget)
     learned = out_of_fold(kitchen)
-    tuned = _tuned(kitchen, *_chosen(kitchen, learned[0]), learned, kitchen.over)
+    recipe, is_learned = _chosen(kitchen, learned[0])
+    tuned = _tuned(kitchen, recipe, learned, kitchen.over, is_learned=is_learned)
     return _with_notes(tuned, _tie_note(kitchen, learned[0]))
 
 
@@ -351,12 +352,13 @@ def _from_history(panel: Panel, history: Panel, ways: FoldOptions, time_limit: f
     plain = settled(panel)
     problem = pose(plain, weight_unit=unit_of(panel.weight))
     blocks, label = make_blocks(plain, problem, by_time=False), cluster_labels(panel, ways.cluster)
-    now = Kitchen(panel, problem, blocks, label, time_limit, budget)
-    found = _tuned(now, recipe, is_learned, (now.value(recipe), recipe.numbers(problem)), "history")
+    now = Kitchen(panel, problem, blocks, label, time_limit=time_limit, budget=budget)
+    learned = now.value(recipe), recipe.numbers(problem)
+    found = _tuned(now, recipe, learned, "history", is_learned=is_learned)
     return words(found, components=past.blocks.components, events=len(past.blocks.event))
 
 
-def _tuned(kitchen: Kitchen, recipe: Recipe, is_learned: bool, learned: tuple[Vector, Vector], over: str) -> Tuned:
+def _tuned(kitchen: Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], over: str, *, is_learned: bool) -> Tuned:
     whole, bare = learned
     then = Exact(time_limit=kitchen.time_limit)
     exact = kitchen.plain() if kitchen.panel.lower is None else then  # pools take intervals as points
@@ -374,4 +376,13 @@ def _tuned(kitchen: Kitchen, recipe: Recipe, is_learned: bool, learned: tuple[Ve
     blocks = kitchen.blocks
     scores = compare_forecasts(panel, rows, forecasts, label=kitchen.clusters())
     scored, remark = how_scored(over, blocks.untaught, len(blocks.event))
-    return Tuned(recipe, is_learned, over, blocks.components, len(blocks.event), scores, scored, remark)
+    return Tuned(
+        recipe,
+        is_learned,
+        over,
+        blocks.components,
+        events=len(blocks.event),
+        scores=scores,
+        scored=scored,
+        remark=remark,
+    )

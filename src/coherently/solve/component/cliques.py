@@ -51,7 +51,7 @@ def solve_by_cliques(part: Merged, objective: Objective, budget: Budget) -> Answ
     None if the cliques or the table of worlds are too large, if an event is in no clique, or if the pins are not met.
     """
     oracle = Oracle(part)
-    largest = max((len(block.states) for block in part.space.blocks), default=0)
+    largest = max((block.n_states for block in part.space.blocks), default=0)
     if largest > MOST_ROWS or oracle.grounds.cost > MOST_STATES * len(part):
         return None
     try:

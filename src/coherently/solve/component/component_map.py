@@ -46,13 +46,16 @@ class Task(Value):
         return solve_component(self.part, self.objective, budget, start, seed=self.seed)
 
 
-def solve_all(tasks: Sequence[Task], budget: Budget, threads: int) -> Iterator[tuple[int, Answer]]:
+def solve_all(
+    tasks: Sequence[Task], budget: Budget, threads: int, starts: Sequence[NDArray[np.uint8]] | None = None
+) -> Iterator[tuple[int, Answer]]:
     """The answers as they arrive: small components first, the others over threads or by the budget's executor.
 
-    No answer depends on where it was computed. Those that the budget keeps already are not computed again.
+    No answer depends on where it was computed. Those that the budget keeps already are not computed again. `starts`
+    has worlds to begin with, for each component that is solved here.
     """
     if budget.engine is None and budget.keep is None:
-        return solve_here(tasks, range(len(tasks)), budget, threads)
+        return solve_here(tasks, range(len(tasks)), budget, threads, starts=starts)
     from coherently.solve.component.remote_components import (
         solve_elsewhere,
     )  # not for plain panels, which start sooner without
@@ -61,26 +64,33 @@ def solve_all(tasks: Sequence[Task], budget: Budget, threads: int) -> Iterator[t
 
 
 def solve_here(
-    tasks: Sequence[Task], which: Sequence[int], budget: Budget, threads: int
+    tasks: Sequence[Task],
+    which: Sequence[int],
+    budget: Budget,
+    threads: int,
+    starts: Sequence[NDArray[np.uint8]] | None = None,
 ) -> Iterator[tuple[int, Answer]]:
     """Answers in this process.
 
     Where time is short, components that ended early for the sake of others go on in what these have left.
     """
     early: dict[int, Answer] = {}
-    for i, answer in _solve_fairly(tasks, which, budget, threads, known=early):
+    first = {} if starts is None else {i: starts[i] for i in which}
+    for i, answer in _solve_fairly(tasks, which, budget, threads, known=first):
         if answer.ended is Ended.TIME and not budget.is_over():
             early[i] = answer
         else:
             yield i, answer
-    for i, answer in _solve_fairly(tasks, list(early), budget, threads, known=early):
+    for i, answer in _solve_fairly(
+        tasks, list(early), budget, threads, known={i: answer.worlds for i, answer in early.items()}
+    ):
         yield i, min(answer, early[i], key=lambda one: one.gap)
 
 
 def _solve_fairly(
-    tasks: Sequence[Task], which: Sequence[int], budget: Budget, threads: int, known: Mapping[int, Answer]
+    tasks: Sequence[Task], which: Sequence[int], budget: Budget, threads: int, known: Mapping[int, NDArray[np.uint8]]
 ) -> Iterator[tuple[int, Answer]]:
-    """Answers, each within its share of the time; those that are known already begin with their worlds."""
+    """Answers, each within its share of the time; those of which worlds are known begin with these."""
     order = sorted(which, key=lambda i: len(tasks[i].part))
     small = [i for i in order if len(tasks[i].part) <= SMALL]
     large = order[len(small) :]
@@ -90,8 +100,7 @@ def _solve_fairly(
     time_for = FairTime(budget, len(which), count)
 
     def solve(i: int) -> Answer:
-        start = known[i].worlds if i in known else None
-        return tasks[i].solve(time_for.next(), start)
+        return tasks[i].solve(time_for.next(), known.get(i))
 
     for i in small:
         yield i, solve(i)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LARGE = 1_000
 """Minimum number of events, or of events times pins, from which cliques are quicker than one world after the other."""
+FEW_VARIABLES = 6
+"""Maximum number of variables of a component that is not asked for its structure under the Brier loss."""
 BOTH, NO_INDICES = np.array([[0], [1]], np.uint8), np.empty(0, np.int64)
 """The worlds of one variable, and no conditionals."""
 FIRST, QUICK = 2e-3, (0, 1e-3)
@@ -92,7 +94,15 @@ def _solve_layer(
 def _solve_level(
     part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None, seed: int
 ) -> Answer:
-    """The answer for weights that doubles can tell apart.
+    """The answer for weights that doubles can tell apart: by the structure of the component, if it has a known one."""
+    known = _by_structure(part, objective, budget)
+    return solve_by_worlds(part, objective, budget, start, seed=seed) if known is None else known
+
+
+def solve_by_worlds(
+    part: Merged, objective: Objective | Squares, budget: Budget, start: Truth | None = None, *, seed: int = 0
+) -> Answer:
+    """The answer for any component whose weights doubles can tell apart.
 
     Large components of low treewidth go by their cliques. If column generation ends in rounding, Newton's method takes
     over.
@@ -136,6 +146,18 @@ def _alone(part: Merged, objective: Objective | Squares) -> Answer | None:
         degenerate=NO_INDICES,
         steps=0,
     )
+
+
+def _by_structure(part: Merged, objective: Objective | Squares, budget: Budget) -> Answer | None:
+    """The answer by a known structure; if no world is impossible there is none, and nothing has to be loaded.
+
+    A few worlds are sooner looked at, under the Brier loss.
+    """
+    if part.space.is_free or (objective.is_quadratic and part.n_variables <= FEW_VARIABLES):
+        return None
+    from coherently.solve.component.structure.structure_rules import solve_by_structure
+
+    return solve_by_structure(part, objective, budget)
 
 
 def _by_cliques(part: Merged, objective: Objective | Squares, budget: Budget) -> Answer | None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
+from coherently.errors import MethodError
 from coherently.solve.facts import Proof, Route
 from coherently.solve.lower_bounds.bound_rules import BOUNDS, COARSE_BOUNDS, HASTY_BOUNDS, LATE_BOUNDS
 from coherently.solve.worlds.grounds import Grounds
-from coherently.solve.worlds.program import best_world
+from coherently.solve.worlds.program import best_world, least_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
     from coherently.solve.lower_bounds.bound_rules import BoundingRule
-    from coherently.solve.worlds.counted import CountedWorlds
 
 EAGER_STATES = 2**14
 """With at most this many states of a junction tree, the best of all worlds is found each time."""
@@ -50,8 +50,6 @@ class NearestTuning:
     """Efforts of a hasty search, and the relative improvement at which each ends; the gap is checked after each."""
     hasty_before_all: tuple[tuple[int, float], ...] = ((2, 0.0),)
     """The same before elimination, which proves the gap and finds the missing worlds."""
-    rounding: float = 1e-15
-    """Worlds that lie below a plane by this part of all weights may do so by rounding."""
     safety: float = 0.98
     """Proofs aim at this part of the gap, so that rounding cannot spoil them."""
 
@@ -120,10 +118,8 @@ class Nearest:
     def improve(self, budget: Budget, *, hasty: bool = False) -> None:
         """Work until the gap is at most the tolerance or the budget is over; if `hasty`, no closer than needed."""
         run = _Run(self, budget, hasty=hasty)
-        if self.grounds.cost <= EAGER_STATES or self.grounds.reduced:
+        if self.grounds.cost <= EAGER_STATES or self.grounds.reduced or self.grounds.is_counted:
             run.eliminate()
-        elif (counted := self.grounds.counted) is not None:
-            run.count(counted)
         elif self.is_eliminable:
             run.ladder = TUNING.hasty_before_all if hasty else run.ladder
             if run.search():
@@ -177,7 +173,7 @@ class _Run:
         """Bound by the rules that fit, within a share of the time."""
         nearest, budget = self.nearest, self.budget.share(share)
         for rule in rules:
-            if rule.fits(nearest.grounds):
+            if not budget.is_over() and rule.fits(nearest.grounds):
                 found = rule.bound(nearest.grounds, budget, self.core.objective())
                 if found.value > nearest.relaxed or nearest.proof is Proof.NOTHING:
                     nearest.relaxed, nearest.proof = max(nearest.relaxed, found.value), found.proof
@@ -229,22 +225,16 @@ class _Run:
         if self.hasty and self.search() and not nearest.is_done(self.tolerance):
             self.apply(COARSE_BOUNDS)
         while self.search() and not nearest.is_done(self.tolerance):
-            if (relaxation := nearest.grounds.relaxation) is None:
+            try:
+                relaxation = nearest.grounds.relaxation_within(self.budget)
+            except MethodError:  # an event has too many variables, there are too many clusters, or the time is over
+                return
+            if self.budget.left() < least_seconds(relaxation):
+                self.cut = True
                 return
             nearest.proof = Proof.PROGRAM
             slack, start = self.slack * nearest.scale, nearest.mixture()[1][0]
             world, least = best_world(relaxation, core.gradient(), self.budget, slack, start=start)
             core.certify(least)
             if world is None or nearest.is_done(self.tolerance) or not core.offer(world):
-                return
-
-    def count(self, counted: CountedWorlds) -> None:
-        """Take in the best world for each gradient, until none improves."""
-        nearest, core = self.nearest, self.core
-        nearest.proof = Proof.COUNTS
-        noise = TUNING.rounding * float(nearest.part.weight.sum())
-        while not nearest.is_done(TUNING.finished) and not self.budget.is_over():
-            world, least = counted.least(core.gradient())
-            core.certify(least)
-            if core.energy(world) >= core.level() - noise or not core.offer(world):
                 return

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from coherently.solve.worlds.grounds import Grounds
 
 
+LARGE_DENSE = 40
+"""Minimum number of variables of a dense component whose relaxation comes before the search."""
+
+
 class LowerBound(NamedTuple):
     """A lower bound on what coherent forecasts of a component lose, and on what it rests."""
 
@@ -73,13 +77,15 @@ class ByClusters:
     """The problem relaxed to clusters of variables, where branch and bound does not help."""
 
     def fits(self, grounds: Grounds) -> bool:
-        """Whether clusters can be made, and the component is not dense."""
-        return not grounds.is_dense and grounds.relaxation is not None
+        """Whether the component is not dense."""
+        return not grounds.is_dense
 
     def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:  # noqa: ARG002
         """The lower bound of the relaxed problem."""
-        assert grounds.relaxation is not None
-        return LowerBound(grounds.relaxation.bound(budget), Proof.CLUSTERS)
+        try:
+            return LowerBound(grounds.relaxation_within(budget).bound(budget), Proof.CLUSTERS)
+        except MethodError:  # an event has too many variables, there are too many clusters, or the time is over
+            return LowerBound(0.0, Proof.NOTHING)
 
 
 class ByCycles:
@@ -97,6 +103,18 @@ class ByCycles:
             return LowerBound(0.0, Proof.NOTHING)
 
 
+class ByRelaxedSigns:
+    """The semidefinite relaxation of a dense component, before the search for worlds that may take all the time."""
+
+    def fits(self, grounds: Grounds) -> bool:
+        """Whether the component is dense, and so large that search and proof take far longer than this."""
+        return grounds.part.n_variables >= LARGE_DENSE and grounds.is_dense
+
+    def bound(self, grounds: Grounds, budget: Budget, objective: float) -> LowerBound:  # noqa: ARG002
+        """The bound of the relaxation."""
+        return LowerBound(SpectralBound(grounds.part).begin(budget), Proof.SEMIDEFINITE)
+
+
 class BySemidefinite:
     """The semidefinite relaxation of a dense component, raised by branching."""
 
@@ -109,9 +127,9 @@ class BySemidefinite:
         return LowerBound(SpectralBound(grounds.part).raise_within(budget, objective), Proof.SEMIDEFINITE)
 
 
-BOUNDS: tuple[BoundingRule, ...] = (ByPairs(), ByCycles())
+BOUNDS: tuple[BoundingRule, ...] = (ByRelaxedSigns(), ByPairs(), ByCycles())
 """The rules that are tried before search."""
-HASTY_BOUNDS: tuple[BoundingRule, ...] = (ByPairs(), ByClusters())
+HASTY_BOUNDS: tuple[BoundingRule, ...] = (ByRelaxedSigns(), ByPairs(), ByClusters())
 """The same if a coarse proof is enough."""
 COARSE_BOUNDS: tuple[BoundingRule, ...] = (ByCycles(),)
 """The rules for a coarse proof, if neither search nor the rules before it came near enough."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherently import _core
+from coherently.solve.lower_bounds.descent import descend
 
 if TYPE_CHECKING:
     from coherently.arrays import Vector
@@ -28,6 +29,12 @@ class SemidefiniteTuning:
     """The part of the time that is kept for the bound at the nearest point."""
     least: float = 0.01
     """The minimum number of seconds for that bound."""
+    first_share: float = 0.3
+    """The part of the time that the first bound may take."""
+    close: float = 1e-12
+    """The relative fall of the objective at which a descent ends."""
+    coarse: float = 1e-7
+    """The same for the first bound."""
 
 
 TUNING = SemidefiniteTuning()
@@ -57,6 +64,13 @@ class SpectralBound:
         self.target = np.nan_to_num(part.mean)
         self.oracle = _core.WorldOracle(part.handle, 0)
         self.bound = 0.0
+
+    def begin(self, budget: Budget) -> float:
+        """A first bound, the same on a busy machine unless the time is over."""
+        x = RelaxedNearest(self.part).settle(budget.share(TUNING.first_share), TUNING.coarse)
+        if not budget.is_over():
+            self._look(x, 0.0)
+        return self.bound
 
     def raise_within(self, budget: Budget, objective: float) -> float:
         """The best bound found within the budget, given the objective of a known answer."""
@@ -110,8 +124,9 @@ class RelaxedNearest:
     # diagonal, which is the relaxation: any such matrix is U U' with unit rows u_i. Worlds w with shares p_w are the
     # case of one entry sqrt(p_w) s_i(w) per world, so every coherent point is in the relaxed set. The objective sum N
     # (x(U U') - q)^2 has the gradient (M + M') U, M being its derivative by the entries of U U'; `_value` removes the
-    # part along each u_i, since lengths do not matter. Only the direction to the point is used for proofs, so an
-    # unfinished descent weakens the bound but keeps it valid.
+    # part along each u_i, since lengths do not matter. Products of matrices are plain sums, on one thread (see
+    # `descend`). Only the direction to the point is used for proofs, so an unfinished descent weakens the bound but
+    # keeps it valid.
 
     def __init__(self, part: Merged) -> None:
         self.weight, self.target = part.weight, np.nan_to_num(part.mean)
@@ -121,17 +136,10 @@ class RelaxedNearest:
         self.random = np.random.default_rng(0)
         self.vectors = self._normal(self.size // 4 + 8)
 
-    def settle(self, budget: Budget) -> Vector:
-        """Descend until converged, or until the budget is over; returns the point."""
-        from scipy.optimize import minimize
-
-        def look(_: object) -> None:
-            if budget.is_over():
-                raise StopIteration
-
-        options = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-9}
-        found = minimize(self._value, self.vectors.ravel(), jac=True, method="L-BFGS-B", callback=look, options=options)
-        self.vectors = _unit(found.x.reshape(self.vectors.shape))
+    def settle(self, budget: Budget, close: float = TUNING.close) -> Vector:
+        """Descend until the objective hardly falls, or until the budget is over; returns the point."""
+        flat = descend(self._value, self.vectors.ravel(), close, budget.is_over)
+        self.vectors = _unit(flat.reshape(self.vectors.shape))
         return self._point()
 
     def widen(self) -> bool:
@@ -151,7 +159,8 @@ class RelaxedNearest:
         return _unit(self.random.normal(size=(self.size, width)))
 
     def _point(self) -> Vector:
-        point: Vector = self.constant + self.matrix @ (self.vectors @ self.vectors.T).ravel()
+        cosines = np.einsum("ik,jk->ij", self.vectors, self.vectors)
+        point: Vector = self.constant + self.matrix @ cosines.ravel()
         return point
 
     def _value(self, flat: Vector) -> tuple[float, Vector]:
@@ -160,7 +169,7 @@ class RelaxedNearest:
         self.vectors = _unit(raw)
         away = self._point() - self.target
         pull = (self.transposed @ (2 * self.weight * away)).reshape(self.size, self.size)
-        slope = (pull + pull.T) @ self.vectors
+        slope = np.einsum("ij,jk->ik", pull + pull.T, self.vectors)
         slope -= np.sum(slope * self.vectors, axis=1, keepdims=True) * self.vectors
         return float(np.sum(self.weight * away**2)), (slope / np.linalg.norm(raw, axis=1, keepdims=True)).ravel()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -100,6 +100,8 @@ class AlternatingProjections:
     >>> [round(nearest.probability(event), 6) for event in ("p", "q", "p & q", "p | q")]
     [0.4, 0.4, 0.4, 0.8]
     """
+
+    from_means: ClassVar[bool] = True
 
     groups: Design = "logical"
     correction: Correction = "none"

@@ -82,6 +82,7 @@ class Annealing:
     """
 
     name: ClassVar[str] = "annealing"
+    from_means: ClassVar[bool] = True
     # Random flips follow the order, and probabilities are multiples of 1/columns.
     exceptions: ClassVar[frozenset[Promise]] = frozenset({Promise.IGNORES_ORDER, Promise.KEEPS_COHERENT})
 

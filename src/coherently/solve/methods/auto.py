@@ -42,6 +42,7 @@ class Auto:
     """
 
     name: ClassVar[str] = "auto"
+    from_means: ClassVar[bool] = True
 
     tolerance: float = 1e-6
     time_limit: float = 10.0
@@ -122,7 +123,7 @@ def _join(local: Local, exact: Global, value: Vector) -> Local:
         objective=_sum(local.objective, exact.objective),
         lower_bound=_sum(local.lower_bound, exact.lower_bound),
         guaranteed_improvement=_sum(local.guaranteed_improvement, exact.guaranteed_improvement),
-        components=local.components + exact.components,
+        components=(*local.components, *exact.components),
     )
 
 

@@ -9,23 +9,36 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from coherently.errors import MethodError
-from coherently.problem import LARGEST_GROUP, is_level, split
+from coherently.problem import LARGEST_GROUP, is_level, split, split_some
 from coherently.solve.budget import Budget
 from coherently.solve.component.answer import KEPT, Answer, Ended
 from coherently.solve.component.component_map import Task, solve_all
+from coherently.solve.component.component_table import ComponentTable
 from coherently.solve.component.objective import goal_of
-from coherently.solve.facts import Coherence, Proof, Status
+from coherently.solve.facts import Proof, Status
 from coherently.solve.measure import UNMOVED
-from coherently.solve.solution import Component, Global, Worlds, promised
+from coherently.solve.solution import Global, promised
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from coherently.arrays import Vector
-    from coherently.problem import Loss, Part, Problem
+    from coherently.arrays import Mask, Vector
+    from coherently.problem import Merged, Part, Problem
+    from coherently.solve.component.answer_table import AnswerTable
 
 
 Conditionals: TypeAlias = Literal["called_off", "linearised"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """What is known before components are solved: answers for some, by number, which stand.
+
+    `before` are answers for the same components with other numbers: the general method begins with their worlds.
+    """
+
+    answers: Mapping[int, Answer] = field(default_factory=dict)
+    before: AnswerTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +66,7 @@ class Exact:
     """
 
     name: ClassVar[str] = "exact"
+    from_means: ClassVar[bool] = True
 
     tolerance: float = 1e-6
     time_limit: float = 60.0
@@ -77,104 +91,85 @@ class Exact:
         if self.conditionals == "linearised" and not problem.loss.is_quadratic:
             raise MethodError(f"linearised conditionals need the loss brier, not {problem.loss.name}")
         budget = (budget or Budget()).within(self.time_limit)
-        parts = _unsolved(problem)
-        self._answer(parts, problem.loss, budget)
-        return self._solution(problem, parts)
+        table = self._table(problem)
+        tolerance = self.tolerance if len(table) == 1 else 0.5 * self.tolerance
+        own = replace(budget, tolerance=tolerance, floor=1.0 / max(1, len(table)))
+        return self.joined(problem, self._answered(problem, table, own, Known()))
+
+    def answers(self, problem: Problem, budget: Budget, known: Known | None = None) -> AnswerTable:
+        """The answer for each component, in the order of `split`, each to the budget's tolerance."""
+        return self._answered(problem, self._table(problem), budget, known or Known())
+
+    def _table(self, problem: Problem) -> ComponentTable:
+        return ComponentTable(problem.merged, problem.loss, linearised=self.conditionals == "linearised")
+
+    def _answered(self, problem: Problem, table: ComponentTable, budget: Budget, known: Known) -> AnswerTable:
+        """Answers; components of few worlds are solved in one call, and what that does not prove one by one.
+
+        After a stop some have only a first answer.
+        """
+        done, total = 0, max(1, len(table))
+        budget = replace(budget, progress=lambda gone, tell=budget.tell: tell(max(done / total, gone)))
+        tabled, left = table.solve(budget, self.threads)
+        left[list(known.answers)] = False
+        which, others = np.flatnonzero(left).tolist(), dict(known.answers)
+        done = len(table) - len(which)
+        if which:
+            starts = None if known.before is None else [known.before[i].worlds for i in which]
+            tasks = self._tasks(problem, split_some(problem.merged, table.tied, left))
+            for i, answer in solve_all(tasks, budget, self.threads, starts):
+                others[which[i]] = answer
+                done += 1
+        return tabled.with_others(others)
 
     def tasks(self, problem: Problem) -> list[Task]:
         """What is to be solved for each component, in the order of `split`."""
-        return self._tasks(_unsolved(problem), problem.loss)
+        return self._tasks(problem, split(problem.merged))
 
-    def joined(self, problem: Problem, answers: Sequence[Answer]) -> Global:
-        """The solution that answers for the components make, in the order of `split`."""
-        parts = _unsolved(problem)
-        for one, answer in zip(parts, answers, strict=True):
-            one.settle(answer)
-        return self._solution(problem, parts)
+    def _tasks(self, problem: Problem, parts: Sequence[Part]) -> list[Task]:
+        linearised, own = self.conditionals == "linearised", [part.merged for part in parts]
+        return [Task(one, goal_of(one, problem.loss, linearised=linearised), self.seed) for one in own]
 
-    def _tasks(self, parts: Sequence[_Solved], loss: Loss) -> list[Task]:
-        linearised = self.conditionals == "linearised"
-        merged = [one.part.merged for one in parts]
-        return [Task(one, goal_of(one, loss, linearised=linearised), self.seed) for one in merged]
-
-    def _answer(self, parts: list[_Solved], loss: Loss, budget: Budget) -> None:
-        """Answer each component; after a stop those that were not started have only a first answer."""
-        done, total = 0, len(parts)
-        own = replace(
-            budget,
-            tolerance=self.tolerance if total == 1 else 0.5 * self.tolerance,
-            floor=1.0 / max(1, total),
-            progress=lambda gone: budget.tell(max(done / total, gone)),
-        )
-        for i, answer in solve_all(self._tasks(parts, loss), own, self.threads):
-            parts[i].settle(answer)
-            done += 1
-
-    def _solution(self, problem: Problem, parts: Sequence[_Solved]) -> Global:
-        x, worlds, components = np.empty(len(problem.merged)), [], []
-        for one in parts:
-            x[one.part.coordinates] = one.reported()
-            worlds.append(Worlds(one.part.merged.origin, one.answer.share, one.answer.worlds.view(np.bool_)))
-            components.append(_component(one))
-        objective, bound = sum(c.objective for c in components), sum(c.lower_bound for c in components)
-        violation = max((one.answer.violation for one in parts), default=0.0)
+    def joined(self, problem: Problem, answers: AnswerTable) -> Global:
+        """The solution that answers for the components make."""
+        merged, given = problem.merged, problem.merged.terms.conditionals
+        moves = _moving(merged, answers)
+        x = _reported(merged, answers, moves)
+        objective, bound = float(answers.objective.sum()), float(np.minimum(answers.objective, answers.bound).sum())
+        violation = max((one.violation for one in answers.others.values()), default=0.0)
         optimal = objective - bound <= self.tolerance * max(1.0, objective) and violation <= KEPT
-        given = problem.merged.terms.conditionals
+        is_even = is_level(merged) or all(is_level(part.merged) for part in split(merged))
         return Global(
             problem.as_written(x),
-            Status.OPTIMAL if optimal else _status({one.answer.ended for one in parts}),
+            Status.OPTIMAL if optimal else _status({one.ended for one in answers.others.values()}),
             objective=objective,
             lower_bound=bound,
-            guaranteed_improvement=_guaranteed(problem, parts) if problem.loss.is_quadratic else None,
+            guaranteed_improvement=_guaranteed(problem, answers, moves)
+            if problem.loss.is_quadratic and is_even
+            else None,
             violation=violation,
-            worlds=tuple(worlds),
-            components=tuple(components),
-            note=_note(parts),
+            worlds=answers.worlds(),
+            components=answers.components(),
+            note=_note(answers, is_even=is_even),
             conditionals=self.conditionals if len(given) else None,
-            degenerate=_degenerate(problem, parts) if len(given) else (),
+            degenerate=_degenerate(problem, answers) if len(given) else (),
             standing=tuple(np.flatnonzero(given.standing(x)).tolist()) if len(given) else (),
         )
 
 
-@dataclass(slots=True, eq=False)
-class _Solved:
-    """A component, whether doubles can tell its weights apart, and its answer."""
-
-    part: Part
-    is_level: bool
-    answer: Answer = field(init=False)
-    moves: bool = field(init=False)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the shortfall of the answer is known."""
-        return not math.isnan(self.answer.shortfall)
-
-    def settle(self, answer: Answer) -> None:
-        """Take the answer, and find out whether it differs from the forecasts by more than rounding."""
-        merged, self.answer = self.part.merged, answer
-        self.moves = bool(
-            answer.objective > UNMOVED**2 * merged.weight.sum()
-            or np.abs(answer.x - merged.mean).max(initial=0.0, where=merged.weight > 0) > UNMOVED
-        )
-
-    def reported(self) -> Vector:
-        """The probabilities, or the forecasts themselves if these differ only by rounding."""
-        if not self.is_plain or self.moves:
-            return self.answer.x
-        return np.where(self.part.merged.weight > 0, self.part.merged.mean, self.answer.x)
+def _moving(merged: Merged, answers: AnswerTable) -> Mask:
+    """Which components have answers that differ from the forecasts by more than rounding."""
+    told = merged.weight > 0
+    apart = np.abs(answers.x - merged.mean, out=np.zeros(len(merged)), where=told)
+    far = answers.objective > UNMOVED**2 * answers.events.sums(merged.weight)
+    return np.asarray(far | (answers.events.most(apart) > UNMOVED))
 
 
-def _unsolved(problem: Problem) -> list[_Solved]:
-    """The components, still without answers."""
-    level = is_level(problem.merged)
-    return [_Solved(part, level or is_level(part.merged)) for part in split(problem.merged)]
-
-
-def _component(one: _Solved) -> Component:
-    answer, merged = one.answer, one.part.merged
-    facts = Coherence.GLOBAL, answer.route, answer.proof, answer.objective, min(answer.objective, answer.bound)
-    return Component(merged.n_variables, len(merged), *facts)
+def _reported(merged: Merged, answers: AnswerTable, moves: Mask) -> Vector:
+    """The probabilities, or the forecasts themselves where these differ only by rounding."""
+    stay = np.zeros(len(merged), np.bool_)
+    stay[answers.events.items] = np.repeat(~moves & ~np.isnan(answers.shortfall), answers.events.sizes())
+    return np.where(stay & (merged.weight > 0), merged.mean, answers.x)
 
 
 def _status(ended: set[Ended]) -> Status:
@@ -183,43 +178,44 @@ def _status(ended: set[Ended]) -> Status:
     return Status.TIME_LIMIT if Ended.TIME in ended else Status.UNPROVED
 
 
-def _note(parts: Sequence[_Solved]) -> str | None:
+def _note(answers: AnswerTable, *, is_even: bool) -> str | None:
     notes = []
-    if not all(one.is_level for one in parts):
+    if not is_even:
         notes.append(
             "Weights more than 2^33 times the next lighter one count as 2^33 times that, which by itself moves "
             "probabilities by about 1e-10; the objective and the gap are those of the weights as given, so that an "
             "event whose forecasts are far lighter than others may be off by more within the gap."
         )
-    if count := sum(one.answer.ended is Ended.ROUNDING and one.answer.proof is Proof.NOTHING for one in parts):
+    others = answers.others.values()
+    if count := sum(one.ended is Ended.ROUNDING and one.proof is Proof.NOTHING for one in others):
         notes.append(
-            f"Nothing is proved about {count:,} of {len(parts):,} components: they have events that are too large for "
-            f"every method of proof, and search found nothing better. Events of at most {LARGEST_GROUP} variables, and "
-            "counts, have proofs."
+            f"Nothing is proved about {count:,} of {len(answers):,} components: they have events that are too large "
+            f"for every method of proof, and search found nothing better. Events of at most {LARGEST_GROUP} variables, "
+            "and counts, have proofs."
         )
     return " ".join(notes) or None
 
 
-def _degenerate(problem: Problem, parts: Sequence[_Solved]) -> tuple[int, ...]:
+def _degenerate(problem: Problem, answers: AnswerTable) -> tuple[int, ...]:
     """The conditionals whose condition the answer alone makes impossible or certain."""
     joint = problem.merged.terms.conditionals.joint.coordinate
     found = [
-        np.flatnonzero(np.isin(joint, one.part.coordinates))[one.answer.degenerate]
-        for one in parts
-        if len(one.answer.degenerate)
+        np.flatnonzero(np.isin(joint, answers.events.of(i)))[one.degenerate]
+        for i, one in answers.others.items()
+        if len(one.degenerate)
     ]
     return tuple(sorted(np.concatenate([np.empty(0, np.int64), *found]).tolist()))
 
 
-def _guaranteed(problem: Problem, parts: Sequence[_Solved]) -> float | None:
+def _guaranteed(problem: Problem, answers: AnswerTable, moves: Mask) -> float | None:
     """The Brier penalty saved in every world: of x with its shortfall g, or of the optimum minus the distance to it."""
     if len(problem.merged.terms.intervals) or len(problem.merged.terms.limits):
         return None
-    if not all(one.is_level for one in parts):
-        return None
-    saved = sum(one.answer.saved for one in parts if not one.is_plain)
-    plain = [one for one in parts if one.is_plain and one.moves]
-    objective, bound = sum(one.answer.objective for one in plain), sum(one.answer.bound for one in plain)
-    gap, shortfall = objective - bound, sum(one.answer.shortfall for one in plain)
-    way = 2 * math.sqrt(max(0.0, gap) * sum(one.part.merged.weight.sum() for one in plain)) + gap
+    plain = ~np.isnan(answers.shortfall)
+    saved = float(answers.saved[~plain].sum())
+    plain &= moves
+    objective, bound = float(answers.objective[plain].sum()), float(answers.bound[plain].sum())
+    gap, shortfall = objective - bound, float(answers.shortfall[plain].sum())
+    weight = float(answers.events.sums(problem.merged.weight)[plain].sum())
+    way = 2 * math.sqrt(max(0.0, gap) * weight) + gap
     return promised(problem.scatter + saved + max(objective - 2 * shortfall, bound - way))

@@ -9,7 +9,7 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import ContradictionError
-from coherently.problem import States, TooManyStatesError
+from coherently.problem import BlockForm, States, TooManyStatesError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -142,14 +142,14 @@ def _world(space: Space, blocks: list[int], laws: list[int], count: int) -> Trut
     some = space.laws.take(np.array(laws, np.int64))
     chosen = [space.blocks[i] for i in blocks]
     atoms = [block.variables for block in chosen]
-    ordered = [bool(block.states[0].all()) and len(block.variables) > 1 for block in chosen]
+    ordered = [block.form is BlockForm.CHAIN and len(block.variables) > 1 for block in chosen]
     found = _core.satisfy(
         some.handle(count),
         some.truth.astype(np.uint8),
         np.cumsum([0, *map(len, atoms)], dtype=np.int64),
         np.concatenate([np.empty(0, np.int32), *atoms]),
         np.array(ordered, np.uint8),
-        np.array([len(block.states) == len(block.variables) for block in chosen], np.uint8),
+        np.array([block.form is BlockForm.EXACTLY_ONE for block in chosen], np.uint8),
         np.full(count, -1, np.int8),
     )
     return _refuse() if found is None else found

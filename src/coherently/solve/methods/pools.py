@@ -12,6 +12,7 @@ from coherently.errors import MethodError, did_you_mean
 from coherently.problem import Log, pose_again
 from coherently.problem.losses import merged_mean
 from coherently.problem.partitions import partitions
+from coherently.problem.pool_kinds import OPTIONS
 from coherently.solve.facts import Promise, Status
 from coherently.solve.measure import distance, probabilities
 from coherently.solve.methods.averages import (
@@ -38,19 +39,6 @@ TRIM, EXPONENT, SHRINK, PRIOR, CLIP = 0.2, math.sqrt(3.0), 1.0, 0.5, 0.02
 forecasts that the prior counts for, the prior, and the probability to which log-odds clip: a judge who is certain must
 not outvote many who are not."""
 
-OPTIONS = {
-    "linear": (),
-    "log": ("clip",),
-    "median": (),
-    "trimmed": ("trim",),
-    "extremised": ("exponent", "prior", "clip"),
-    "shrunk": ("shrink", "prior", "clip"),
-    "neyman-roughgarden": ("prior",),
-    "normalised": (),
-    "power": (),
-    "shin": (),
-}
-"""The kinds of pools, and the options that each has."""
 LIMITS = {
     "trim": (0.0, 0.5),
     "exponent": (0.0, math.inf),
@@ -142,6 +130,11 @@ class Pool:
     def name(self) -> str:
         """The name of the kind, and of the method that follows."""
         return self.kind if self.then is None else f"{self.kind}, then {self.then.name}"
+
+    @property
+    def from_means(self) -> bool:
+        """Whether means and weights are all that it needs."""
+        return self.kind == "linear" and self.then is None
 
     @property
     def exceptions(self) -> frozenset[Promise]:

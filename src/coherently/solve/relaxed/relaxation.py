@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.problem import LARGEST_TABLE, clusters, lawful_clusters
+from coherently.problem.groups.shared import never
 from coherently.solve.relaxed.certificate import relaxed_bound
 from coherently.solve.relaxed.interior import interior_point
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from coherently import _core
     from coherently.problem import Merged
     from coherently.solve.budget import Budget
@@ -24,11 +27,11 @@ class Relaxation:
     the component, of which `kept` are the events that `part` begins with.
     """
 
-    def __init__(self, part: Merged, space: _core.Space | None) -> None:
+    def __init__(self, part: Merged, space: _core.Space | None, is_over: Callable[[], bool] = never) -> None:
         self.whole, self.space = part, space
         self.kept = part.sizes() <= LARGEST_TABLE
         self.part = part if self.kept.all() else _with_singles(part.keep(self.kept))
-        self.groups = clusters(self.part) if space is None else lawful_clusters(self.part)
+        self.groups = (clusters if space is None else lawful_clusters)(self.part, is_over)
 
     def bound(self, budget: Budget) -> float:
         """A lower bound on the least objective of the relaxed problem."""

@@ -11,9 +11,9 @@ import numpy as np
 
 from coherently import _core
 from coherently.errors import MethodError
+from coherently.solve.budget import Budget
 from coherently.solve.facts import Proof
 from coherently.solve.relaxed.relaxation import Relaxation
-from coherently.solve.worlds.counted import CountedWorlds
 from coherently.solve.worlds.lawful import MOST_STATES, core_space
 
 if TYPE_CHECKING:
@@ -31,10 +31,20 @@ class Grounds:
     def __init__(self, part: Merged) -> None:
         self.part = part
         self.space, self.reduced = core_space(part)
+        self._relaxation: Relaxation | None = None
 
-    @cached_property
+    @property
     def cost(self) -> float:
         """The number of states of dynamic programming over all worlds; infinite if they are too many."""
+        return self._elimination[0]
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether dynamic programming counts true literals: search, which turns a few variables, is of little use."""
+        return self._elimination[1]
+
+    @cached_property
+    def _elimination(self) -> tuple[float, bool]:
         return _core.elimination_cost(self.part.handle, MOST_STATES, self.space)
 
     @property
@@ -57,27 +67,21 @@ class Grounds:
         return linked > DENSE_DEGREE / 2 * self.part.n_variables and self.is_branchable
 
     @cached_property
-    def counted(self) -> CountedWorlds | None:
-        """The events as single variables and counts over all of them; None if they are not."""
-        return None if self.is_eliminable else CountedWorlds.of(self.part)
-
-    @cached_property
     def relaxation(self) -> Relaxation | None:
         """The clusters; None if an event has too many variables, or there are too many clusters."""
         with suppress(MethodError):
-            return self.required_relaxation
+            return self.relaxation_within(Budget())
         return None
 
-    @cached_property
-    def required_relaxation(self) -> Relaxation:
-        """The clusters; an error says why there are none."""
-        return Relaxation(self.part, self.space)
+    def relaxation_within(self, budget: Budget) -> Relaxation:
+        """The clusters, which are made once; an error says why there are none, or that the time was over before."""
+        if self._relaxation is None:
+            self._relaxation = Relaxation(self.part, self.space, budget.is_over)
+        return self._relaxation
 
     @property
     def proof(self) -> Proof:
         """The proof that no world is better, for any sum of events."""
         if self.is_eliminable:
             return Proof.ALL_WORLDS
-        if self.counted is not None:
-            return Proof.COUNTS
         return Proof.SEMIDEFINITE if self.is_branchable else Proof.PROGRAM

@@ -60,23 +60,24 @@ def _fewer_worlds(part: Merged, space: _core.Space | None) -> _core.Space | None
     if broken is None:
         return None
     fewer = without_witness(broken, part.n_variables)
-    cost, least = (_core.elimination_cost(part.handle, MOST_STATES, some) for some in (space, fewer))
+    cost, least = (_core.elimination_cost(part.handle, MOST_STATES, some)[0] for some in (space, fewer))
     return fewer if least < cost / FEWER and fewer.find_witness() else None
 
 
 def without_witness(space: Space, n_variables: int) -> _core.Space:
     """The space in the core's arrays."""
     laws = space.laws
-    blocks = _arrays(space.blocks) if space.blocks else NO_BLOCKS
-    return _core.Space(*blocks, laws.handle(n_variables), laws.truth.view(np.uint8))
+    return _core.Space(*block_arrays(space.blocks), laws.handle(n_variables), laws.truth.view(np.uint8))
 
 
-def _arrays(blocks: Sequence[Block]) -> tuple[Indices, NDArray[np.int32], Indices, Truth]:
+def block_arrays(blocks: Sequence[Block]) -> tuple[Indices, NDArray[np.int32], Indices, Truth]:
     """The variables of blocks, and the truth values of these in each state, one block after the other."""
+    if not blocks:
+        return NO_BLOCKS
     return (
         _starts([len(block.variables) for block in blocks]),
         np.concatenate([block.variables for block in blocks]),
-        _starts([block.states.size for block in blocks]),
+        _starts([block.n_states * len(block.variables) for block in blocks]),
         np.concatenate([block.states.ravel() for block in blocks]),
     )
 

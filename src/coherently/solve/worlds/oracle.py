@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently import _core
+from coherently.errors import MethodError
 from coherently.solve.facts import Proof
 from coherently.solve.worlds.grounds import Grounds
 from coherently.solve.worlds.program import best_world
@@ -60,11 +61,14 @@ class Oracle:
             world = core.eliminate()
             value = core.value(world)
             return Least(world=world, value=value, bound=value, exact=True, proof=Proof.ALL_WORLDS)
-        if self.grounds.counted is not None:
-            world, bound = self.grounds.counted.least(coefficients)
-            value = core.value(world)
-            return Least(world=world, value=value, bound=min(bound, value), exact=False, proof=Proof.COUNTS)
         world = core.search(ATTEMPTS, budget.left()) if known is None else known
+        if not budget.is_over() and self.grounds.proof is Proof.SEMIDEFINITE:
+            return self._branch(world, budget, tolerance)
+        try:
+            relaxation = self.grounds.relaxation_within(budget)
+        except MethodError:
+            if not budget.is_over():
+                raise
         if budget.is_over():  # stating a program may take long
             return Least(
                 world=world,
@@ -73,9 +77,7 @@ class Oracle:
                 exact=False,
                 proof=Proof.NOTHING,
             )
-        if self.grounds.proof is Proof.SEMIDEFINITE:
-            return self._branch(world, budget, tolerance)
-        found, bound = best_world(self.grounds.required_relaxation, coefficients, budget, tolerance, start=world)
+        found, bound = best_world(relaxation, coefficients, budget, tolerance, start=world)
         if found is not None and core.value(found) < core.value(world):
             world = found
         return Least(

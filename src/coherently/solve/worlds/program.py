@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 ROUNDING = 1e-6
 """Minimum tolerance of sums."""
 
+SECONDS_PER_ENTRY = 1e-6
+"""What an entry of a program takes to be stated and presolved, about: neither can be stopped on the way."""
+
 
 def best_world(
     relaxation: Relaxation, coefficients: Vector, budget: Budget, tolerance: float = 0.0, start: Truth | None = None
@@ -33,13 +36,16 @@ def best_world(
     """
     import highspy
 
+    lowest = -float(np.abs(coefficients).sum())
+    if budget.left() < least_seconds(relaxation):
+        return None, lowest
     solver = highspy.Highs()
     solver.silent()
-    solver.setOptionValue("time_limit", budget.left())
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("mip_rel_gap", 0.0)
     solver.setOptionValue("mip_abs_gap", max(tolerance, ROUNDING))
     solver.passModel(_program(relaxation, coefficients))
+    solver.setOptionValue("time_limit", budget.left())
     if start is not None:
         solver.setSolution(len(start), _singles(relaxation.part).astype(np.int32), start.astype(np.float64))
     solver.HandleUserInterrupt = True
@@ -47,10 +53,16 @@ def best_world(
     info = solver.getInfo()
     bound = float(info.mip_dual_bound)
     if not info.valid or info.primal_solution_status == 0:
-        return None, bound if np.isfinite(bound) else -float(np.abs(coefficients).sum())
+        return None, bound if np.isfinite(bound) else lowest
     x = np.array(solver.getSolution().col_value)
     world = (x[_singles(relaxation.part)] > 0.5).astype(np.uint8)
     return world if relaxation.space is None or relaxation.space.allows(world[None])[0] else None, bound
+
+
+def least_seconds(relaxation: Relaxation) -> float:
+    """About the time without which a program is not begun, by the entries of the mixtures of all clusters."""
+    size = np.array([pattern.size for pattern in relaxation.groups.patterns], np.int64)
+    return SECONDS_PER_ENTRY * float(size[relaxation.groups.pattern].sum())
 
 
 def _singles(part: Merged) -> Indices:

@@ -63,7 +63,7 @@ def request_aggregation(
     bench: Bench, caller: Facilitating, panel: PanelId, draft: AggregationDraft, key: Key = None
 ) -> AggregationView:
     """Ask for the next version; it runs as a job."""
-    return aggregations.request_aggregation(bench, caller, panel, draft, key)
+    return aggregations.request_aggregation(bench, caller, panel, draft, key=key)
 
 
 @router.get(VERSION)
@@ -97,7 +97,7 @@ def compare_versions(
     bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId, other: Other = None
 ) -> ComparisonView:
     """Show a version beside an earlier one."""
-    return aggregations.compare_versions(bench, caller, panel, aggregation, other)
+    return aggregations.compare_versions(bench, caller, panel, aggregation, other=other)
 
 
 @router.get(f"{VERSION}/forecasts.{{ending}}", responses=_files(*exports.KINDS.values()), response_class=Response)
@@ -105,7 +105,7 @@ def export_result(
     bench: Bench, caller: Facilitating, panel: PanelId, aggregation: AggregationId, ending: Ending
 ) -> Response:
     """Give the aggregate as CSV, as JSON, as Python."""
-    text = exports.export_result(bench, caller, panel, aggregation, ending)
+    text = exports.export_result(bench, caller, panel, aggregation, ending=ending)
     return _download(text, exports.KINDS[ending], f"forecasts.{ending}")
 
 

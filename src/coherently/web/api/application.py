@@ -19,6 +19,7 @@ from coherently.web.api import (
     stateless_routes,
     stream_routes,
 )
+from coherently.web.shapes.carried_records import with_records
 
 if TYPE_CHECKING:
     from coherently.web.access.workbench import Workbench
@@ -80,12 +81,14 @@ def _routed() -> FastAPI:
 def _schema(app: FastAPI) -> dict[str, Any]:
     """The schema, with who may call what."""
     if app.openapi_schema is None:
-        schema = get_openapi(
-            title=app.title,
-            version=app.version,
-            description=app.description,
-            routes=app.routes,
-            servers=[{"url": "/api/v1"}],
+        schema = with_records(
+            get_openapi(
+                title=app.title,
+                version=app.version,
+                description=app.description,
+                routes=app.routes,
+                servers=[{"url": "/api/v1"}],
+            )
         )
         schema["components"]["securitySchemes"] = SCHEMES
         for path, item in schema["paths"].items():

@@ -45,7 +45,7 @@ def invite_judge(
     bench: Bench, caller: Facilitating, panel: PanelId, draft: JudgeDraft, key: Key = None
 ) -> InvitedJudge:
     """Invite a judge; the secret of the link is in this answer and nowhere else."""
-    return invitations.invite_judge(bench, caller, panel, draft, key)
+    return invitations.invite_judge(bench, caller, panel, draft, key=key)
 
 
 @router.post("/judges/{judge}/link", tags=["judges"], status_code=201)
@@ -94,7 +94,7 @@ def record_forecasts(
     bench: Bench, caller: Facilitating, panel: PanelId, batch: ForecastBatch, key: Key = None
 ) -> RecordedForecasts:
     """Record forecasts for judges, all or none; nothing that was recorded is ever changed."""
-    return answers.record_forecasts(bench, caller, panel, batch, key)
+    return answers.record_forecasts(bench, caller, panel, batch, key=key)
 
 
 @router.get("/outcomes", tags=["outcomes"])
@@ -108,7 +108,7 @@ def record_outcome(
     bench: Bench, caller: Facilitating, panel: PanelId, draft: OutcomeDraft, key: Key = None
 ) -> OutcomeView:
     """Record how an event came out."""
-    return answers.record_outcome(bench, caller, panel, draft, key)
+    return answers.record_outcome(bench, caller, panel, draft, key=key)
 
 
 @router.get("/comments", tags=["comments"])
@@ -122,7 +122,7 @@ def add_comment(
     bench: Bench, caller: Facilitating, panel: PanelId, draft: CommentDraft, key: Key = None
 ) -> CommentView:
     """Comment as the facilitator."""
-    return answers.add_comment(bench, caller, panel, draft, key)
+    return answers.add_comment(bench, caller, panel, draft, key=key)
 
 
 @router.get("/board", tags=["panels"])

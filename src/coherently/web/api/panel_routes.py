@@ -70,7 +70,7 @@ def add_question(
     bench: Bench, caller: Facilitating, panel: PanelId, draft: QuestionDraft, key: Key = None
 ) -> QuestionView:
     """Ask a question; its formulas are read together with all others first."""
-    return questions.add_question(bench, caller, panel, draft, key)
+    return questions.add_question(bench, caller, panel, draft, key=key)
 
 
 @router.patch("/panels/{panel}/questions/{question}", tags=["questions"])
@@ -78,7 +78,7 @@ def edit_question(
     bench: Bench, caller: Facilitating, panel: PanelId, question: QuestionId, edit: QuestionEdit
 ) -> QuestionView:
     """Change the words of a question."""
-    return questions.edit_question(bench, caller, panel, question, edit)
+    return questions.edit_question(bench, caller, panel, question, edit=edit)
 
 
 @router.delete("/panels/{panel}/questions/{question}", tags=["questions"], status_code=204)
@@ -96,7 +96,7 @@ def list_laws(bench: Bench, caller: Facilitating, panel: PanelId) -> LawList:
 @router.post("/panels/{panel}/laws", tags=["laws"], status_code=201)
 def add_law(bench: Bench, caller: Facilitating, panel: PanelId, draft: LawDraft, key: Key = None) -> LawView:
     """Add a law; it is read together with all others first."""
-    return questions.add_law(bench, caller, panel, draft, key)
+    return questions.add_law(bench, caller, panel, draft, key=key)
 
 
 @router.delete("/panels/{panel}/laws/{law}", tags=["laws"], status_code=204)

@@ -40,7 +40,9 @@ async def panel_stream(
 ) -> StreamingResponse:
     """Tell the facilitator what changes: answers, hand-ins, comments, rounds, aggregations and their progress."""
     await run_in_threadpool(own_panel, bench, caller, panel)
-    return _stream(request, bench.store, panel, caller.scope, last_seen, lambda change: change.data | _who(change))
+    return _stream(
+        request, bench.store, panel, caller.scope, last_seen=last_seen, shown=lambda change: change.data | _who(change)
+    )
 
 
 @router.get("/sheet/stream", responses=EVENTS, response_class=StreamingResponse)
@@ -55,7 +57,7 @@ async def sheet_stream(
             return change.data
         return {} if change.judge is None and change.kind in FOR_JUDGES else None
 
-    return _stream(request, bench.store, caller.panel, judge, last_seen, shown)
+    return _stream(request, bench.store, caller.panel, judge, last_seen=last_seen, shown=shown)
 
 
 def _who(change: ChangeRecord) -> dict[str, Any]:

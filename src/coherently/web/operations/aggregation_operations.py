@@ -51,7 +51,7 @@ def request_aggregation(
         )
         return view_aggregation(record)
 
-    return only_once(bench, caller, f"aggregations {panel}", key, draft, action)
+    return only_once(bench, caller, f"aggregations {panel}", key, draft=draft, action=action)
 
 
 def _check_queue(bench: Workbench, panel: str) -> None:

@@ -77,7 +77,7 @@ def list_marks(bench: Workbench, caller: AccountCaller, panel: str) -> list[Answ
     now = open_panel(bench, panel).moment()
     asked = {item.id for item in now.setting.items}
     return [
-        AnswerMark(each.judge, each.event, each.state == "abstained", each.reason, each.time)
+        AnswerMark(each.judge, each.event, each.state == "abstained", each.reason, time=each.time)
         for each in now.records
         if each.event in asked
     ]
@@ -105,7 +105,7 @@ def record_forecasts(
         ]
         return RecordedForecasts(forecasts=[view_forecast(record) for record in records])
 
-    return only_once(bench, caller, f"forecasts {panel}", key, batch, action)
+    return only_once(bench, caller, f"forecasts {panel}", key, draft=batch, action=action)
 
 
 def list_outcomes(bench: Workbench, caller: AccountCaller, panel: str) -> OutcomeList:
@@ -136,7 +136,7 @@ def record_outcome(
     def action() -> OutcomeView:
         return view_outcome(bench.store.outcomes.record(panel, text, draft.outcome, draft.note))
 
-    return only_once(bench, caller, f"outcomes {panel}", key, draft, action)
+    return only_once(bench, caller, f"outcomes {panel}", key, draft=draft, action=action)
 
 
 def _resolved_text(bench: Workbench, panel: str, event: str) -> str:
@@ -189,7 +189,7 @@ def add_comment(
     def action() -> CommentView:
         return view_comment(bench.store.comments.add(panel, draft.text, question=draft.question), None)
 
-    return only_once(bench, caller, f"comments {panel}", key, draft, action)
+    return only_once(bench, caller, f"comments {panel}", key, draft=draft, action=action)
 
 
 def view_forecast(record: ForecastRecord) -> ForecastView:

@@ -67,8 +67,8 @@ def invite_judge(
         caller,
         f"judges {panel}",
         key,
-        draft,
-        lambda: invite_judges(bench, caller, panel, [draft])[0],
+        draft=draft,
+        action=lambda: invite_judges(bench, caller, panel, [draft])[0],
         kept=lambda invited: invited.model_copy(update={"secret": None, "link": None}),
     )
 

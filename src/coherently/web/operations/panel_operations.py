@@ -32,7 +32,7 @@ def create_panel(bench: Workbench, caller: AccountCaller, draft: PanelDraft, key
             raise too_many("panels", most, "Delete a panel that is no longer needed.")
         return view_panel(bench, bench.store.panels.create(caller.account, **draft.model_dump()))
 
-    return only_once(bench, caller, "panels", key, draft, action)
+    return only_once(bench, caller, "panels", key, draft=draft, action=action)
 
 
 def list_panels(bench: Workbench, caller: AccountCaller, limit: int = 100, after: str | None = None) -> PanelList:
@@ -68,8 +68,8 @@ def view_panel(bench: Workbench, record: PanelRecord) -> PanelView:
         return PanelView.of(
             record,
             created=record.created_at,
-            questions=len(store.questions.list(record.id)),
-            laws=len(store.laws.list(record.id)),
+            questions=store.questions.count(record.id),
+            laws=store.laws.count(record.id),
             judges=store.judges.count(record.id),
             round=view_round(store.rounds.current(record.id)),
         )

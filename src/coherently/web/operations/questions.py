@@ -58,7 +58,7 @@ def add_question(
         )
         return view_question(record)
 
-    return only_once(bench, caller, f"questions {panel}", key, draft, action)
+    return only_once(bench, caller, f"questions {panel}", key, draft=draft, action=action)
 
 
 def edit_question(
@@ -109,7 +109,7 @@ def add_law(bench: Workbench, caller: AccountCaller, panel: str, draft: LawDraft
             raise too_many("laws", most, "Drop a law that is no longer needed.")
         return view_law(bench.store.laws.add(panel, draft.statement, draft.title))
 
-    return only_once(bench, caller, f"laws {panel}", key, draft, action)
+    return only_once(bench, caller, f"laws {panel}", key, draft=draft, action=action)
 
 
 def drop_law(bench: Workbench, caller: AccountCaller, panel: str, law: str) -> None:
@@ -143,7 +143,7 @@ def as_setting(questions: Iterable[QuestionRecord], laws: Iterable[LawRecord]) -
             event.event,
             event.title or question.title,
             question.number,
-            question.title if len(question.events) > 1 else "",
+            topic=question.title if len(question.events) > 1 else "",
         )
         for question in questions
         for event in question.events

@@ -102,7 +102,7 @@ def mean_it(bench: Workbench, caller: JudgeCaller, draft: MeantDraft, key: str |
         bench.store.meant.say(caller.judge.id, draft.key, clashes[draft.key], draft.reason)
         return FeedbackView(feedback={})
 
-    only_once(bench, caller, "meant", key, draft, action)
+    only_once(bench, caller, "meant", key, draft=draft, action=action)
     return FeedbackView(feedback=_feedback(bench, caller, own).as_dict())
 
 
@@ -145,7 +145,7 @@ def add_sheet_comment(
         record = bench.store.comments.add(caller.panel, draft.text, caller.judge.id, draft.question)
         return view_comment(record, None, caller.judge.id)
 
-    return only_once(bench, caller, "comments", key, draft, action)
+    return only_once(bench, caller, "comments", key, draft=draft, action=action)
 
 
 def standing(records: Sequence[ForecastRecord]) -> list[Answered]:
@@ -218,7 +218,7 @@ def _given(draft: AnswerDraft, place: int) -> AnswerGiven:
             remedy="Leave out one of them.",
         )
     withdrawn = draft.probability is None and not draft.abstained
-    return AnswerGiven(draft.event, draft.probability, draft.locked, draft.reason, withdrawn)
+    return AnswerGiven(draft.event, draft.probability, draft.locked, draft.reason, withdrawn=withdrawn)
 
 
 def _view_answer(record: ForecastRecord) -> AnswerView:

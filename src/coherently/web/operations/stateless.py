@@ -21,7 +21,7 @@ from coherently.web.shapes.stateless_shapes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from coherently.errors import Where
     from coherently.panel import Panel
@@ -56,14 +56,17 @@ class Until:
 def check_forecasts(draft: CheckDraft, seconds: float) -> CheckAnswer:
     """Who contradicts what."""
     from coherently.explain import check
+    from coherently.explain.findings import voice_of
 
     with in_body():
-        found = check(
-            _panel(draft), weights=draft.weights or None, time_limit=_seconds(draft.time_limit, seconds), threads=1
-        )
-    told = plain(found.as_dict())
+        panel = _panel(draft, draft.labels)
+        found = check(panel, weights=draft.weights or None, time_limit=_seconds(draft.time_limit, seconds), threads=1)
+    said = found.means.sentences(voice_of(draft.voice))
     return CheckAnswer(
-        coherent=found.coherent, status=str(found.status), contradictions=list(found.contradictions), check=told
+        coherent=found.coherent,
+        status=str(found.status),
+        contradictions=list(said),
+        check=plain(found.as_dict()),
     )
 
 
@@ -225,11 +228,11 @@ def _seconds(asked: float | None, most: float) -> float:
     return most if asked is None else min(asked, most)
 
 
-def _panel(draft: StatelessPanel) -> Panel:
+def _panel(draft: StatelessPanel, labels: Mapping[str, str] | None = None) -> Panel:
     from coherently.panel import Panel
 
     names = ["judge", "event", "probability", "weight"]
     if any(row.lower is not None or row.upper is not None for row in draft.forecasts):
         names += ["lower", "upper"]
     rows = [{name: getattr(row, name) for name in names} for row in draft.forecasts]
-    return Panel.from_records(rows, laws=draft.laws, outcomes=draft.outcomes or None)
+    return Panel.from_records(rows, laws=draft.laws, outcomes=draft.outcomes or None, labels=labels or None)

@@ -129,7 +129,9 @@ def sheet_page(
     comments = sheets.sheet_comments(bench, caller).comments
     rises = _rises(bench, caller.panel, sheet)
     undo = request.query_params.get("undo", "")
-    return _page(sheet, rises, comments, caller.csrf, status, note=note, form=form or {}, undo=_undo(sheet, undo))
+    return _page(
+        sheet, rises, comments, caller.csrf, status=status, note=note, form=form or {}, undo=_undo(sheet, undo)
+    )
 
 
 def _rises(bench: Workbench, panel: str, sheet: SheetView) -> dict[str, bool]:
@@ -142,7 +144,7 @@ def _rises(bench: Workbench, panel: str, sheet: SheetView) -> dict[str, bool]:
 def preview_page(bench: Workbench, panel: str, sheet: SheetView, csrf: str) -> Response:
     """The sheet as a judge would see it, for the facilitator; nothing is saved."""
     note = Notice(plain("judge.preview"), plain("judge.preview.more"))
-    return _page(sheet, _rises(bench, panel, sheet), [], csrf, 200, note=note, form={}, undo=None, preview=True)
+    return _page(sheet, _rises(bench, panel, sheet), [], csrf, status=200, note=note, form={}, undo=None, preview=True)
 
 
 def _page(

@@ -145,14 +145,14 @@ class SheetPage:
             event.title or question.title,
             f"{question.title}: {event.title}" if several else question.title,
             answer.probability if answer else None,
-            bool(answer and answer.abstained),
-            bool(answer and answer.locked),
-            answer.reason if answer else "",
-            band["low"] if band else None,
-            band["high"] if band else None,
-            band["fits"] if band else True,
-            event.id in self.blamed,
-            self.states.get(event.id, ""),
+            abstained=bool(answer and answer.abstained),
+            locked=bool(answer and answer.locked),
+            reason=answer.reason if answer else "",
+            low=band["low"] if band else None,
+            high=band["high"] if band else None,
+            fits=band["fits"] if band else True,
+            blamed=event.id in self.blamed,
+            state=self.states.get(event.id, ""),
         )
 
     def _state(self, fields: Sequence[EventField], question: QuestionView) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -179,8 +178,9 @@ def refused_page(request: Request, error: CoherentlyError) -> Response:
 def sentence(error: CoherentlyError) -> str:
     """What was wrong, and what is allowed."""
     if not isinstance(error, RefusedError):
-        text = re.sub(r"^records row \d+: ", "", str(error).partition("\n")[0])
-        return formats.sentence(text)
+        # What a form sent is one row of records; a row of somebody's file is worth saying.
+        is_of_form = error.where is not None and error.where.file == "records"
+        return formats.sentence(error.complaint if is_of_form else str(error).partition("\n")[0])
     return f"{error.message} {plain('refused.allowed', allowed=error.allowed)}" if error.allowed else error.message
 
 

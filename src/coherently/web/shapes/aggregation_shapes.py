@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from coherently.web import sizes
+from coherently.web.shapes.carried_records import KeptResult, KeptScores, KeptTuned
 from coherently.web.shapes.shape import Id, Moment, Note, Shape, Time, example
 from coherently.web.shapes.words import LossWord, MethodWord
 
@@ -74,7 +75,7 @@ class ResultView(Shape):
     outcomes: dict[str, Any]
     verified: bool
     problems: list[str]
-    result: dict[str, Any]
+    result: KeptResult
 
 
 class ComparedEvent(Shape):
@@ -97,7 +98,7 @@ class ComparisonView(Shape):
 class AccuracyView(Shape):
     """How good the judges and the aggregate were, once events are resolved; null where nothing can be said."""
 
-    scores: dict[str, Any] | None
-    replaced: dict[str, Any] | None
-    tuned: dict[str, Any] | None
+    scores: KeptScores | None
+    replaced: KeptScores | None
+    tuned: KeptTuned | None
     notes: list[str]

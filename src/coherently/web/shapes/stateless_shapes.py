@@ -7,8 +7,17 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from coherently.web import sizes
+from coherently.web.shapes.carried_records import (
+    CheckBody,
+    ComparisonBody,
+    ResultBody,
+    ScoresBody,
+    TunedBody,
+    TunedRecipeBody,
+    VerificationBody,
+)
 from coherently.web.shapes.shape import EventText, Probability, Shape, Statement, Title, example
-from coherently.web.shapes.words import DesignWord, LossWord, MethodWord, RecipePool
+from coherently.web.shapes.words import DesignWord, LossWord, MethodWord, RecipePool, VoiceWord
 
 FORECASTS = [
     {"judge": "Ann", "event": "rain", "probability": 0.75},
@@ -55,6 +64,13 @@ class CheckDraft(StatelessPanel):
     """Forecasts to check, and laws that are certainly true."""
 
     model_config = example(forecasts=FORECASTS, laws=["storm -> wind"])
+
+    voice: VoiceWord = Field(
+        default="symbols", description="How `contradictions` says what the panel's means contradict."
+    )
+    labels: Annotated[dict[EventText, Title], Field(max_length=sizes.ROWS)] = Field(
+        default_factory=dict, description="Readable names of events, for sentences."
+    )
 
 
 ClusterMap = Annotated[
@@ -182,7 +198,7 @@ class CheckAnswer(Shape):
     coherent: bool | None
     status: str
     contradictions: list[str]
-    check: dict[str, Any]
+    check: CheckBody
 
 
 class AnsweredForecast(Shape):
@@ -213,7 +229,7 @@ class AggregateAnswer(Shape):
     note: str | None
     verified: bool
     problems: list[str]
-    result: dict[str, Any]
+    result: ResultBody
 
 
 class EventBounds(Shape):
@@ -233,20 +249,20 @@ class BoundsAnswer(Shape):
     coherence: str
     method: str
     bounds: list[EventBounds]
-    result: dict[str, Any]
+    result: ResultBody
 
 
 class ScoreAnswer(Shape):
     """How good each judge was, as `co.score(...).as_dict()` tells it."""
 
-    scores: dict[str, Any]
+    scores: ScoresBody
 
 
 class CompareAnswer(Shape):
     """Methods side by side, as `co.compare(...).as_dict()` tells it."""
 
     notes: list[str]
-    comparison: dict[str, Any]
+    comparison: ComparisonBody
 
 
 class TuneAnswer(Shape):
@@ -254,8 +270,8 @@ class TuneAnswer(Shape):
 
     learned: bool
     sentence: str
-    recipe: dict[str, Any]
-    tuned: dict[str, Any]
+    recipe: TunedRecipeBody
+    tuned: TunedBody
 
 
 class VerifyAnswer(Shape):
@@ -263,4 +279,4 @@ class VerifyAnswer(Shape):
 
     verified: bool
     problems: list[str]
-    verification: dict[str, Any]
+    verification: VerificationBody

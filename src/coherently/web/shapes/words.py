@@ -66,7 +66,14 @@ def _designs() -> Iterable[str]:
     return DESIGNS
 
 
+def _voices() -> Iterable[str]:
+    from coherently.explain.findings import VOICES
+
+    return VOICES
+
+
 MethodWord = Annotated[str, OneOf(_methods)]
 LossWord = Annotated[str, OneOf(_losses)]
 RecipePool = Annotated[str, OneOf(_pools)]
 DesignWord = Annotated[str, OneOf(_designs)]
+VoiceWord = Annotated[str, OneOf(_voices)]

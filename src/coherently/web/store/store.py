@@ -109,7 +109,7 @@ class Store:
         The same key with another digest is refused. The action is one transaction with the note of the key; if it
         raises, nothing is noted.
         """
-        return self._database.write(lambda connection: do_once(connection, scope, key, digest, action))
+        return self._database.write(lambda connection: do_once(connection, scope, key, digest, action=action))
 
     def ready(self) -> None:
         """Raise `StoreUnavailableError` if the database cannot be read, or cannot be written.

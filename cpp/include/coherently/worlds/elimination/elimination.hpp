@@ -10,10 +10,14 @@
 
 namespace coherently {
 
+struct EliminationCost {
+    double entries;  // of all tables for the best order found; infinite above a limit
+    bool counts;     // whether some digits of the tables are numbers of true literals
+};
+
 class Elimination {
 public:
-    // The number of table entries for the best order found; infinite above `limit`.
-    static double cost(const EventView& events, const Space* space, double limit);
+    static EliminationCost cost(const EventView& events, const Space* space, double limit);
     static std::unique_ptr<Elimination> make(const EventView& events, const Space* space);
 
     virtual ~Elimination() = default;

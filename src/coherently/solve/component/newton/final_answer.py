@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from coherently.solve.facts import Proof
 
 
+FEW_WORLDS = 300
+"""Up to this many worlds, those that are not needed are left out in no time."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FinishedWork:
     """What the work on a component has come to.
@@ -70,13 +74,13 @@ def finish(work: FinishedWork, ended: Ended) -> Answer:
 
 
 def _reduced(work: FinishedWork) -> Blend:
-    """The best mixture, of few distinct worlds; after a stop any mixture that satisfies the pins."""
+    """The best mixture, of few distinct worlds unless the time is over; after a stop any that satisfies the pins."""
     part, best = work.part, work.blend
     if best is None or work.pins.violation(best.sides) > KEPT:
         oracle = Oracle(part, work.seed)
         best = feasible_mixture(part, oracle, oracle.least(np.zeros(len(part)), NO_TIME).world[None])
     share, worlds = best.distinct()
-    if len(share) > len(part) + 1:
+    if len(share) > len(part) + 1 and (len(share) <= FEW_WORLDS or not work.budget.is_over()):
         share = fewest(share, part.functions.hold(worlds).astype(np.float64))
         share, worlds = share[share > 0], worlds[share > 0]
     return blend_of(part, share, worlds)

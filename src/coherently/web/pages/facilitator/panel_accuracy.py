@@ -60,7 +60,9 @@ def _accuracy(rows: str, laws: str, outcomes: str, after: str) -> SimpleNamespac
     average = next((each.score for each in recipes if each.key == "linear"), None)
     if average is None:
         average = _brier(panel, _averages(panel))
-    return _view(coherent, average or coherent, judges, recipes, int((panel.written.outcome == CALLED_OFF).sum()))
+    return _view(
+        coherent, average or coherent, judges, recipes, called_off=int((panel.written.outcome == CALLED_OFF).sum())
+    )
 
 
 def _view(

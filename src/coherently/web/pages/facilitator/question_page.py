@@ -148,7 +148,7 @@ def edit(visit: Visit) -> Response:
             questions.withdraw_question(bench, caller, panel, question)
             return visit.go(f"/panels/{panel}/questions", "questions.withdrawn", number=number)
         words = {name: visit.form.get(name, "").strip() for name in ("title", "definition", "group")}
-        questions.edit_question(bench, caller, panel, question, fill(QuestionEdit, **words))
+        questions.edit_question(bench, caller, panel, question, edit=fill(QuestionEdit, **words))
     except CoherentlyError as error:
         return show_questions(visit, wrong(error))
     return visit.go(f"/panels/{panel}/questions#{question}", "questions.kept", number=number)

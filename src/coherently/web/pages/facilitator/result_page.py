@@ -175,7 +175,7 @@ def contradicted(rows: Sequence[SimpleNamespace], laws: Sequence[str]) -> tuple[
 
 @lru_cache(maxsize=64)
 def _sentences(asked: tuple[tuple[str, str, int, str, float], ...], laws: tuple[str, ...]) -> tuple[str, ...]:
-    items = tuple(desk.Item(event, event, title, number, topic) for event, title, number, topic, _ in asked)
+    items = tuple(desk.Item(event, event, title, number, topic=topic) for event, title, number, topic, _ in asked)
     averages = [desk.Answered(event, value) for event, *_, value in asked]
     found = desk.feedback(desk.SheetSetting(items, laws), averages, time_limit=1.0).contradictions
     return tuple(each.sentence for each in found[:MOST])

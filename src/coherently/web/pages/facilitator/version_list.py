@@ -37,7 +37,7 @@ def describe(
             version=each.version,
             done=each.status == "done",
             time=each.finished or each.requested,
-            words=_words(visit, panel, each, before.get(each.id), titles),
+            words=_words(visit, panel, each, before.get(each.id), titles=titles),
         )
         for each in versions
     ]
@@ -74,7 +74,7 @@ def _changes(visit: Visit, panel: str, before: str, after: str) -> list[SimpleNa
     old, new = (shown_result(each.events, each.laws) for each in results)
     digits = max(old.digits, new.digits)
     rows = []
-    for each in compare_versions(visit.bench, visit.caller, panel, after, before).events:
+    for each in compare_versions(visit.bench, visit.caller, panel, after, other=before).events:
         first, last = old.after.get(each.event), new.after.get(each.event)
         told = "–" if first is None or last is None else change(first, last, digits)
         rows.append(
@@ -102,10 +102,8 @@ def compared(
         return None
     titles = {each.event: each.title for each in events.values()}
     rows = [
-        row
+        SimpleNamespace(**vars(row) | {"title": titles.get(row.event, row.title or row.event)})
         for row in _changes(visit, panel, before.id, after.id)
         if row.moved or (row.before is None) != (row.after is None)
     ]
-    for row in rows:
-        row.title = titles.get(row.event, row.title or row.event)
     return SimpleNamespace(before=before.version, after=after.version, rows=rows)

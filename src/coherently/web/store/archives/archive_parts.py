@@ -55,7 +55,7 @@ def write_parts(store: Store, panel: str) -> dict[str, bytes]:
     judge_numbers = {judge.id: number for number, judge in enumerate(judges, 1)}
     versions = [version for version in store.aggregations.list(panel) if version.status in ENDED]
     parts = {
-        "panel.json": json_bytes(_describe(store, panel, questions, judge_numbers, versions)),
+        "panel.json": json_bytes(_describe(store, panel, questions, judge_numbers, versions=versions)),
         "forecasts.csv": _forecasts(store, panel, questions, {judge.id: judge.name for judge in judges}),
         "laws.txt": _laws(store, panel, questions),
     }

@@ -48,7 +48,7 @@ class SessionResource(Resource):
         if (account is None) == (judge is None):
             raise StoreError("a session is either of an account or of a judge")
         secret = new_secret()
-        made = SessionRecord(new_id("s"), account, judge, new_secret(), now(), after(seconds))
+        made = SessionRecord(new_id("s"), account, judge, new_secret(), created_at=now(), expires_at=after(seconds))
 
         def action(connection: Connection) -> SessionRecord:
             connection.execute(insert(session), {**made.as_dict(), "secret_hash": hash_secret(secret)})
@@ -88,7 +88,7 @@ class TokenResource(Resource):
         """Make a token; the text is its secret, which is shown once."""
         secret = new_secret()
         expires = None if expires_at is None else read_time(expires_at)
-        made = TokenRecord(new_id("t"), account, name, now(), expires)
+        made = TokenRecord(new_id("t"), account, name, now(), expires_at=expires)
 
         def action(connection: Connection) -> TokenRecord:
             connection.execute(insert(token), {**made.as_dict(), "secret_hash": hash_secret(secret)})

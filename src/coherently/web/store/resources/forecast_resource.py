@@ -117,7 +117,7 @@ class ForecastResource(Resource):
                 recorded.extend(action(connection))
                 return 200, [each.id for each in recorded]
 
-            answer = do_once(connection, f"forecasts {judge}", key, digest, numbers)
+            answer = do_once(connection, f"forecasts {judge}", key, digest, action=numbers)
             if not answer.repeated:
                 return tuple(recorded)
             return _fetch(connection, SELECTED.where(forecast.c.id.in_(answer.body)).order_by(forecast.c.id))

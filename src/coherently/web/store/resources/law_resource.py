@@ -37,7 +37,7 @@ class LawResource(Resource):
 
     def add(self, panel: str, statement: str, title: str = "") -> LawRecord:
         """Add a law."""
-        made = LawRecord(new_id("l"), panel, statement, title, now())
+        made = LawRecord(new_id("l"), panel, statement, title, added_at=now())
 
         def action(connection: Connection) -> LawRecord:
             get_panel(connection, panel)
@@ -61,6 +61,11 @@ class LawResource(Resource):
         elif not dropped:
             query = query.where(law.c.dropped_at.is_(None))
         return self._read(lambda connection: tuple(read_records(LawRecord, connection.execute(query))))
+
+    def count(self, panel: str) -> int:
+        """The number of laws that hold."""
+        query = select(func.count()).select_from(law).where(law.c.panel == panel, law.c.dropped_at.is_(None))
+        return self._read(lambda connection: int(connection.scalar(query) or 0))
 
     def drop(self, name: str) -> LawRecord:
         """Let a law hold no longer."""

@@ -99,7 +99,16 @@ class QuestionResource(Resource):
             get_panel(connection, panel)
             number = next_number(connection, panel)
             made = QuestionRecord(
-                new_id("q"), panel, number, kind, title, definition, group, declaration, records, now()
+                new_id("q"),
+                panel,
+                number,
+                kind,
+                title=title,
+                definition=definition,
+                group=group,
+                declaration=declaration,
+                events=records,
+                added_at=now(),
             )
             insert_questions(connection, [made])
             note_change(connection, panel, "questions", question=made.id)
@@ -114,6 +123,12 @@ class QuestionResource(Resource):
     def list(self, panel: str, *, withdrawn: bool = False) -> tuple[QuestionRecord, ...]:
         """Questions by number, without those that were withdrawn unless asked for."""
         return self._read(lambda connection: list_questions(connection, panel, withdrawn=withdrawn))
+
+    def count(self, panel: str) -> int:
+        """The number of questions that are asked."""
+        asked = question.c.panel == panel, question.c.withdrawn_at.is_(None)
+        query = select(func.count()).select_from(question).where(*asked)
+        return self._read(lambda connection: int(connection.scalar(query) or 0))
 
     def withdraw(self, name: str) -> QuestionRecord:
         """Ask it no longer."""

@@ -49,7 +49,7 @@ class CommentResource(Resource):
             if question is not None and get_question(connection, question).panel != panel:
                 raise NotFoundError("there is no such question")
             number = current_round(connection, panel).number
-            made = CommentRecord(new_id("c"), panel, judge, question, text, number, now())
+            made = CommentRecord(new_id("c"), panel, judge, question, text=text, round=number, time=now())
             insert_comment(connection, made)
             note_change(connection, panel, "comments", comment=made.id)
             return made
@@ -103,7 +103,7 @@ class MeantResource(Resource):
         def action(connection: Connection) -> MeantRecord:
             home = get_judge(connection, judge).panel
             get_panel(connection, home)
-            made = MeantRecord(home, judge, key, sentence, reason, now())
+            made = MeantRecord(home, judge, key, sentence, reason=reason, time=now())
             _take_back(connection, judge, key, made.time)
             connection.execute(insert(meant), made.as_dict())
             note_change(connection, home, "meant", judge=judge, key=key)

@@ -56,7 +56,7 @@ class RoundResource(Resource):
             get_panel(connection, panel)
             old = current_round(connection, panel)
             begins = phase in ANSWERING and phase != old.phase
-            made = RoundRecord(panel, old.number + begins, phase, closes, hide_numbers, now())
+            made = RoundRecord(panel, old.number + begins, phase, closes, hide_numbers=hide_numbers, since=now())
             connection.execute(insert(round_phase), made.as_dict())
             note_change(connection, panel, "round", number=made.number, phase=phase)
             return made

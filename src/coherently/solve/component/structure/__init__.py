@@ -1,0 +1,1 @@
+"""Components whose structure gives the answer without a search among worlds."""

@@ -1,0 +1,256 @@
+"""Components that are solved by their structure: recognised rightly, and as near as by any other way."""
+
+import time
+from threading import Event
+
+import numpy as np
+import pytest
+
+import coherently as co
+from coherently.problem import find_loss, pose, split
+from coherently.solve.budget import Budget
+from coherently.solve.component.component_solver import solve_component
+from coherently.solve.component.objective import goal_of
+from coherently.solve.component.structure.exclusive_values import exclusive_values
+from coherently.solve.component.structure.literal_order import literal_order
+from coherently.solve.component.structure.structure_rules import solve_by_structure
+from tests.solve import structure_checks as checks
+
+ROUTES = {"closed form", "Newton's method on levels"}
+WHO = ["variable who: Ann, Bob, Cid"]
+
+
+class Quartic:
+    """The divergence of u^2 + u^4, where u = x - 1/2: a user's own loss."""
+
+    name, is_quadratic = "quartic", False
+
+    def clipped(self, p):
+        return np.asarray(p, float)
+
+    def gradient(self, x):
+        u = np.asarray(x, float) - 0.5
+        return 2 * u + 4 * u**3
+
+    def curvature(self, x):
+        return 2 + 12 * (np.asarray(x, float) - 0.5) ** 2
+
+    def inverse(self, g):
+        half = np.asarray(g, float) / 8
+        root = np.sqrt(half**2 + 1 / 216)
+        return 0.5 + np.cbrt(half + root) + np.cbrt(half - root)
+
+    def divergence(self, x, p):
+        u, v = np.asarray(x, float) - 0.5, np.asarray(p, float) - 0.5
+        return (u - v) ** 2 * (1 + (u + v) ** 2 + 2 * v**2)
+
+
+class Coarse(Quartic):
+    """The same with an inverse of three digits."""
+
+    def inverse(self, g):
+        grid = np.linspace(0, 1, 300)
+        return np.interp(g, self.gradient(grid), grid)
+
+
+def only_part(rows, laws, loss="brier"):
+    (part,) = split(pose(co.Panel.from_records(rows, laws=laws), find_loss(loss)).merged)
+    return part.merged
+
+
+def solved(rows, laws, loss="brier"):
+    """The answer for a component by its structure, with the probabilities of the events in the order of the rows."""
+    part = only_part(rows, laws, loss)
+    answer = solve_by_structure(part, goal_of(part, find_loss(loss)), Budget())
+    assert answer is not None
+    return answer
+
+
+def nearest(forecasts, laws, loss="brier"):
+    """The probabilities of events with a forecast each; none is a complement."""
+    return solved([("A", *one) for one in forecasts.items()], laws, loss).x
+
+
+@pytest.mark.parametrize("kind", checks.STRUCTURED)
+def test_components_of_a_structure_are_recognised_and_solved_as_by_other_ways(kind):
+    assert checks.check_structure(kind, 1, 60) <= 1e-9
+
+
+def test_nothing_is_claimed_that_worlds_do_not_show():
+    assert checks.check_near_misses(2, 200) > 10
+
+
+def test_losses_pool_different_rungs_of_a_ladder():
+    """x >= 3, x >= 2 and x >= 1: under the Brier loss all three have their mean, under the log loss the first two.
+
+    The events of the component are the complements, x < 3 and so on.
+    """
+    rungs, laws = {"x >= 3": 0.9, "x >= 2": 0.001, "x >= 1": 0.3}, ["variable x: number"]
+    np.testing.assert_allclose(1 - nearest(rungs, laws), np.full(3, 1.201 / 3), atol=1e-15)
+    np.testing.assert_allclose(1 - nearest(rungs, laws, "log"), [0.08669, 0.08669, 0.3], atol=5e-6)
+
+
+def test_exclusive_values_lose_the_same_and_none_is_below_0():
+    def masses(*values):
+        return nearest(dict(zip(("who = Ann", "who = Bob", "who = Cid"), values, strict=True)), WHO)
+
+    np.testing.assert_allclose(masses(0.5, 0.4, 0.3), [13 / 30, 1 / 3, 7 / 30], atol=1e-15)
+    np.testing.assert_allclose(masses(0.7, 0.1, 0.05), [0.75, 0.15, 0.1], atol=1e-15)
+    np.testing.assert_allclose(masses(1.0, 0.8, 0.1), [0.6, 0.4, 0.0], atol=1e-15)
+
+
+def test_values_without_a_forecast_leave_the_others_as_they_are():
+    np.testing.assert_array_equal(nearest({"who = Ann": 0.2, "who = Bob": 0.3}, WHO), [0.2, 0.3])
+    np.testing.assert_allclose(nearest({"who = Ann": 0.9, "who = Bob": 0.3}, WHO), [0.8, 0.2], atol=1e-15)
+    rows = [("A", "who = Ann", 0.2, 1.0), ("A", "who = Bob", 0.3, 1.0), ("A", "who = Cid", 0.9, 0.0)]
+    answer = solved(rows, WHO)
+    assert answer.objective == 0
+    np.testing.assert_allclose(answer.x, [0.2, 0.3, 0.5], atol=1e-15)
+
+
+def test_a_star_of_implications_pools_its_middle_with_what_it_exceeds():
+    """Peak below 350 implies that both weeks are."""
+    known = {"peak": 0.55, "first": 0.5125, "second": 0.3444}
+    x = nearest(known, ["peak -> first", "peak -> second"])
+    np.testing.assert_allclose(x, [0.4472, 0.5125, 0.4472], atol=1e-12)
+
+
+def test_exclusion_of_pairs_is_no_order():
+    """Three exclusive events at 0.5 break no pair's order after complementing; the answer is a third each."""
+    laws = ["p -> ~q", "q -> ~r", "p -> ~r"]
+    part = only_part([("A", event, 0.5) for event in "pqr"], laws)
+    assert literal_order(part) is None
+    result = co.aggregate(co.Panel.from_records([("A", event, 0.5) for event in "pqr"], laws=laws), "exact")
+    np.testing.assert_allclose([result.probability(event) for event in "pqr"], 1 / 3, atol=1e-9)
+
+
+LADDER = ["variable x: number"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "laws"),
+    [
+        pytest.param(
+            [("A", "who = Ann | who = Bob", 0.5), ("A", "who = Cid", 0.2)],
+            ["variable who: Ann, Bob, Cid, Dan"],
+            id="a union of values",
+        ),
+        pytest.param([("A", "who = Ann", 0.5), ("A", "who = Ann & z", 0.2)], WHO, id="a value and something else"),
+        pytest.param([("A", "who = Ann", 0.5), ("A", "who = Bob given z", 0.2)], WHO, id="a conditional"),
+        pytest.param([("A", "who = Ann", 0.5), ("A", "who = Bob", 0.2)], [*WHO, "who = Bob -> z"], id="a law"),
+        pytest.param([("A", "who = Ann", 0.5), ("A", "who = Bob", 0.2)], [*WHO, "P(who = Bob) <= 0.1"], id="a pin"),
+    ],
+)
+def test_near_exclusive_values_are_not_claimed(rows, laws):
+    assert exclusive_values(only_part(rows, laws)) is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "laws"),
+    [
+        pytest.param([("A", "p", 0.5), ("A", "q", 0.4), ("A", "r", 0.2)], ["p -> q | r"], id="a law of three"),
+        pytest.param([("A", "p", 0.5), ("A", "p & r", 0.4)], ["p -> q", "q -> r"], id="literals two steps apart"),
+        pytest.param([("A", "p", 0.5), ("A", "q & r", 0.4)], ["p -> q", "p -> r"], id="literals side by side"),
+        pytest.param([("A", "p", 0.5), ("A", "q", 0.4)], ["p -> q", "P(q) <= 0.3"], id="a pin"),
+        pytest.param([("A", "x >= 1", 0.5), ("A", "x >= 2 & z", 0.4)], LADDER, id="a rung and something else"),
+        pytest.param(
+            [("A", "x >= 1", 0.5), *(("A", f"who = {name}", 0.4) for name in ("Ann", "Bob", "Cid"))],
+            [*LADDER, *WHO, "x >= 1 -> who = Ann"],
+            id="exclusive values",
+        ),
+    ],
+)
+def test_near_orders_are_not_claimed(rows, laws):
+    assert literal_order(only_part(rows, laws)) is None
+
+
+def test_a_law_of_several_implications_is_an_order():
+    part = only_part([("A", "p", 0.5), ("A", "q", 0.4), ("A", "r", 0.2)], ["p -> q & r"])
+    order = literal_order(part)
+    assert order is not None
+    assert order.is_single
+
+
+@pytest.mark.parametrize("loss", ["brier", "log", "spherical", Quartic()])
+@pytest.mark.parametrize("kind", ["exclusive", "ladder", "tree", "bins"])
+def test_large_components_are_verified(kind, loss):
+    rng = np.random.default_rng(3)
+    rows, laws = large(kind, rng)
+    panel = co.Panel.from_records(rows, laws=laws)
+    result = co.aggregate(panel, "exact", loss)
+    assert {one.route for one in result.components} <= ROUTES
+    assert result.status == "optimal"
+    assert result.gap <= 1e-9 * max(1.0, result.objective)
+    assert co.verify(panel, result)
+
+
+def large(kind, rng):
+    if kind == "exclusive":
+        texts, laws = [f"x = v{i}" for i in range(120)], ["variable x: " + ", ".join(f"v{i}" for i in range(120))]
+        p = rng.dirichlet(np.ones(120)) * 1.5
+    elif kind == "ladder":
+        texts, laws = [f"x >= {i}" for i in range(150)], LADDER
+        p = np.linspace(0.9, 0.1, 150) + 0.2 * rng.normal(size=150)
+    elif kind == "tree":
+        texts = [f"e{i}" for i in range(200)]
+        laws = [f"e{i} -> e{rng.integers(i)}" if i % 3 else f"e{rng.integers(i)} -> e{i}" for i in range(1, 200)]
+        p = rng.random(200)
+    else:
+        names, texts = "abc", []
+        for name in names:
+            texts += [f"{name} < 1", *(f"{name} >= {i} & {name} < {i + 1}" for i in range(1, 30)), f"{name} >= 30"]
+        laws = [f"variable {name}: number" for name in names]
+        laws += [f"{name} >= {i} -> c >= {i}" for name in "ab" for i in range(1, 31)]
+        p = np.concatenate([rng.dirichlet(np.ones(31)) for _ in names]) * rng.uniform(0.5, 1.5, 93)
+    weight = 10 ** rng.uniform(-0.5, 0.5, len(texts))
+    return [("A", *one) for one in zip(texts, p.clip(0, 1), weight, strict=True)], laws
+
+
+def test_a_loss_whose_inverse_is_coarse_is_left_to_the_other_solver():
+    rows = [("A", f"who = {name}", p) for name, p in (("Ann", 0.61), ("Bob", 0.503), ("Cid", 0.311))]
+    part = only_part(rows, WHO)
+    assert solve_by_structure(part, goal_of(part, Coarse()), Budget()) is None
+    assert solve_by_structure(part, goal_of(part, Quartic()), Budget()) is not None
+
+
+def test_a_value_may_be_driven_to_almost_nothing_under_the_log_loss():
+    """One judge against fifty whose forecasts sum to 2: her value has a share of about exp(-345)."""
+    rows = [("A", "who = Ann", 0.999, 50.0), ("A", "who = Bob", 0.999, 50.0), ("B", "who = Cid", 0.5, 1.0)]
+    result = co.aggregate(co.Panel.from_records(rows, laws=WHO), "exact", "log")
+    assert result.components[0].route == "closed form"
+    assert 0 < result.probability("who = Cid") < 1e-80
+    assert result.status == "optimal"
+
+
+@pytest.mark.parametrize("kind", ["exclusive", "ladder", "tree", "bins"])
+def test_answers_depend_neither_on_worlds_to_begin_with_nor_on_the_run(kind):
+    rows, laws = large(kind, np.random.default_rng(4))
+    part = only_part(rows, laws)
+    goal = goal_of(part, find_loss("brier"))
+    first = solve_component(part, goal, Budget())
+    again = solve_component(part, goal, Budget(), start=first.worlds[::-1].copy())
+    assert first == again
+
+
+def test_closed_forms_need_no_time():
+    rows, laws = large("tree", np.random.default_rng(5))
+    part = only_part(rows, laws)
+    over = Budget(deadline=time.monotonic() - 1)
+    assert solve_component(part, goal_of(part, find_loss("brier")), over).route == "closed form"
+
+
+def test_a_stop_ends_the_method_on_levels():
+    rows, laws = large("bins", np.random.default_rng(6))
+    button = Event()
+    button.set()
+    result = co.aggregate(co.Panel.from_records(rows, laws=laws), "exact", "log", cancel=button)
+    assert result.status == "interrupted"
+    assert co.verify(co.Panel.from_records(rows, laws=laws), result)
+
+
+def test_weights_that_doubles_cannot_tell_apart_go_layer_by_layer():
+    rows = [("A", "x >= 2", 0.9, 1e30), ("A", "x >= 1", 0.3, 1e30), ("A", "x >= 3", 0.95, 1e-10)]
+    panel = co.Panel.from_records(rows, laws=LADDER)
+    result = co.aggregate(panel, "exact")
+    np.testing.assert_allclose([result.probability(f"x >= {i}") for i in (1, 2, 3)], 0.6, atol=1e-9)
+    assert co.verify(panel, result)
