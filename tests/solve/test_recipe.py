@@ -105,7 +105,7 @@ def test_files_that_are_no_recipe_are_named(tmp_path):
     with pytest.raises(MethodError, match="does not exist"):
         co.read_recipe(tmp_path / "none.json")
     (tmp_path / "bad.json").write_text("{")
-    with pytest.raises(MethodError, match=r"bad\.json: the recipe is not JSON: .* line 1"):
+    with pytest.raises(MethodError, match=r"bad\.json, line 1, column 2: the recipe is not JSON"):
         co.read_recipe(tmp_path / "bad.json")
 
 
