@@ -33,7 +33,7 @@ NEGLIGIBLE = 5e-5
 class Scored:
     """The `scores` of a panel's methods, out of fold.
 
-    `learned` is what was learned from all resolved events, in words; None if there was too little to learn from, for
+    `learned` is what was learned from all resolved events, in words; None if nothing can be learned from them, for
     the reason that `kept` gives. The resolved events lie in `groups` independent groups, the largest of which has the
     `share` of the forecasts; `tied` of the `events` resolved ones share their group with another event of the panel.
     `moved` is the largest change that coherence makes to a linear average.
@@ -97,7 +97,7 @@ def score(name: str, panel: Panel, *, of: str = "", kin: str | None = None) -> S
         scores, kept = _untuned(panel), str(error)
     else:
         scores = tuned.scores
-        learned, kept = (tuned.recipe.sentence, None) if tuned.is_learned else (None, tuned.sentence)
+        learned = tuned.recipe.sentence
     plain = settled(panel)
     group = components_of(pose(plain))
     resolved = panel.written.outcome >= 0

@@ -10,10 +10,6 @@ import numpy as np
 import coherently as co
 from bench.measure import timed
 from bench.runs import verified
-from coherently.problem import pose
-from coherently.scoring.tuning.blocks import BLOCKS, FOLDS, make_blocks
-from coherently.scoring.tuning.lines import EXPONENTS, SHIFTS, score_lines
-from coherently.solve import Recipe
 from experiments.evaluation.front import bullets
 from experiments.evaluation.panels import honest, read
 from experiments.markdown import table
@@ -34,7 +30,6 @@ SECTION_14 = {
     "Tuned recipe": 0.1229,
 }
 """What the first, throw-away scripts gave: Brier scores over resolved forecasts, 5 folds."""
-POOLS = ("linear", "trimmed", "median", "log")
 
 
 def sections(lawful: Panel, scored: Scored, time_and_gap: str) -> list[str]:
@@ -90,20 +85,16 @@ def section_14(panel: Panel, scored: Scored) -> list[str]:
     median = co.compare(pooled, {"Median, then exact": co.Pool("median", then=co.Exact())}, bootstrap=0)
     ours = {name: float(own.value[own.methods.index(name), 0]) for name in SECTION_14 if name in own.methods}
     ours["Median, then exact"] = float(median.value[median.methods.index("Median, then exact"), 0])
-    leaky = dict(zip(("Tuned pool", "Tuned recipe"), taught_by_relatives(pooled), strict=True))
-    rows = [
-        [name, f"{then:.4f}", f"{ours[name]:.4f}", f"{leaky[name]:.4f}" if name in leaky else "-"]
-        for name, then in SECTION_14.items()
-    ]
+    rows = [[name, f"{then:.4f}", f"{ours[name]:.4f}"] for name, then in SECTION_14.items()]
     return [
         "Before the package could tune, throw-away scripts gave figures for this panel: Brier scores over all resolved forecasts, "
         "where this page has means over judges. The same, made by the package (one judge who has all forecasts):",
-        table(("method", "first figures", "now, out of fold", "not honest: relatives teach"), rows),
-        *_explained(ours, leaky, scored),
+        table(("method", "first figures", "now, out of fold"), rows),
+        *_explained(ours, scored),
     ]
 
 
-def _explained(ours: dict[str, float], leaky: dict[str, float], scored: Scored) -> list[str]:
+def _explained(ours: dict[str, float], scored: Scored) -> list[str]:
     apart = {name: ours[name] - then for name, then in SECTION_14.items()}
     same = [name for name, gap in apart.items() if abs(gap) < 1e-4]
     lines = [f"Reproduced to the fourth decimal: {'; '.join(same) or 'none'}."]
@@ -112,37 +103,14 @@ def _explained(ours: dict[str, float], leaky: dict[str, float], scored: Scored) 
         for name in SECTION_14
         if name not in same
     ]
-    between = [name for name, score in leaky.items() if score <= SECTION_14[name] <= ours[name]]
-    if between:
-        lines.append(
-            f"Why: one group of related events has {scored.share:.0%} of the forecasts. Whole groups are kept out of what teaches "
-            f"them, so its recipe is learned from the other {1 - scored.share:.0%}. The last column lets events of the same group "
-            f"teach each other (random {FOLDS} folds of single events), which is not honest; the first figures lie between the two "
-            f"for {' and '.join(between)}. The scripts are not kept, so how they divided the large group cannot be said."
-        )
+    lines.append(
+        f"One group of related events has {scored.share:.0%} of the forecasts. Whole groups are kept out of what teaches them, so "
+        f"its recipe is learned from the other {1 - scored.share:.0%}. The scripts are not kept, so how they divided the large "
+        "group cannot be said."
+    )
     gain = 1 - ours["Tuned recipe"] / ours["Tuned pool"]
     lines.append(
         f"What coherence is worth on top of the tuned pool is {gain:.1%} of its score now, and was "
         f"{1 - SECTION_14['Tuned recipe'] / SECTION_14['Tuned pool']:.1%} in the first figures."
     )
     return [bullets(lines)]
-
-
-def taught_by_relatives(panel: Panel) -> tuple[float, float]:
-    """The tuned pool and the tuned recipe if folds were made of single events: too good, because relatives teach."""
-    problem = pose(panel)
-    honest_blocks = make_blocks(panel, problem, by_time=False)
-    block = np.random.default_rng(0).integers(0, BLOCKS, len(honest_blocks.event))
-    blocks = replace(honest_blocks, block=block, fold=np.arange(BLOCKS) % FOLDS)
-    pools = [Recipe(pool, then=None) for pool in POOLS]
-    lines = [score_lines(blocks, pool.solve(problem).value, pool.clip) for pool in pools]
-    every, bare, whole = np.arange(BLOCKS), 0.0, 0.0
-    for fold in range(FOLDS):
-        among, here = every[blocks.fold != fold], blocks.fold == fold
-        fits = [line.fit(among) for line in lines]
-        k = int(np.argmin([line.loss[among].sum(axis=0)[fit] for line, fit in zip(lines, fits, strict=True)]))
-        bare += float(lines[k].loss[here].sum(axis=0)[fits[k]])
-        i, j = fits[k]
-        recipe = Recipe(pools[k].pool, exponent=float(EXPONENTS[i]), shift=float(SHIFTS[j]))
-        whole += float(blocks.loss(recipe.solve(problem).value)[here].sum())
-    return bare, whole

@@ -59,6 +59,8 @@ def examples():
     yield from (("consistency of tuples", co.consistency(tuples)), ("consistency of a panel", co.consistency(table)))
     yield "tuned", co.tune(resolved_panel())
     yield from (("recipe", co.Recipe()), ("recipe alone", co.Recipe("log", 1.5, -0.25, "log", None, 0.02)))
+    halves = ((0.5, co.Recipe("linear", 1.5, judges={"Ann": 2.0, "Bob": 1.0}, then=None)), (0.5, co.Recipe(then=None)))
+    yield "recipe, a blend", co.Recipe("blend", parts=halves)
     yield "recipe, then dykstra", co.Recipe(then=co.AlternatingProjections(groups="pairs"))
     yield from (("verification", co.verify(table, exact)), ("broken promises", co.verify(plain, exact)))
     yield from (("proposals", related()), ("proposals, accepted", related().accept("certain", by="Ann")))

@@ -27,7 +27,7 @@ def made(name="made", variables=40, kin=None, learned="a recipe", tied=2, moved=
     error = {method: errors.get(method.split()[0].lower(), SHARP) for method in rows}
     forecasts = np.stack([np.abs(outcome - error[method] * (1 + wobble * (k % 3))) for k, method in enumerate(rows)])
     scores = compare_forecasts(own, tuple(Candidate(method, "") for method in rows), forecasts)
-    kept = None if learned else "Only 5 independent groups of events are resolved."
+    kept = None if learned else "All resolved events are true."
     return Scored(name, "a made panel", kin, scores, learned, kept, variables, 0.5, variables, tied, moved)
 
 
@@ -84,7 +84,7 @@ def test_a_promise_that_fails_says_where_and_why():
     said = "\n".join(front.promises([bad, fine, safe]))
     assert "**fails** on `behind`, holds on 2 of 3 panels" in said
     assert "`behind`: Log pool has the lower score, by 0.08" in said
-    assert "Only 5 independent groups" in said
+    assert "All resolved events are true." in said
     assert "Log pool is no safe choice: it is shown to be worse than the linear average on `fine` and `form`" in said
     assert "linear averaging*: **fails** on `behind`" in said
     assert "Counting the forms of one panel once: 0 of 2" in said
@@ -147,14 +147,14 @@ def ladders():
     return co.Panel.from_records(rows, outcomes=outcomes, laws=[f"a{i} -> b{i}" for i in range(6)])
 
 
-def test_a_panel_with_too_little_is_scored_with_the_default(ladders):
+def test_a_panel_with_few_groups_is_scored_with_what_they_teach(ladders):
     one = scored.score("ladders", ladders, of="ladders")
-    assert one.learned is None
-    assert "Only 6 independent groups" in one.kept
+    assert "pool" in one.learned
+    assert one.kept is None
     assert (one.groups, one.events, one.tied) == (6, 12, 12)
     assert one.share == pytest.approx(1 / 6)
     assert one.moved > 0.05
-    assert set(one.shown) == set(METHODS) - {"Tuned pool", "Tuned recipe"}
+    assert set(one.shown) == set(METHODS)
 
 
 def test_a_panel_of_one_group_is_scored_without_tuning(ladders):
@@ -179,7 +179,7 @@ def test_the_page_of_a_panel_has_all_its_parts(ladders):
         assert part in text
     assert "Of 3 judges: 3 incoherent." in text
     assert "`a -> b is a law, and P(a) is above P(b)` | 18 | 100% |" in text
-    assert "| Tuned recipe | as Default recipe |" in text
+    assert "Tuned recipe" in text
     assert "6 independent groups, the largest of which has 17% of the resolved forecasts; 12 of 12" in text
 
 
@@ -190,22 +190,12 @@ def test_many_judges_are_shown_by_five_of_them():
     assert [line.split(" | ")[0] for line in shown.splitlines()[2:]] == ["| J0", "| J12", "| J24", "| J36", "| J49"]
 
 
-def test_folds_of_single_events_score_a_pool_and_a_recipe():
-    """Where no event has a relative, coherence changes nothing, and the two are equal."""
-    rng = np.random.default_rng(0)
-    rows = [("all", f"p{i}", float(p)) for i, p in enumerate(rng.random(60))]
-    outcomes = {f"p{i}": int(rng.random() < p) for i, (_, _, p) in enumerate(rows)}
-    bare, whole = scraped.taught_by_relatives(co.Panel.from_records(rows, outcomes=outcomes))
-    assert 0.05 < bare < 0.3
-    assert whole == pytest.approx(bare, abs=1e-9)
-
-
 def test_first_figures_are_reproduced_or_corrected_by_the_figures():
     ours = {**scraped.SECTION_14, "Tuned pool": 0.13, "Tuned recipe": 0.125}
-    said = scraped._explained(ours, {"Tuned pool": 0.12, "Tuned recipe": 0.12}, made())[0]
+    said = scraped._explained(ours, made())[0]
     assert "Reproduced to the fourth decimal: Linear average; Exact; Median, then exact." in said
     assert "Tuned pool is corrected: 0.1300 in place of 0.1277" in said
-    assert "one group of related events has 50% of the forecasts" in said
+    assert "One group of related events has 50% of the forecasts" in said
     assert "3.8% of its score now" in said
 
 

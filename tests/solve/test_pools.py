@@ -12,7 +12,7 @@ import coherently as co
 from coherently.solve import Promise
 from coherently.solve.measure import distance, probabilities
 from coherently.solve.methods.averages import middle_mean, neyman_roughgarden, weighted_median
-from coherently.solve.methods.pools import EXCEPTIONS, OPTIONS, PARTITIONED
+from coherently.solve.methods.pools import CLIP, EXCEPTIONS, OPTIONS, PARTITIONED
 from tests.panels import TABLE_2
 from tests.solve.reference import PROBABILITIES, WEIGHTS, coordinates, objective, panels
 
@@ -78,7 +78,8 @@ def test_a_weight_is_as_many_forecasts(pairs, kind):
 @given(st.lists(PROBABILITIES, min_size=1, max_size=9), st.floats(0.05, 0.95), st.integers(1, 5))
 def test_shrinking_adds_forecasts_at_the_prior(values, prior, shrink):
     rows = [("A", "p", p) for p in values]
-    expected = pooled(rows + [("A", "p", prior)] * shrink, kind="log")
+    odds = [math.log(q / (1 - q)) for q in (min(max(p, CLIP), 1 - CLIP) for p in [*values, *([prior] * shrink)])]
+    expected = 1 / (1 + math.exp(-sum(odds) / len(odds)))
     assert pooled(rows, kind="shrunk", shrink=shrink, prior=prior) == pytest.approx(expected, abs=1e-9)
 
 
@@ -120,9 +121,32 @@ def test_median_splits_the_weight():
 
 
 def test_certain_forecasts_have_finite_log_odds_and_a_note():
-    result = co.aggregate(co.Panel.from_records([("A", "p", 0.0), ("B", "p", 1.0), ("B", "q", 1.0)]), co.Pool("log"))
-    np.testing.assert_allclose(result.solution.value, [0.5, 0.9999])
-    assert result.note == "Forecasts nearer than 0.0001 to 0 or 1, clipped for their log-odds: 3."
+    rows = [("A", "p", 0.0), ("B", "p", 1.0), ("B", "q", 1.0), ("A", "r", 0.0), ("B", "r", 0.4)]
+    result = co.aggregate(co.Panel.from_records(rows), co.Pool("log"))
+    odds = (math.log(CLIP / (1 - CLIP)) + math.log(0.4 / 0.6)) / 2
+    np.testing.assert_allclose(result.solution.value, [0.5, 1.0, 1 / (1 + math.exp(-odds))])
+    assert result.note == f"Forecasts nearer than {CLIP} to 0 or 1, clipped for their log-odds: 4."
+
+
+@given(st.lists(PROBABILITIES, min_size=1, max_size=9))
+def test_the_clip_of_the_log_pool_is_no_floor(values):
+    """It lies on the mean's side, or beyond it: never nearer to 1/2 than the mean on the same side."""
+    rows = [("A", "p", p) for p in values]
+    pool, mean = pooled(rows, kind="log"), float(np.mean(values))
+    if (pool - 0.5) * (mean - 0.5) > 0:
+        assert abs(pool - 0.5) >= abs(mean - 0.5) - 1e-9
+    if len(set(values)) == 1:
+        assert pool == pytest.approx(values[0], abs=1e-9)
+
+
+def test_one_log_pool_everywhere():
+    """The pool, the recipe and the row of a comparison clip at the same place."""
+    panel = co.simulate(judges=6, variables=30, basic=20, compound=0, seed=4)
+    pool = co.aggregate(panel, co.Pool("log")).solution.value
+    recipe = co.aggregate(panel, co.Recipe("log", consensus=0, then=None)).solution.value
+    np.testing.assert_array_equal(pool, recipe)
+    scores, row = co.tune(panel).scores, co.compare(panel, ["log"], bootstrap=0)
+    assert scores.value[scores.methods.index("Log pool")] == pytest.approx(row.value[-1], abs=1e-12)
 
 
 @given(panels("some zero"), st.sampled_from(sorted(OPTIONS)))

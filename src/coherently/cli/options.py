@@ -113,7 +113,7 @@ Exponent: TypeAlias = Annotated[
 Shift: TypeAlias = Annotated[float | None, typer.Option("--shift", help="Recipe: what is added to log-odds (0).")]
 PoolWord: TypeAlias = Annotated[
     str | None,
-    typer.Option("--pool", metavar="POOL", help="Recipe: <recipe pools> (trimmed)."),
+    typer.Option("--pool", metavar="POOL", help="Recipe: <recipe pools> (log)."),
 ]
 ClusterFile: TypeAlias = Annotated[
     str | None,

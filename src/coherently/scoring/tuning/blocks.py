@@ -1,4 +1,4 @@
-"""Resolved events in blocks, none of which shares a component with another."""
+"""Resolved events in blocks, each a component or cluster, and blocks in folds."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from coherently.panel import Panel
     from coherently.problem import Problem
 
-FOLDS, BLOCKS = 5, 20
-"""Number of folds, and number of blocks of which they are made: inside a fold's training set, blocks are left out."""
+FOLDS = 5
+"""Number of folds."""
 NO_TIME = FOLDS
 """The fold, over time, of components that are neither before nor after others: the time of a forecast is missing."""
 
@@ -24,9 +24,10 @@ NO_TIME = FOLDS
 class ResolvedEvents:
     """The resolved events as written, by index, with their outcomes, weights, and places.
 
-    The `weight` of an event is its part of the mean over judges of their mean scores; the weights sum to 1.
-    `component` has the component of every event as written, `block` the block of each resolved one; `fold` has the fold
-    of each block. With `by_time`, folds are in the order of last forecasts, and equal times are in one fold.
+    The `weight` of an event is its part of the mean over judges of their mean scores; the weights sum to 1. `component`
+    has the component of every event as written (those of one cluster together), `block` the place of each resolved
+    one among the components with resolved events; `fold` has the fold of each block. With `by_time`, folds are in
+    the order of last forecasts, and equal times are in one fold.
     """
 
     event: Indices
@@ -37,17 +38,22 @@ class ResolvedEvents:
     fold: Indices
     by_time: bool = False
 
-    def teachers(self, fold: int) -> Indices:
-        """The blocks that may teach for a fold: those of the others or, over time, of the earlier ones."""
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """The folds that have events."""
+        return tuple(np.unique(self.fold).tolist())
+
+    def teachers(self, fold: int) -> tuple[int, ...]:
+        """The folds that may teach for a fold: the others or, over time, the earlier ones."""
         if self.by_time:
-            return np.flatnonzero(self.fold < (0 if fold == NO_TIME else fold))
-        return np.flatnonzero(self.fold != fold)
+            return tuple(k for k in self.folds if k < fold and fold != NO_TIME)
+        return tuple(k for k in self.folds if k != fold)
 
     @property
     def untaught(self) -> int:
-        """Number of resolved events for which no block may teach."""
-        alone = [len(self.teachers(k)) == 0 for k in self.fold.tolist()]
-        return int(np.count_nonzero(np.array(alone)[self.block]))
+        """Number of resolved events for which no fold may teach."""
+        alone = [k for k in self.folds if not self.teachers(k)]
+        return int(np.count_nonzero(np.isin(self.fold[self.block], alone)))
 
     def sums(self, lost: Vector) -> Vector:
         """The weighted sum of something over the resolved events of each block."""
@@ -86,23 +92,30 @@ def lies_in_time(panel: Panel, problem: Problem) -> bool:
 
 
 def make_blocks(panel: Panel, problem: Problem, *, by_time: bool, label: Indices | None = None) -> ResolvedEvents:
-    """Put the components with resolved events into blocks of about equal weight, or into blocks in order of time.
+    """Put the components with resolved events into folds of about equal weight, or into folds in order of time.
 
-    `label` has the cluster of each event as written, -1 for none; components that share one count as one.
+    `label` has the cluster of each event as written, -1 for none; components that share one count as one. So do, over
+    time, those of the same time: a shock of that day is in all of them.
     """
     component, outcome = joined(components_of(problem), label), panel.written.outcome
+    if by_time:
+        component = joined(component, time_labels(panel, component))
     known = (outcome >= 0) & (component >= 0) & (problem.weight > 0)
     weight = _weights(panel, known)
     event = np.flatnonzero(weight > 0)
     labels, number = np.unique(component[event], return_inverse=True)
     load = np.bincount(number, weight[event]).astype(np.float64)
-    if by_time:
-        block, fold = _in_order(last_times(panel, component, labels), load)
-    else:
-        block = _balanced(load, BLOCKS)
-        fold = _balanced(np.bincount(block, load, BLOCKS).astype(np.float64), FOLDS)
+    fold = _in_order(last_times(panel, component, labels), load) if by_time else _balanced(load, FOLDS)
     truth = outcome[event].astype(np.float64)
-    return ResolvedEvents(event, truth, weight[event], component, block=block[number], fold=fold, by_time=by_time)
+    return ResolvedEvents(event, truth, weight[event], component, block=number.ravel(), fold=fold, by_time=by_time)
+
+
+def time_labels(panel: Panel, component: Indices) -> Indices:
+    """The number of the time of the last forecast of each event's component, -1 where it is unknown."""
+    labels = np.unique(component[component >= 0])
+    when = last_times(panel, component, labels)
+    number = np.where(np.isfinite(when), np.unique(when, return_inverse=True)[1].ravel(), -1)
+    return np.where(component < 0, -1, number[np.searchsorted(labels, np.maximum(component, labels[0]))])
 
 
 def _weights(panel: Panel, known: Mask) -> Vector:
@@ -121,19 +134,12 @@ def _balanced(load: Vector, count: int) -> Indices:
     return place
 
 
-def _in_order(when: Vector, load: Vector) -> tuple[Indices, Indices]:
-    """The block of each component, and the fold of each block, in the order of time.
-
-    Folds are cut between times, never through equal ones: what is in an earlier fold is earlier. Inside a fold blocks
-    may share a time, as they only choose how much is learned.
-    """
+def _in_order(when: Vector, load: Vector) -> Indices:
+    """The fold of each component in the order of time: cut between times, never through equal ones."""
     _, number = np.unique(when, return_inverse=True)
     fold = _middles(np.bincount(number, load).astype(np.float64), FOLDS)[number]
     fold[when == np.inf] = NO_TIME
-    order, place = np.argsort(when, kind="stable"), np.empty(len(load), np.int64)
-    place[order] = _middles(load[order], BLOCKS)
-    pairs, block = np.unique(fold * BLOCKS + place, return_inverse=True)
-    return block, pairs // BLOCKS
+    return fold
 
 
 def _middles(load: Vector, count: int) -> Indices:

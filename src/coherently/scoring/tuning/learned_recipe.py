@@ -1,9 +1,9 @@
 """Learn a recipe from resolved events, and say honestly how good it is on events that it did not learn from.
 
 What is learned in a fold is learned from the other folds (or the earlier ones), and no component has events in two
-blocks. Components that a common shock ties, which no law states, still leak into each other, unless they have a cluster
-or lie in the order of time; a note says so where names or dates suggest it. No answer of a recipe depends on outcomes:
-each is found once for the whole panel, and folds only add up scores.
+folds. Components that a common shock ties, which no law states, still leak into each other, unless they have a cluster
+or lie in the order of time; a note says so where names or dates suggest it. Trials are ranked inside the folds that
+teach: for fold k, what folds other than k and l teach is scored on l.
 """
 
 from __future__ import annotations
@@ -19,19 +19,22 @@ from coherently.errors import MethodError, PanelError
 from coherently.note_log import notes_logged
 from coherently.panel import Panel
 from coherently.panel.weights import with_weights
-from coherently.problem import pose, settled, unit_of
+from coherently.problem import pose, pose_again, settled, unit_of
 from coherently.scoring.candidates import Candidate
 from coherently.scoring.comparison import compare_forecasts
 from coherently.scoring.event_clusters import cluster_labels
 from coherently.scoring.scores import NO_OUTCOMES
-from coherently.scoring.tuning.blocks import ResolvedEvents, lies_in_time, make_blocks
-from coherently.scoring.tuning.lines import EXPONENTS, SHIFTS, LineScores, score_lines
+from coherently.scoring.tuning.blocks import ResolvedEvents, components_of, lies_in_time, make_blocks
+from coherently.scoring.tuning.judge_skill import judge_losses
+from coherently.scoring.tuning.lines import fitted_line
 from coherently.scoring.tuning.past import what_is_shared, where_scored
 from coherently.scoring.tuning.suspected_ties import suspicion_of
+from coherently.scoring.tuning.trials import LESSON_PLANS, LessonPlan, priors, shares_of
 from coherently.scoring.tuning.tuned import Tuned, how_scored
 from coherently.solve import Exact, Pool, Recipe
 from coherently.solve.budget import asked_budget
-from coherently.solve.methods.recipe import POOLS
+from coherently.solve.methods.judge_factors import log_odds
+from coherently.solve.methods.recipe import BLEND, LINE_CLIP
 
 if TYPE_CHECKING:
     from coherently.arrays import Indices, Vector
@@ -39,13 +42,14 @@ if TYPE_CHECKING:
     from coherently.panel import Progress
     from coherently.panel.weights import Weights
     from coherently.problem import Problem
+    from coherently.problem.problem import Way
     from coherently.scoring.event_clusters import Clusters
     from coherently.solve import Budget, Signal
 
-MOST_FOR_LOG = 2_000
-"""Maximum number of components of a panel for which the log loss is tried, too: it takes ten times as long."""
-LEAST = 30
-"""Minimum number of resolved components to learn from."""
+MOST_SCORED = 2_000
+"""Maximum number of components on which trials are scored with the coherent step; a panel with more has a sample."""
+ROUGH = 1e-3
+"""The tolerance of the coherent step of trials: it ranks them."""
 OVERS = ("components", "time")
 """What folds may be made of."""
 STOPPED = "stopped before all recipes were finished: what is learned rests on answers that are not the nearest"
@@ -59,8 +63,8 @@ MEANINGS = {
     "Normalised average": "the linear average, divided by its sum over each partition",
     "Exact": "the nearest coherent forecasts to the panel's",
     "Default recipe": "the recipe that is used if nothing can be learned",
-    "Tuned pool": "the best pool and line, learned from other events, not made coherent",
-    "Tuned recipe": "the best recipe, learned from other events",
+    "Tuned pool": "the tuned recipe without its coherent step",
+    "Tuned recipe": "the recipe that other events teach",
 }
 """The rows of the scores."""
 
@@ -87,17 +91,21 @@ def tune(
     of "components". `cluster` names events that come true together for reasons that no law states, such as a date or a
     place, as in `co.compare`: they stay in one fold, and count as one in intervals. Without one, components with a
     common shock teach each other what nobody could have known; if names or dates suggest that, a note says what the
-    gain is with these kept together. With `history`,
-    everything is learned from it, and scored on the panel's resolved events, if it has any. With fewer than 30
-    resolved components the default recipe is kept. `time_limit` is for each recipe that is tried, in seconds.
-    `weights`, `progress`, `cancel` and `engine` are as in `co.aggregate`; what is learned after `cancel` was set rests
-    on answers that are not finished, and a note says so.
+    gain is with these kept together.
+
+    What is tried are the default recipe, the linear average, and pools whose judges count by their past scores and
+    whose log-odds lie on a line, with shrinkage instead of a least number of outcomes; each is scored with the coherent
+    step on folds that did not teach it, and those that cannot be told from the best are blended. If the result scores
+    worse out of fold than the default recipe, that is kept. With `history`, everything is learned from it, and scored
+    on the panel's resolved events, if it has any. `time_limit` is for each recipe that is tried, in seconds. `weights`,
+    `progress`, `cancel` and `engine` are as in `co.aggregate`; what is learned after `cancel` was set rests on answers
+    that are not finished, and a note says so.
 
     >>> import coherently as co
     >>> panel = co.simulate(judges=20, variables=40, compound=0, basic=20, seed=3)
     >>> tuned = co.tune(panel)
-    >>> tuned.recipe.pool in ("linear", "trimmed", "median", "log"), tuned.is_learned
-    (True, True)
+    >>> tuned.recipe.then.name, tuned.scores.methods[-1]
+    ('exact', 'Tuned recipe')
     """
     for one in (panel, history):
         if one is not None and not isinstance(one, Panel):
@@ -127,9 +135,10 @@ class FoldOptions:
 
 @dataclass(slots=True, eq=False)
 class Kitchen:
-    """A panel with its resolved events in blocks, and the recipes that were tried on it.
+    """A panel with its resolved events in folds, and what was tried on it.
 
-    `label` has the cluster of each event as written, if clusters were named.
+    `label` has the cluster of each event as written, if clusters were named. `values` has the answers of methods that
+    no outcome has touched, `lessons` what folds have taught, and `losses` what that costs on other folds.
     """
 
     panel: Panel
@@ -139,7 +148,9 @@ class Kitchen:
     time_limit: float
     budget: Budget
     values: dict[Recipe | Pool | Exact, Vector] = field(default_factory=dict)
-    lines: dict[str, LineScores] = field(default_factory=dict)
+    lessons: dict[tuple[LessonPlan, tuple[int, ...]], Recipe] = field(default_factory=dict)
+    losses: dict[tuple[LessonPlan, tuple[int, ...], int], Vector] = field(default_factory=dict)
+    parts: dict[int, tuple[Problem, Way]] = field(default_factory=dict)
 
     @staticmethod
     def of(panel: Panel, ways: FoldOptions, time_limit: float, budget: Budget) -> Kitchen:
@@ -157,7 +168,7 @@ class Kitchen:
         if len(np.unique(blocks.outcome)) < 2:
             which = "true" if blocks.outcome.all() else "false"
             raise PanelError(f"all {len(blocks.event):,} resolved events are {which}: nothing can be learned from that")
-        if blocks.components == 1:
+        if blocks.components == 1 and not by_time:
             tied = "component" if label is None else "component or cluster"
             raise PanelError(
                 f"all resolved events hang together in one {tied}, so none can be scored with what others teach"
@@ -169,6 +180,10 @@ class Kitchen:
         """What the folds are made of."""
         return "time" if self.blocks.by_time else "components"
 
+    def clusters(self) -> Indices | None:
+        """What intervals take as one: the clusters that were named or, over time, events of the same time."""
+        return self.blocks.component if self.blocks.by_time else self.label
+
     def stricter(self) -> tuple[Kitchen, str] | None:
         """The same with components kept together that look tied, and what makes them look so."""
         if self.label is not None:
@@ -178,7 +193,7 @@ class Kitchen:
         if found is None:
             return None
         blocks = make_blocks(settled(self.panel), self.problem, by_time=blocks.by_time, label=found.label)
-        other = replace(self, blocks=blocks, label=found.label)
+        other = replace(self, blocks=blocks, label=found.label, lessons={}, losses={}, parts={})
         return (other, found.seen) if blocks.components > 1 else None
 
     def value(self, recipe: Recipe | Pool | Exact) -> Vector:
@@ -193,39 +208,89 @@ class Kitchen:
         """The default recipe, within the time for one."""
         return Recipe(then=Exact(time_limit=self.time_limit))
 
-    def bare(self, among: Indices) -> list[Recipe]:
-        """For each pool the line that some blocks teach, without coherence."""
-        found = []
-        for pool in POOLS:
-            plain = Recipe(pool, then=None)
-            if pool not in self.lines:
-                self.lines[pool] = score_lines(self.blocks, self.value(plain), plain.clip)
-            i, k = self.lines[pool].fit(among)
-            found.append(replace(plain, exponent=float(EXPONENTS[i]), shift=float(SHIFTS[k])))
-        return found
+    def plain(self) -> Recipe:
+        """The linear average, made coherent."""
+        return Recipe("linear", then=Exact(time_limit=self.time_limit))
 
-    def best(self, recipes: list[Recipe], among: Indices) -> Recipe:
-        """The recipe that scores best on some blocks, the first of equally good ones."""
-        return min(recipes, key=lambda recipe: self.blocks.loss(self.value(recipe))[among].sum())
+    def taught(self, plan: LessonPlan, folds: tuple[int, ...]) -> Recipe:
+        """What some folds teach: judges' weights and a line, without the coherent step."""
+        if (plan, folds) not in self.lessons:
+            blocks = self.blocks
+            among = np.isin(blocks.fold[blocks.block], folds)
+            event, truth = blocks.event[among], blocks.outcome[among]
+            outcome = np.full(len(self.problem.weight), np.nan)
+            outcome[event] = truth
+            judges: tuple[tuple[str, float], ...] = ()
+            if plan.power:
+                weights = judge_losses(self.problem, outcome).weights(plan.power)
+                judges = tuple(zip(self.problem.forecasts.judges, weights.tolist(), strict=True))
+            pool = Recipe(plan.pool, consensus=0.0, judges=judges, then=None)
+            odds = log_odds(pool.pooled(self.problem)[event], LINE_CLIP)
+            exponent, shift = fitted_line(odds, truth, blocks.weight[among], plan.ridge)
+            self.lessons[plan, folds] = replace(pool, exponent=exponent, shift=shift)
+        return self.lessons[plan, folds]
 
-    def learn(self, among: Indices) -> tuple[Recipe, Recipe]:
-        """The best recipe, and the best one without coherence, on some blocks."""
-        then, bare = Exact(time_limit=self.time_limit), self.bare(among)
-        best = self.best([self.default(), *(replace(recipe, then=then) for recipe in bare)], among)
-        if int(self.blocks.component.max()) < MOST_FOR_LOG:
-            best = self.best([best, replace(best, loss="log")], among)
-        return best, self.best(bare, among)
+    def loss(self, plan: LessonPlan, folds: tuple[int, ...], fold: int) -> Vector:
+        """What is lost on a fold by what others teach, made coherent: one entry per component of the sample."""
+        key = plan, folds, fold
+        if key not in self.losses:
+            part, way = self.part(fold)
+            numbers = self.taught(plan, folds).numbers(self.problem)
+            then = Exact(time_limit=self.time_limit, tolerance=ROUGH)
+            own = asked_budget(None, self.budget.cancel, self.budget.engine)
+            value = way.back(then.solve(pose_again(part, numbers[way.units]), own).value)
+            self.losses[key] = self.blocks.loss(value)[self.sample(fold)]
+            self.budget.progress(min(0.95, len(self.losses) / (25 * len(LESSON_PLANS))))
+        return self.losses[key]
+
+    def sample(self, fold: int) -> Indices:
+        """The blocks of a fold on which trials are scored: all, or in large panels an even sample of them."""
+        own = np.flatnonzero(self.blocks.fold == fold)
+        most = max(1, MOST_SCORED * len(own) // max(len(self.blocks.fold), 1))
+        return own[np.linspace(0, len(own) - 1, min(len(own), most)).astype(np.int64)]
+
+    def part(self, fold: int) -> tuple[Problem, Way]:
+        """The problem of the components of a fold's sample."""
+        if fold not in self.parts:
+            blocks = self.blocks
+            chosen = np.isin(blocks.component, blocks.component[blocks.event[np.isin(blocks.block, self.sample(fold))]])
+            tied = self.problem.merged.components()
+            own = components_of(self.problem)
+            self.parts[fold] = self.problem.keep(np.isin(tied, own[chosen & (own >= 0)]))
+        return self.parts[fold]
+
+    def learn(self, folds: tuple[int, ...]) -> Recipe:
+        """The recipe that some folds teach: a blend of what scores best on each of them if the others teach."""
+        blocks, fixed = self.blocks, (self.default(), self.plain())
+        scored = [(k, tuple(j for j in blocks.teachers(k) if j in folds)) for k in folds]
+        scored = [(k, others) for k, others in scored if others]
+        rows = [[self.blocks.loss(self.value(one))[self.sample(k)] for k, _ in scored] for one in fixed]
+        rows += [[self.loss(plan, others, k) for k, others in scored] for plan in LESSON_PLANS]
+        losses = np.array([np.concatenate([np.empty(0), *row]) for row in rows])
+        prior = priors(len(fixed), max(int(np.isin(blocks.fold, folds).sum()), 1))
+        share = shares_of(losses, prior).tolist()
+        tried = [replace(one, then=None) for one in fixed] + [self.taught(plan, folds) for plan in LESSON_PLANS]
+        parts = tuple((weight, one) for weight, one in zip(share, tried, strict=True) if weight > 0)
+        then = Exact(time_limit=self.time_limit)
+        if len(parts) == 1:
+            return replace(parts[0][1], then=then)
+        return Recipe(BLEND, parts=parts, then=then)
 
 
 def _cross_fitted(panel: Panel, ways: FoldOptions, time_limit: float, budget: Budget) -> Tuned:
     kitchen = Kitchen.of(panel, ways, time_limit, budget)
-    default, enough = kitchen.default(), kitchen.blocks.components >= LEAST
-    if not enough:
-        plain = kitchen.value(default), kitchen.value(replace(default, then=None))
-        return _tuned(kitchen, default, plain, kitchen.over, is_learned=False)
-    recipe = kitchen.learn(np.arange(len(kitchen.blocks.fold)))[0]
     learned = out_of_fold(kitchen)
-    return _with_notes(_tuned(kitchen, recipe, learned, kitchen.over, is_learned=True), _tie_note(kitchen, learned[0]))
+    recipe, is_learned = _chosen(kitchen, learned[0])
+    tuned = _tuned(kitchen, recipe, learned, kitchen.over, is_learned=is_learned)
+    return _with_notes(tuned, _tie_note(kitchen, learned[0]))
+
+
+def _chosen(kitchen: Kitchen, learned: Vector) -> tuple[Recipe, bool]:
+    """The recipe that all folds teach, or the default if what was learned scores worse out of fold, and which it is."""
+    blocks, default = kitchen.blocks, kitchen.default()
+    if blocks.loss(learned).sum() > blocks.loss(kitchen.value(default)).sum():
+        return default, False
+    return kitchen.learn(blocks.folds), True
 
 
 def _with_notes(tuned: Tuned, notes: tuple[str, ...]) -> Tuned:
@@ -238,7 +303,7 @@ def _tie_note(kitchen: Kitchen, learned: Vector) -> tuple[str, ...]:
     if found is None:
         return ()
     other, seen = found
-    blocks, linear = kitchen.blocks, kitchen.value(Recipe("linear", then=None))
+    blocks, linear = kitchen.blocks, kitchen.value(Pool("linear"))
     gains = [float(np.sum(blocks.loss(linear) - blocks.loss(value))) for value in (learned, out_of_fold(other)[0])]
     return (
         f"events look tied by more than laws: {blocks.components:,} components have {seen}. With these kept together, "
@@ -248,20 +313,23 @@ def _tie_note(kitchen: Kitchen, learned: Vector) -> tuple[str, ...]:
 
 
 def out_of_fold(kitchen: Kitchen) -> tuple[Vector, Vector]:
-    """The answers of the best recipe, and of the best one without coherence, each learned without the event's fold.
+    """The answers of the recipe that is learned without the event's fold, with the coherent step and without it.
 
     Events that no fold can be taught for, and those whose component has no resolved event, have the default recipe.
     """
     blocks, default = kitchen.blocks, kitchen.default()
-    whole, bare = kitchen.value(default).copy(), kitchen.value(replace(default, then=None)).copy()
+    whole, bare = kitchen.value(default).copy(), default.numbers(kitchen.problem)
     of_event = _fold_of_events(blocks, len(whole))
-    for k in np.unique(blocks.fold).tolist():
-        among = blocks.teachers(k)
-        if len(among):
-            own, without = kitchen.learn(among)
+    numbers = bare.copy()
+    for k in blocks.folds:
+        if blocks.teachers(k):
             here = of_event == k
-            whole[here], bare[here] = kitchen.value(own)[here], kitchen.value(without)[here]
-    return whole, bare
+            numbers[here] = kitchen.learn(blocks.teachers(k)).numbers(kitchen.problem)[here]
+    # No component has events in two folds, so that one coherent step does for all of them.
+    own = asked_budget(None, kitchen.budget.cancel, kitchen.budget.engine)
+    found = Exact(time_limit=kitchen.time_limit).solve(pose_again(kitchen.problem, numbers), own).value
+    taught = np.isin(of_event, [k for k in blocks.folds if blocks.teachers(k)])
+    return np.where(taught, found, whole), np.where(taught, numbers, bare)
 
 
 def _fold_of_events(blocks: ResolvedEvents, count: int) -> Indices:
@@ -280,27 +348,22 @@ def _from_history(panel: Panel, history: Panel, ways: FoldOptions, time_limit: f
     words = partial(replace, over="history", scored=where_scored(panel, history), remark=what_is_shared(panel, history))
     if not is_scored:
         return words(_cross_fitted(history, ways, time_limit, budget))
-    enough = past.blocks.components >= LEAST
-    default = past.default()
-    recipe, bare = past.learn(np.arange(len(past.blocks.fold))) if enough else (default, replace(default, then=None))
+    recipe, is_learned = _chosen(past, out_of_fold(past)[0])
     plain = settled(panel)
     problem = pose(plain, weight_unit=unit_of(panel.weight))
     blocks, label = make_blocks(plain, problem, by_time=False), cluster_labels(panel, ways.cluster)
     now = Kitchen(panel, problem, blocks, label, time_limit=time_limit, budget=budget)
-    found = _tuned(now, recipe, (now.value(recipe), now.value(bare)), "history", is_learned=enough)
+    learned = now.value(recipe), recipe.numbers(problem)
+    found = _tuned(now, recipe, learned, "history", is_learned=is_learned)
     return words(found, components=past.blocks.components, events=len(past.blocks.event))
 
 
 def _tuned(kitchen: Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], over: str, *, is_learned: bool) -> Tuned:
     whole, bare = learned
-    ask, then = partial(Recipe, then=None), Exact(time_limit=kitchen.time_limit)
-    exact = Recipe("linear", then=then) if kitchen.panel.lower is None else then  # pools take intervals as points
+    then = Exact(time_limit=kitchen.time_limit)
+    exact = kitchen.plain() if kitchen.panel.lower is None else then  # pools take intervals as points
     values = [
-        kitchen.value(ask("linear")),
-        kitchen.value(ask("median")),
-        kitchen.value(ask("trimmed")),
-        kitchen.value(Pool("log")),
-        kitchen.value(Pool("normalised")),
+        *(kitchen.value(Pool(kind)) for kind in ("linear", "median", "trimmed", "log", "normalised")),
         kitchen.value(exact),
         kitchen.value(kitchen.default()),
         bare,
@@ -311,8 +374,8 @@ def _tuned(kitchen: Kitchen, recipe: Recipe, learned: tuple[Vector, Vector], ove
     rows = tuple(Candidate(name, meaning) for name, meaning in MEANINGS.items())
     kitchen.budget.progress(1.0)
     blocks = kitchen.blocks
-    scores = compare_forecasts(panel, rows, forecasts, label=kitchen.label)
-    scored, remark = how_scored(over, blocks.untaught if is_learned else 0, len(blocks.event))
+    scores = compare_forecasts(panel, rows, forecasts, label=kitchen.clusters())
+    scored, remark = how_scored(over, blocks.untaught, len(blocks.event))
     return Tuned(
         recipe,
         is_learned,

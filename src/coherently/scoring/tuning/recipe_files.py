@@ -20,4 +20,6 @@ def read_recipe(file: str | os.PathLike[str]) -> Recipe:
     try:
         return Recipe.from_json(path)
     except MethodError as error:
+        if str(error).startswith(str(path)):
+            raise
         raise MethodError(f"{path}: {error}") from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherently.panel.texts import name_some
-from coherently.scoring.tuning.blocks import last_times
+from coherently.scoring.tuning.blocks import time_labels
 
 if TYPE_CHECKING:
     from coherently.arrays import Indices
@@ -40,13 +40,9 @@ def suspicion_of(panel: Panel, component: Indices, among: Indices, *, by_time: b
 def _by_date(panel: Panel, component: Indices, among: Indices) -> Suspicion | None:
     if panel.time is None:
         return None
-    labels = np.unique(component[component >= 0])
-    when = last_times(panel, component, labels)
-    known = np.isfinite(when)
-    if not known.any():
+    label = time_labels(panel, component)
+    if (label[among] < 0).any():
         return None
-    number = np.where(known, np.unique(when, return_inverse=True)[1].ravel(), -1)
-    label = np.where(component < 0, -1, number[np.searchsorted(labels, np.maximum(component, labels[0]))])
     return Suspicion(label, f"{len(np.unique(label[among])):,} dates of their last forecasts")
 
 

@@ -26,11 +26,13 @@ def how_scored(over: str, untaught: int, events: int) -> tuple[str, str]:
 
 TUNED = Record(
     "tuned",
-    1,
+    2,
     "A recipe learned from outcomes, and what it is worth (`co.tune`, `coherently tune --json`).",
     (
         RecordField("recipe", RecordOf(lambda: Recipe.record), "the recipe that was learned"),
-        RecordField("is_learned", FLAG, "false if there were too few outcomes, and the recipe is the default"),
+        RecordField(
+            "is_learned", FLAG, "false if what outcomes teach scored worse than the default recipe, which was kept"
+        ),
         RecordField("over", OneWord(lambda: (*SCORED, "history")), "how events were kept apart"),
         RecordField("components", WHOLE, "the number of independent components that taught"),
         RecordField("events", WHOLE, "the number of resolved events that taught"),
@@ -48,7 +50,8 @@ class Tuned(Described):
 
     `recipe` is learned from all of them; in `scores`, each event has what was learned from others: the rows are Raw,
     Linear average, Median, Trimmed mean, Log pool, Normalised average, Exact, Default recipe, Tuned pool (without
-    coherence) and Tuned recipe. If nothing could be learned, `is_learned` is false and the recipe is the default.
+    coherence) and Tuned recipe. If what is learned scored worse than the default recipe, `is_learned` is false and the
+    recipe is the default.
     `over` says how events were kept apart, `scored` which events have scores, in words, and `remark` what else to bear
     in mind: if a history taught, or if nothing earlier could teach for some events.
     """
@@ -68,16 +71,13 @@ class Tuned(Described):
     def sentence(self) -> str:
         """What was learned and what it is worth, in one honest sentence."""
         remark = f" {self.remark}" if self.remark else ""
-        if not self.is_learned:
-            where = " of the history" if self.over == "history" else ""
-            return (
-                f"Only {self.components:,} independent groups of events{where} are resolved; at least 30 are needed to "
-                f"learn, so the default recipe is kept: {self.recipe.sentence}.{remark}"
-            )
-        worth = self.scores.difference("Tuned recipe", "Linear average").sentence
+        other = "Linear average" if self.is_learned else "Default recipe"
+        worth = f"{self.scored}: {self.scores.difference('Tuned recipe', other).sentence}{remark}"
+        taught = f"{self.events:,} resolved events in {self.components:,} independent groups"
+        if self.is_learned:
+            return f"Learned from {taught}: {self.recipe.sentence}. {worth}"
         return (
-            f"Learned from {self.events:,} resolved events in {self.components:,} independent groups: "
-            f"{self.recipe.sentence}. {self.scored}: {worth}{remark}"
+            f"{taught} teach nothing better than the default recipe, so that is kept: {self.recipe.sentence}. {worth}"
         )
 
     def __str__(self) -> str:

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from coherently.problem import Problem
     from coherently.solve.budget import Budget
 
-TRIM, EXPONENT, SHRINK, PRIOR, CLIP = 0.2, math.sqrt(3.0), 1.0, 0.5, 1e-4
+TRIM, EXPONENT, SHRINK, PRIOR, CLIP = 0.2, math.sqrt(3.0), 1.0, 0.5, 0.02
 """Defaults: the share cut off each end, the exponent (the limit of Neyman and Roughgarden's factor), the number of
-forecasts that the prior counts for, the prior, and the probability to which log-odds clip."""
+forecasts that the prior counts for, the prior, and the probability to which log-odds clip: a judge who is certain must
+not outvote many who are not."""
 
 LIMITS = {
     "trim": (0.0, 0.5),
@@ -62,7 +63,8 @@ class Pool:
     With weights that sum to 1 and log-odds $l(p) = \ln p/(1-p)$, the kinds are
 
     - linear: the mean $m = \sum w p$;
-    - log: $l^{-1}(\sum w\, l(p))$, the normalised geometric mean (Genest and Zidek 1986);
+    - log: $l^{-1}(\sum w\, l(p))$, the normalised geometric mean (Genest and Zidek 1986), but never nearer to 1/2 than
+      the linear mean, to which only the clip could draw it;
     - median: a probability with half of the weight on either side;
     - trimmed: the mean of what is left after the share `trim` (0.2) of the weight is cut off each end (Jose and Winkler
       2008);
@@ -80,7 +82,7 @@ class Pool:
     - shin: linear, then without the margin that a bookmaker adds out of fear of insiders (Shin 1993); a partition
       that sums to 1 or less has none, and is normalised.
 
-    For log-odds, probabilities are clipped to [`clip`, 1 - `clip`] (1e-4). Pools are in general incoherent, so a pool
+    For log-odds, probabilities are clipped to [`clip`, 1 - `clip`] (0.02). Pools are in general incoherent, so a pool
     can be followed by a method, `then`, for which the pooled numbers are the forecasts.
 
     >>> import coherently as co
@@ -228,6 +230,17 @@ def _log_mean(pool: Pool, problem: Problem) -> Vector:
     return merged_mean(Log(pool.clip or CLIP), *_columns(problem))
 
 
+def _log(pool: Pool, problem: Problem) -> Vector:
+    """The mean log-odds, as a probability.
+
+    The clip limits how far one judge can pull; it is no floor for what all say: where it leaves the pool nearer to 1/2
+    than the mean of the forecasts, on the same side, that mean stands.
+    """
+    value, mean = _log_mean(pool, problem), problem.mean
+    nearer = ((value < 0.5) & (mean < value)) | ((value > 0.5) & (mean > value))
+    return np.where(nearer, mean, value)
+
+
 def _extremised(pool: Pool, problem: Problem) -> Vector:
     return _times_log_odds(_log_mean(pool, problem), pool.exponent or EXPONENT, pool.prior or PRIOR)
 
@@ -246,7 +259,7 @@ def _effective_numbers(problem: Problem) -> Vector:
 
 AVERAGES: dict[str, Callable[[Pool, Problem], Vector]] = {
     "linear": lambda _, problem: problem.mean,
-    "log": _log_mean,
+    "log": _log,
     "median": lambda _, problem: weighted_median(*_columns(problem)),
     "trimmed": lambda pool, problem: middle_mean(*_columns(problem), TRIM if pool.trim is None else pool.trim),
     "extremised": _extremised,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +14,8 @@ from coherently.contract import (
     NUMBER,
     TEXT,
     Described,
+    ListOf,
+    MapOf,
     ObjectOf,
     OneWord,
     OrNull,
@@ -25,7 +28,8 @@ from coherently.errors import MethodError, did_you_mean
 from coherently.problem import LOSSES, find_loss, pose_again
 from coherently.solve.facts import Promise, Status
 from coherently.solve.methods.exact import Exact
-from coherently.solve.methods.pools import Pool, answer_of_pool
+from coherently.solve.methods.judge_factors import consensus_factors, listed_factors, log_odds, reweighted, sigmoid
+from coherently.solve.methods.pools import CLIP, Pool, answer_of_pool
 from coherently.solve.solution import Averages, Method, Solution
 
 if TYPE_CHECKING:
@@ -36,22 +40,53 @@ if TYPE_CHECKING:
     from coherently.problem import Problem
     from coherently.solve.budget import Budget
 
-POOLS = ("linear", "trimmed", "median", "log")
+BLEND = "blend"
+"""The pool that is the mean log-odds of the parts of a recipe."""
+POOLS = ("linear", "trimmed", "median", "log", BLEND)
 """The pools that a recipe may begin with."""
-CLIP = 0.01
-"""The probability to which log-odds are clipped: a judge who is certain must not outvote many who are not."""
-
-
+CONSENSUS = 0.5
+"""The power of weights by agreement, in log pools, where nothing else is said."""
+NEAREST, LINE_CLIP = 1e-3, 0.01
+"""The probabilities to which the numbers of parts are clipped before their log-odds are averaged, and pools, at most,
+before they are recalibrated."""
+LINE = (
+    RecordField("pool", OneWord(lambda: POOLS), "the pool of the forecasts of each event", optional=True),
+    RecordField("exponent", NUMBER, "the factor by which log-odds are multiplied, above 0", optional=True),
+    RecordField("shift", NUMBER, "what is added to log-odds", optional=True),
+    RecordField("clip", NUMBER, "the probability to which log-odds are clipped, from 0 to 0.5", optional=True),
+    RecordField(
+        "consensus",
+        NUMBER,
+        "the power of weights by agreement, 0 for equal ones: each judge counts (median of d / d) ^ consensus, with d "
+        "the mean squared distance in log-odds from the medians of events (ten forecasts of mean distance are added)",
+        optional=True,
+        since=3,
+    ),
+    RecordField(
+        "judges",
+        MapOf(NUMBER),
+        "how much each judge counts in the pool, by name, above 0; who is not named counts as the mean of these",
+        optional=True,
+        since=3,
+    ),
+)
+"""The fields of a pool with its line, of a recipe and of its parts."""
 RECIPE = Record(
     "recipe",
-    2,
-    "How to pool, recalibrate and make coherent (`co.Recipe`, `coherently tune -o`); what is left out is the default.",
+    3,
+    "How to pool, recalibrate and make coherent (`co.Recipe`, `coherently tune -o`). Probabilities become log-odds, "
+    "log(p / (1 - p)); pooled log-odds times exponent plus shift lead back to a probability, p and ~p apart; then the "
+    "numbers are made coherent. What is left out is the default.",
     (
-        RecordField("pool", OneWord(lambda: POOLS), "the pool of the forecasts of each event", optional=True),
-        RecordField("exponent", NUMBER, "the factor by which log-odds are multiplied, above 0", optional=True),
-        RecordField("shift", NUMBER, "what is added to log-odds", optional=True),
+        *LINE,
         RecordField("loss", OneWord(lambda: LOSSES), "the distance by which numbers are made coherent", optional=True),
-        RecordField("clip", NUMBER, "the probability to which log-odds are clipped, from 0 to 0.5", optional=True),
+        RecordField(
+            "parts",
+            ListOf(ObjectOf("a part", (RecordField("share", NUMBER, "its share of the mean, above 0"), *LINE))),
+            "with the pool blend: pools with their lines, whose log-odds are averaged by shares",
+            optional=True,
+            since=3,
+        ),
         RecordField(
             "then",
             OrNull(
@@ -69,6 +104,10 @@ RECIPE = Record(
 )
 UNNAMED = 1
 """Version 1 has `"recipe": 1` in place of format and version."""
+EARLIER = {"pool": "trimmed", "clip": 0.01, "consensus": 0.0}
+"""What was the default of versions 1 and 2, for what these leave out."""
+CONSENSUS_SINCE = 3
+"""The first version with another default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +115,19 @@ class Recipe(Described):
     r"""Pools each event as written, recalibrates the pool, then makes it coherent.
 
     The pool $q$ of the forecasts of an event (p and ~p apart) is `linear`, `trimmed`, `median` or `log`, as in
-    `co.Pool`; for log-odds $l(q) = \ln q/(1-q)$, probabilities are clipped to [`clip`, 1 - `clip`]. With a the
-    `exponent` and b the `shift`, the recalibrated number is
+    `co.Pool`; for log-odds $l(q) = \ln q/(1-q)$, forecasts are clipped to [`clip`, 1 - `clip`], pools at most to
+    [0.01, 0.99]. With a the `exponent` and b the `shift`, the recalibrated number is
 
     $$l^{-1}(a\, l(q) + b).$$
 
     An exponent above 1 makes a timid pool bolder (Satopää and others 2014); a negative shift corrects judges who say
-    yes too readily to whatever is asked: p and ~p both fall. The method `then` makes the numbers coherent, by the
-    `loss` ("brier", "log" or "spherical"), with the weights of the forecasts; with `then=None` they stay as they are.
+    yes too readily to whatever is asked: p and ~p both fall. `judges`, a mapping from names, says how much each judge
+    counts in the pool (who is not named counts as the mean of these); `consensus` c multiplies that by
+    $(\mathrm{median}(d) / d)^c$, where d is the judge's mean squared distance in log-odds from the medians of events.
+    If nothing is said, c is 0.5 for the log pool and 0 for others.
+    The pool `blend` is the mean log-odds of `parts`, pairs of a share and a recipe without a coherent step. The method
+    `then` makes the numbers coherent, by the `loss` ("brier", "log" or "spherical"), with the weights of the forecasts;
+    with `then=None` they stay as they are.
 
     Without outcomes to learn from, the default is a robust choice: see docs/explanation/choosing-a-method.md for the
     measurements. `co.tune` learns a recipe from resolved events.
@@ -91,21 +135,24 @@ class Recipe(Described):
     >>> import coherently as co
     >>> rows = [("Ann", "p", 0.7), ("Bob", "p", 0.8), ("Cid", "p", 0.9), ("Ann", "~p", 0.3), ("Bob", "~p", 0.3)]
     >>> panel = co.Panel.from_records(rows)
-    >>> round(co.aggregate(panel, co.Recipe()).probability("p"), 3)
+    >>> round(co.aggregate(panel, co.Recipe("linear")).probability("p"), 3)
     0.76
-    >>> round(co.aggregate(panel, co.Recipe(exponent=1.5)).probability("p"), 3)
+    >>> round(co.aggregate(panel, co.Recipe("linear", 1.5, judges={"Ann": 1, "Bob": 2, "Cid": 1})).probability("p"), 3)
     0.846
     """
 
     record: ClassVar[Record] = RECIPE
     _method_of: ClassVar[Callable[[dict[str, Any]], Method]]
 
-    pool: str = "trimmed"
+    pool: str = "log"
     exponent: float = 1.0
     shift: float = 0.0
     loss: str = "brier"
     then: Method | None = field(default_factory=Exact)
     clip: float = CLIP
+    consensus: float | None = None
+    judges: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
+    parts: tuple[tuple[float, Recipe], ...] = ()
 
     def __post_init__(self) -> None:
         if self.pool not in POOLS:
@@ -126,8 +173,29 @@ class Recipe(Described):
             raise MethodError(f"shift is {self.shift}; it must be a finite number")
         if not 0 < self.clip < 0.5:
             raise MethodError(f"clip is {self.clip}; it must be above 0 and below 0.5")
+        if self.consensus is None:
+            object.__setattr__(self, "consensus", CONSENSUS if self.pool == "log" else 0.0)
+        if not (self.consensus is not None and 0 <= self.consensus < math.inf):
+            raise MethodError(f"consensus is {self.consensus}; it must be a number of 0 or more")
+        listed = self.judges.items() if isinstance(self.judges, Mapping) else self.judges
+        judges = tuple((str(name), float(weight)) for name, weight in listed)
+        object.__setattr__(self, "judges", judges)
+        for name, weight in judges:
+            if not 0 < weight < math.inf:
+                raise MethodError(f"the judge {name!r} counts {weight:g} times; a recipe needs a number above 0")
+        self._check_parts()
         if self.then is not None and (isinstance(self.then, type) or not isinstance(self.then, Method)):
             raise MethodError(f"then is {self.then!r}; it must be a method object, such as co.Exact(), or None")
+
+    def _check_parts(self) -> None:
+        object.__setattr__(self, "parts", tuple((float(share), part) for share, part in self.parts))
+        if bool(self.parts) != (self.pool == BLEND):
+            raise MethodError(f"the pool is {self.pool}, with {len(self.parts)} parts; only a blend has parts")
+        for share, part in self.parts:
+            if not 0 < share < math.inf:
+                raise MethodError(f"the share of a part is {share:g}; it must be a number above 0")
+            if not isinstance(part, Recipe) or part.then is not None or part.parts:
+                raise MethodError(f"a part is {part!r}; it must be a recipe with then=None and without parts")
 
     @property
     def name(self) -> str:
@@ -143,45 +211,81 @@ class Recipe(Described):
     @property
     def is_plain(self) -> bool:
         """Whether nothing is recalibrated."""
-        return self.exponent == 1 and self.shift == 0
+        return self.exponent == 1 and self.shift == 0 and all(part.is_plain for _, part in self.parts)
 
     @property
     def sentence(self) -> str:
         """The recipe in words."""
-        times = "" if self.exponent == 1 else f" times {self.exponent:g}"
-        plus = "" if self.shift == 0 else f" {'minus' if self.shift < 0 else 'plus'} {abs(self.shift):g}"
-        line = "" if self.is_plain else f", log-odds{times}{plus}"
         after = "" if self.then is None else f", then {self.then.name} by the {self.loss} loss"
-        return f"{self.pool} pool{line}{after}"
+        return f"{self._before}{after}"
+
+    @property
+    def _before(self) -> str:
+        """What happens before the coherent step, in words."""
+        if self.parts:
+            total = sum(share for share, _ in self.parts)
+            told = [f"{share / total:.0%} {part._before}" for share, part in self.parts]
+            return f"blend of {'; '.join(told)}{self._line}"
+        weights = ", judges by what they are worth" if self.judges else ""
+        agreeing = ", judges by agreement" if self.consensus else ""
+        return f"{self.pool} pool{weights}{agreeing}{self._line}"
+
+    @property
+    def _line(self) -> str:
+        times = "" if self.exponent == 1 else f" times {self.exponent:.4g}"
+        plus = "" if self.shift == 0 else f" {'minus' if self.shift < 0 else 'plus'} {abs(self.shift):.4g}"
+        return f", log-odds{times}{plus}" if times or plus else ""
 
     def solve(self, problem: Problem, budget: Budget | None = None) -> Solution:
         """Answer the problem; the method that follows answers the one whose forecasts are the recalibrated numbers."""
-        pool = Pool(self.pool, clip=self.clip if self.pool == "log" else None)
-        value = self.recalibrated(pool.average(problem))
+        value, note = self.numbers(problem), self._pool.note(problem)
         if self.then is None:
-            return Averages(value, Status.AVERAGED, note=pool.note(problem))
+            return Averages(value, Status.AVERAGED, note=note)
         if not problem.loss.is_quadratic and problem.loss.name != self.loss:
             raise MethodError(
                 f"the loss is {problem.loss.name}, and that of the recipe {self.loss}; a recipe has its own loss: "
                 f"co.Recipe(loss={problem.loss.name!r})"
             )
         again = pose_again(replace(problem, loss=find_loss(self.loss)), value)
-        return answer_of_pool(problem, self.then.solve(again, budget), self.sentence, pool.note(problem))
+        return answer_of_pool(problem, self.then.solve(again, budget), self.sentence, note)
+
+    @property
+    def _pool(self) -> Pool:
+        """The pool, of a blend one that clips as its parts do."""
+        if self.parts:
+            return min((part._pool for _, part in self.parts), key=lambda pool: -(pool.clip or 0.0))
+        return Pool(self.pool, clip=self.clip if self.pool == "log" else None)
+
+    def numbers(self, problem: Problem) -> Vector:
+        """What is made coherent: the recalibrated pool of each unit."""
+        return self.recalibrated(self.pooled(problem))
+
+    def pooled(self, problem: Problem) -> Vector:
+        """The pool of each unit."""
+        if self.parts:
+            total = sum(share for share, _ in self.parts)
+            odds = [share / total * log_odds(part.numbers(problem), NEAREST) for share, part in self.parts]
+            return sigmoid(np.sum(odds, axis=0))
+        if self.judges:
+            problem = reweighted(problem, listed_factors(problem, dict(self.judges)))
+        if self.consensus:
+            problem = reweighted(problem, consensus_factors(problem, self.consensus, self.clip))
+        return self._pool.average(problem)
 
     def recalibrated(self, pooled: Vector) -> Vector:
         """The numbers on the line in log-odds; a pool that is certain counts as almost certain."""
-        if self.is_plain:
+        if self.exponent == 1 and self.shift == 0:
             return pooled
-        clipped = np.clip(pooled, self.clip, 1.0 - self.clip)
-        odds = self.exponent * np.log(clipped / (1.0 - clipped)) + self.shift
-        found: Vector = 0.5 * (1.0 + np.tanh(0.5 * odds))
-        return found
+        return sigmoid(self.exponent * log_odds(pooled, min(self.clip, LINE_CLIP)) + self.shift)
 
     def _plain(self) -> dict[str, Any]:
         then = None if self.then is None else {"method": self.then.name, **asdict(self.then)}  # type: ignore[call-overload]
-        words = {"pool": self.pool, "loss": self.loss}
-        line = {name: float(getattr(self, name)) for name in ("exponent", "shift", "clip")}
-        return {**words, **line, "then": plain(then)}
+        parts = [{"share": share, **part._line_values()} for share, part in self.parts]
+        return {**self._line_values(), "loss": self.loss, "parts": parts, "then": plain(then)}
+
+    def _line_values(self) -> dict[str, Any]:
+        numbers = {name: float(getattr(self, name)) for name in ("exponent", "shift", "clip", "consensus")}
+        return {"pool": self.pool, **numbers, "judges": dict(self.judges)}
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Recipe:
@@ -194,8 +298,9 @@ class Recipe(Described):
         if isinstance(values, dict) and isinstance(values.get("recipe"), dict):
             values = values["recipe"]  # everything that was learned
         if isinstance(values, dict) and values.get("recipe") == UNNAMED:
-            values = RECIPE.headed({name: value for name, value in values.items() if name != "recipe"})
-        return cls._from_plain(RECIPE.checked(values))
+            values = RECIPE.headed(_without(values, "recipe")) | {"version": UNNAMED}
+        checked = RECIPE.checked(values)
+        return cls._from_plain(checked if values["version"] >= CONSENSUS_SINCE else EARLIER | checked)
 
     @classmethod
     def read_methods_by(cls, method_of: Callable[[dict[str, Any]], Method]) -> None:
@@ -205,4 +310,9 @@ class Recipe(Described):
     @classmethod
     def _from_plain(cls, values: dict[str, Any]) -> Recipe:
         then = {"then": values["then"] and cls._method_of(values["then"])} if "then" in values else {}
-        return cls(**{**values, **then})
+        parts = [(part["share"], cls(**_without(part, "share"), then=None)) for part in values.get("parts", ())]
+        return cls(**{**values, **then, "parts": tuple(parts)})
+
+
+def _without(values: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != name}

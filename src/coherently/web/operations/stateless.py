@@ -163,7 +163,8 @@ def timed_method(asked: str | RecipeBody, seconds: float, **options: object) -> 
 def _recipe(body: RecipeBody) -> dict[str, Any]:
     """The plain values of a recipe, without options that were left open."""
     then = None if body.then is None else body.then.model_dump(exclude_none=True)
-    return body.model_dump(exclude={"recipe"}) | {"then": then}
+    head = {} if body.recipe is not None else {"format": body.format, "version": body.version}
+    return head | body.model_dump(exclude_unset=True, exclude={"then"}) | {"then": then}
 
 
 def _aggregated(draft: AggregateDraft, seconds: float) -> Result:

@@ -95,17 +95,35 @@ class NextMethod(Shape):
     groups: DesignWord | None = None
 
 
-class RecipeBody(Shape):
+class RecipeLine(Shape):
+    """A pool of the forecasts of each event, and the line in log-odds on which it is recalibrated."""
+
+    pool: RecipePool = "log"
+    exponent: Annotated[float, Field(gt=0)] = 1.0
+    shift: float = 0.0
+    clip: Annotated[float, Field(gt=0, lt=0.5)] = 0.02
+    consensus: Annotated[float, Field(ge=0, le=100)] = 0.0
+    judges: Annotated[dict[Title, Weight], Field(max_length=sizes.ROWS)] = Field(
+        default_factory=dict, description="How much each judge counts in the pool, by name."
+    )
+
+
+class RecipePart(RecipeLine):
+    """A part of a blend."""
+
+    share: Annotated[float, Field(gt=0)]
+
+
+class RecipeBody(RecipeLine):
     """A recipe as `coherently tune`, `/tune` and `co.Recipe.as_dict()` write it."""
 
     format: Literal["coherently-recipe"] = "coherently-recipe"
-    version: Literal[2] = 2
+    version: Literal[2, 3] = 3
     recipe: Annotated[Literal[1] | None, Field(description="In place of format and version, in version 1.")] = None
-    pool: RecipePool = "trimmed"
-    exponent: Annotated[float, Field(gt=0)] = 1.0
-    shift: float = 0.0
     loss: LossWord = "brier"
-    clip: Annotated[float, Field(gt=0, lt=0.5)] = 0.01
+    parts: Annotated[list[RecipePart], Field(max_length=100)] = Field(
+        default_factory=list, description="With the pool blend: what is averaged in log-odds."
+    )
     then: NextMethod | None = None
 
 
