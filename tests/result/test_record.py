@@ -388,8 +388,8 @@ def test_malformed_records_say_what_is_wrong(change, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "the result is not JSON: Expecting value: line 1 column 1"),
-        ('{"status": ', "the result is not JSON: .* line 1 column 12"),
+        ("", "line 1, column 1: the result is not JSON: expecting value"),
+        ('{"status": ', "line 1, column 12: the result is not JSON: .*"),
         ("[]", r"the result is \[\]; it must be a JSON object"),
         ('{"objective": NaN}', "the result contains NaN"),
         ("[" * 100_000, "the result is not JSON"),

@@ -61,6 +61,8 @@ VOICES: dict[Voice, str] = {
     "people": "in people's words: labels and whole per cents",
 }
 """The ways to say a contradiction, and what each is like; the first is the usual one."""
+MOST_BANDS = 100
+"""Maximum number of forecasts whose bands are part of a record."""
 SHOWN = 5
 """Maximum number of contradictions that are put into words."""
 
@@ -113,7 +115,7 @@ EXPLANATION_FIELDS = (
     RecordField(
         "bands",
         ListOf(BAND),
-        "what the other forecasts allow for each; left out of quotes and of more than 1,000 forecasts",
+        "what the other forecasts allow for each; left out of quotes and of more than 100 forecasts",
         optional=True,
         since=2,
     ),
@@ -285,11 +287,16 @@ class Finding(Worked, Verdict):
         return {"people_sentences", "repair"} <= vars(self).keys()
 
     def explanation_values(self) -> dict[str, Any]:
-        """The values of `EXPLANATION_FIELDS`: worked out now, or those that were told."""
+        """The values of `EXPLANATION_FIELDS`: worked out now, or those that were told.
+
+        Bands of many forecasts take seconds where these contradict each other: `bands` gives them to whoever asks.
+        """
         told: dict[str, Any] = {}
         known = vars(self) if self.is_retold else {"people_sentences", "repair"}
         if not self.is_retold and is_on_sheet(self._bets):
-            known = {"people_sentences", "repair", "bands", "unchecked"}
+            known = {"people_sentences", "repair", "unchecked"}
+            if len(self._bets) <= MOST_BANDS:
+                known.add("bands")
         if "people_sentences" in known:
             told["sentences"] = {voice: list(self.sentences(voice)) for voice in VOICES}
         if "repair" in known:

@@ -39,5 +39,5 @@ def test_the_commands_of_the_page_work(service, tmp_path):
         worker.join()
     assert done.returncode == 0, done.stdout + done.stderr
     assert "cannot be likelier than" in done.stdout
-    assert "rain & wind,rain & wind,0.3" in done.stdout
+    assert re.search(r"rain & wind,rain & wind,0\.(3|29{9})", done.stdout)
     assert "<h1" in (tmp_path / "report.html").read_text()

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 GRACE = 0.005 + 1e-9
 """Answers fit if they miss by at most this in all: half a per cent, but for rounding errors."""
-MOST_ROWS = 150
-"""Maximum number of rows of a program whose matrices are kept in full."""
+MOST_ROWS, MOST_TIED_ROWS = 150, 60
+"""Maximum number of rows of a program whose matrices are kept in full; ties make many steps without progress."""
+MANY = 8
+"""Number of items from which it pays to find what all blocks allow each other; for fewer, one large program is less."""
 
 
 class MixtureProgram:
@@ -43,7 +45,7 @@ class MixtureProgram:
         assert piece.columns is not None
         self._piece, columns = piece, piece.columns
         self._small: SmallProgram | None = None
-        if len(piece) + 2 * len(piece.pin_low) + len(columns.ties) <= MOST_ROWS:
+        if _is_small(len(piece), len(piece.pin_low), len(columns.ties)):
             self._small = SmallProgram(
                 joint=columns.joint,
                 given=columns.given,
@@ -56,6 +58,13 @@ class MixtureProgram:
                 ties=columns.ties,
             )
         self._linked: tuple[bytes, LinkedBounds] | None = None
+
+    @cached_property
+    def _has_small_blocks(self) -> bool:
+        blocks = self._piece.blocks
+        return bool(blocks) and all(
+            _is_small(len(block.items), len(block.pins) + len(block.links), len(block.columns.ties)) for block in blocks
+        )
 
     @cached_property
     def _sparse(self) -> SparseProgram:
@@ -80,7 +89,7 @@ class MixtureProgram:
         ends = None
         if self._small is not None:
             ends = self._small.bounds(items, value, active, slack)
-        elif self._piece.blocks:
+        elif self._has_small_blocks and len(items) >= MANY:
             ends = self._in_blocks(value, active, slack).bounds(items)
         return self._sparse.bounds(items, value, active, slack) if ends is None else ends
 
@@ -90,3 +99,7 @@ class MixtureProgram:
         if self._linked is None or self._linked[0] != key:
             self._linked = key, LinkedBounds(self._piece, value, active, slack)
         return self._linked[1]
+
+
+def _is_small(items: int, pins: int, ties: int) -> bool:
+    return items + 2 * pins + ties <= (MOST_TIED_ROWS if ties else MOST_ROWS)

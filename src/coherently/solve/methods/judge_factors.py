@@ -41,18 +41,19 @@ def consensus_factors(problem: Problem, power: float, clip: float) -> Vector:
 
     $$w_j = (\mathrm{median}_i(d_i) / d_j)^{power}, \qquad d_j = \frac{s_j + k \bar d}{n_j + k}$$
 
-    with $s_j$ the sum of the squared distances of the $n_j$ forecasts of judge j, $\bar d$ their mean over all
-    forecasts, and k of 10.
+    with $s_j$ the sum of the squared distances of the $n_j$ forecasts of judge j, each as often as its weight, $\bar d$
+    their mean over all forecasts, and k of 10.
     """
     given = problem.forecasts
     count, units = len(given.judges), len(problem.weight)
     middle = weighted_median(given.unit, given.probability, given.weight, units)
     told = given.weight > 0
     apart = np.where(told, log_odds(given.probability, clip) - log_odds(middle, clip)[given.unit], 0.0)
-    sums, number = np.bincount(given.judge, apart**2, count), np.bincount(given.judge, told, count)
-    mean = sums.sum() / max(number.sum(), 1.0)
-    if not mean > 0:
+    weight = problem.weight_unit * given.weight
+    sums, number = np.bincount(given.judge, weight * apart**2, count), np.bincount(given.judge, weight, count)
+    if not sums.sum() > 0:
         return np.ones(count)
+    mean = sums.sum() / number.sum()
     distance = (sums + SHRINK * mean) / (number + SHRINK)
     factor: Vector = (np.median(distance) / distance) ** power
     return factor
