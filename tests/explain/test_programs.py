@@ -177,3 +177,23 @@ def test_few_worlds_are_left_to_the_exact_solver_where_a_law_pins_a_probability(
     answers = on_sheet(setting, [Answered("p", 0.6), Answered("pq", 0.5)])
     (piece,) = answers.pieces()
     assert nearest_in_few_worlds(piece, answers.value, np.ones(2, bool)) is None
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_least_change_breaks_nothing_that_was_whole(seed):
+    """After the change of one contradiction, only others that were told before are left."""
+    chance = np.random.default_rng(seed)
+    a, b = chance.uniform(0.1, 0.9, 2)
+    texts = ("a", "b", "a & b", "a | b", "b given a")
+    value = np.round([a, b, a * b, a + b - a * b, b], 2)
+    value[chance.choice(5, 2, replace=False)] = np.round(chance.random(2), 2)
+    setting = SheetSetting(tuple(Item(text, text, text, i) for i, text in enumerate(texts)))
+    given = [Answered(text, float(one)) for text, one in zip(texts, value, strict=True)]
+    (check,) = looked_at(on_sheet(setting, given), frozenset(), Budget())
+    before = {check.key(one) for one in check.simple}
+    for misfit in check.misfits:
+        change = least_change(check, misfit)
+        new = {one.event: one.new for one in change.changes}
+        after = check.at(np.array([new.get(text, one) for text, one in zip(texts, value, strict=True)]))
+        left = {after.key(one) for one in after.simple}
+        assert not new or left <= before - {check.key(misfit)}
