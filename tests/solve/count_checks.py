@@ -188,8 +188,8 @@ def check_many_counts(first, count):
     for seed in range(first, first + count):
         rng = np.random.default_rng(seed)
         case = CountCase(seed, int(rng.integers(17, 60)))
-        panel = case.panel()
         try:
+            panel = case.panel()
             result = co.aggregate(panel, co.Exact(time_limit=1), case.loss)
         except co.CoherentlyError:
             continue
